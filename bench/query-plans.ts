@@ -6,15 +6,15 @@
 import { graphql } from "graphql";
 import { CompiledQuery, sql } from "kysely";
 import { z } from "zod";
-import { createGraphServices, createEventSubjectRenderer } from "#app/services.ts";
+import { createGraphqlServices, createEventSubjectRenderer } from "#app/services.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
-import { createIdempotentRunner } from "#database/idempotency.ts";
+import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { systemClock } from "#foundation/clock.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
-import { createGraphContext } from "#graph/context.ts";
+import { createGraphqlContext } from "#graph/context.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 
@@ -71,8 +71,8 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
   const database = await openDatabase({ url, onStatement: ({ query }) => captured.push(query) });
   const { db } = database;
   const mesh = await openMesh();
-  const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
-  const services = createGraphServices(
+  const keyring = createEncryptionKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
+  const services = createGraphqlServices(
     {
       db,
       readOnly: createReportReadRunner(db, { timeoutMs: 60_000 }),
@@ -80,7 +80,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       publicUrl: "",
       rateLimitScale: 0,
       keyring,
-      doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
+      doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
       events: createInProcessEvents(),
       resolvedNames: createHostNameChecker(),
       isLoopbackAllowed: false,
@@ -94,7 +94,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
     const { data, errors } = await graphql({
       schema: mesh.schema,
       source: `{ ${query} }`,
-      contextValue: createGraphContext(services, {
+      contextValue: createGraphqlContext(services, {
         viewer: { kind: "internal", staffId: "bench", role: "admin", merchantId },
         requestId: "",
       }),

@@ -8,7 +8,7 @@ import { buildSchema } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rateLimitQuotas, scopeDescriptions } from "#access/viewer.ts";
 import { failureKinds } from "#foundation/failure.ts";
-import { guideNames, readGuides } from "#pages/docs/guides.ts";
+import { guideNames, readDocsGuides } from "#pages/docs/guides.ts";
 import { findFreePort } from "#app/open-resources.ts";
 import { temporaryFolder } from "./support/process.ts";
 import { demoFolderOf, runInShell } from "./support/shell.ts";
@@ -49,7 +49,7 @@ describe("the guides", () => {
       name.endsWith(".md"),
     );
     expect(files.toSorted()).toEqual(guideNames.map((name) => `${name}.md`).toSorted());
-    expect(readGuides().map(({ title }) => title)).toContain("Idempotency");
+    expect(readDocsGuides().map(({ title }) => title)).toContain("Idempotency");
   });
 
   it.each(guideNames)("%s names only existing operations, scopes and codes", (name) => {

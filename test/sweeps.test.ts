@@ -1,9 +1,9 @@
 /** Sweeps write state changes that are due by time, once each, and publish them. */
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { startPeriodicSweeps, sweeps } from "#app/sweeps.ts";
+import { startPeriodicCleanupSweeps, sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
-import { createGraphContext } from "#graph/context.ts";
+import { createGraphqlContext } from "#graph/context.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { sessionRow } from "#test/support/session-row.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -309,7 +309,11 @@ it("a failing sweep is logged, and the others run all the same", async () => {
   while ((await fanOutEvents(world.database.db, world.clock.now())).events > 0);
   world.clock.advance(31 * dayMs);
   // Only the rendering of events fails. The sweep that deletes old events comes later and needs no rendering.
-  const stop = startPeriodicSweeps({ ...services, render: () => Promise.reject(new Error("No.")) }, log, 5);
+  const stop = startPeriodicCleanupSweeps(
+    { ...services, render: () => Promise.reject(new Error("No.")) },
+    log,
+    5,
+  );
   const isLogged = (): boolean =>
     lines.some(
       (line) =>
@@ -318,6 +322,6 @@ it("a failing sweep is logged, and the others run all the same", async () => {
   await expect.poll(isLogged, patience).toBe(true);
   await expect.poll(() => eventsOf(world, cartId), patience).toEqual([]);
   await stop();
-  const context = createGraphContext(services, { requestId: "" });
+  const context = createGraphqlContext(services, { requestId: "" });
   expect((await context.loaders.carts.load(cartId))?.status).toBe("active");
 });

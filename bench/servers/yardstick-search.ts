@@ -14,7 +14,7 @@ import {
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
 import { buildTitlePhrase } from "#commerce/search/search-form.ts";
-import type { ExpandedQuery } from "#commerce/search/word-forms.ts";
+import type { ExpandedSearchQuery } from "#commerce/search/word-forms.ts";
 import { openDatabase } from "#database/connect.ts";
 import type { Database } from "#database/connect.ts";
 import { createLocaleChain } from "./locales.ts";
@@ -218,7 +218,7 @@ function itemOf(hit: Hit, title: string | null): unknown {
 }
 
 /** Returns the parameters of the words and filters, in the order of the statement. */
-function wordValues(expanded: ExpandedQuery, category: string | null): string[] {
+function wordValues(expanded: ExpandedSearchQuery, category: string | null): string[] {
   const { query } = expanded;
   const all = buildTsqueryOfAllParts(expanded);
   return [

@@ -9,14 +9,14 @@ import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { anonymousViewer, type Viewer } from "#access/viewer.ts";
-import { createGraphServices, createEventSubjectRenderer } from "#app/services.ts";
+import { createGraphqlServices, createEventSubjectRenderer } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
-import { createIdempotentRunner } from "#database/idempotency.ts";
+import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
-import { createGraphContext, type GraphServices } from "#graph/context.ts";
+import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { toLowerCaseEnumSchema } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
@@ -27,8 +27,8 @@ const { db } = await openDatabase({ url });
 // The schema spells enum values as REST does, so that the answers can be compared.
 const mesh = await openMesh();
 const schema = toLowerCaseEnumSchema(mesh.schema, "declared");
-const keyring = createKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
-const services: GraphServices = createGraphServices(
+const keyring = createEncryptionKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
+const services: GraphqlServices = createGraphqlServices(
   {
     db,
     readOnly: createReportReadRunner(db),
@@ -36,7 +36,7 @@ const services: GraphServices = createGraphServices(
     publicUrl,
     rateLimitScale: 0,
     keyring,
-    doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
+    doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
     events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: false,
@@ -53,7 +53,7 @@ async function viewerOf(authorization: string | null): Promise<Viewer> {
 const yoga = createYoga({
   schema,
   context: async ({ request: { headers } }) =>
-    createGraphContext(services, {
+    createGraphqlContext(services, {
       viewer: await viewerOf(headers.get("authorization")),
       requestId: "",
       languages: parseAcceptLanguage(headers.get("accept-language") ?? undefined),

@@ -7,10 +7,15 @@
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
-import { buildInsertQuery } from "#database/prepared-template.ts";
-import { type DatabaseReader, type Transaction, runStatementWithCommit } from "#database/transaction.ts";
+import { buildInsertSqlQuery } from "#database/prepared-template.ts";
+import { type DatabaseReader, type Transaction, runSqlStatementWithCommit } from "#database/transaction.ts";
 import { createTimeSortedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
-import { getCredentialId, isIntegratorViewer, type Viewer, type InternalTokenRole } from "./viewer.ts";
+import {
+  getCredentialIdOfViewer,
+  isIntegratorViewer,
+  type Viewer,
+  type InternalTokenRole,
+} from "./viewer.ts";
 
 export type AuditEntryRow = Selectable<AuditEntryTable>;
 export type AuditActorKind = AuditEntryRow["actor"];
@@ -57,7 +62,7 @@ export async function appendAuditEntries(
 ): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toAuditRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
-    return runStatementWithCommit(transaction, buildInsertQuery(transaction, "auditEntry", [row]));
+    return runSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "auditEntry", [row]));
   for (let from = 0; from < entries.length; from += entriesPerStatement) {
     await transaction
       .insertInto("auditEntry")
@@ -135,9 +140,15 @@ const unauditedRoles: ReadonlySet<InternalTokenRole> = new Set(["storefront", "b
  */
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
   if (isIntegratorViewer(viewer))
-    return { actor: viewer.kind === "oauth" ? "oauth_client" : "api_key", actorId: getCredentialId(viewer) };
+    return {
+      actor: viewer.kind === "oauth" ? "oauth_client" : "api_key",
+      actorId: getCredentialIdOfViewer(viewer),
+    };
   if (viewer.kind !== "internal" || unauditedRoles.has(viewer.role)) return undefined;
-  return { actor: viewer.role === "operator" ? "operator" : "staff", actorId: getCredentialId(viewer) };
+  return {
+    actor: viewer.role === "operator" ? "operator" : "staff",
+    actorId: getCredentialIdOfViewer(viewer),
+  };
 }
 
 /**
@@ -161,7 +172,7 @@ export interface AuditedMutationCall {
  * given input fields, the ids of other objects, and the reason if it is a code. `result` is the return value
  * of the command that the mutation ran.
  */
-export function getAuditTargetAndDetails(
+export function getAuditTargetAndDetailsOfMutation(
   mutation: AuditedMutationCall,
   result: unknown,
 ): Pick<NewAuditEntry, "targetId" | "details"> {
@@ -256,7 +267,7 @@ export interface AuditEntryFilter {
 }
 
 /** Selects the audit entries that match a filter. The caller orders, pages or counts the query. */
-export function buildAuditEntryQuery(
+export function buildAuditEntrySqlQuery(
   reader: DatabaseReader,
   filter: AuditEntryFilter,
 ): SelectQueryBuilder<Tables, "auditEntry", AuditEntryRow> {
@@ -283,7 +294,7 @@ export async function* streamAuditEntryPages(
   filter: AuditEntryFilter,
 ): AsyncGenerator<readonly AuditEntryRow[], void> {
   for (let after: string | undefined; ;) {
-    const query = buildAuditEntryQuery(reader, filter);
+    const query = buildAuditEntrySqlQuery(reader, filter);
     const rows = await applyKeysetPage(
       query,
       { column: "audit_entry.id" },

@@ -6,7 +6,7 @@ import { createFailure, type Failure, type FailureCode } from "#foundation/failu
 
 /** Schemes of the Authorization header, in lower case. */
 export const authSchemes = ["bearer", "dpop"] as const;
-export type AuthScheme = (typeof authSchemes)[number];
+export type AccessTokenAuthScheme = (typeof authSchemes)[number];
 
 /**
  * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example the group of all
@@ -18,14 +18,14 @@ export interface WwwAuthenticateChallengeOptions {
    * The authorization schemes that the HTTP routes accept. The challenge for a refused credential names the
    * scheme of the request if the routes accept it, otherwise the first scheme.
    */
-  readonly schemes: readonly [AuthScheme, ...AuthScheme[]];
+  readonly schemes: readonly [AccessTokenAuthScheme, ...AccessTokenAuthScheme[]];
   /**
    * A sentence that says where callers get credentials. It is added to the error message of a refused
    * request.
    */
   readonly hint?: string;
   /** The protected resource to which the HTTP routes belong; the REST API by default. */
-  readonly resource?: ProtectedResource;
+  readonly resource?: OauthProtectedResource;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface WwwAuthenticateChallengeOptions {
  * token is valid for only one of them, which is its audience.
  */
 export const protectedResources = ["api", "mcp"] as const;
-export type ProtectedResource = (typeof protectedResources)[number];
+export type OauthProtectedResource = (typeof protectedResources)[number];
 
 /**
  * Returns an authentication failure with the WWW-Authenticate header and the hint added. A request without
@@ -42,7 +42,7 @@ export type ProtectedResource = (typeof protectedResources)[number];
 export function addWwwAuthenticateChallenges(
   failure: Failure,
   { publicUrl, schemes, hint, resource = "api" }: WwwAuthenticateChallengeOptions,
-  used: AuthScheme = schemes[0],
+  used: AccessTokenAuthScheme = schemes[0],
 ): Failure {
   // If the REST API refuses an access token, its challenge has the scheme DPoP even if the token was sent as
   // a bearer token, because the REST API accepts access tokens only with DPoP. The MCP server accepts both.
@@ -72,7 +72,7 @@ const isTokenFailure = (code: FailureCode): boolean =>
  * section 5.1) names the document from which clients find the authorization server.
  */
 export function formatWwwAuthenticateChallenge(
-  scheme: AuthScheme,
+  scheme: AccessTokenAuthScheme,
   { publicUrl, resource = "api" }: Pick<WwwAuthenticateChallengeOptions, "publicUrl" | "resource">,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
@@ -124,12 +124,12 @@ export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resou
  * resource to the well-known path. The document of the REST API is also available at the well-known path
  * without an appended path.
  */
-const getResourceMetadataPath = (resource: ProtectedResource): string =>
+const getResourceMetadataPath = (resource: OauthProtectedResource): string =>
   resource === "api" ? protectedResourceMetadataPath : `${protectedResourceMetadataPath}/${resource}`;
 
 /**
  * Returns the `aud` claim of access tokens for a protected resource. The metadata document of the resource
  * has the same value in its field `resource`.
  */
-export const getAccessTokenAudience = (publicUrl: string, resource: ProtectedResource): string =>
+export const getAccessTokenAudience = (publicUrl: string, resource: OauthProtectedResource): string =>
   `${publicUrl}/${resource}`;

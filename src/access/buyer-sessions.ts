@@ -6,7 +6,7 @@
  * internal token is revoked.
  */
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId, isIdOfKind } from "#foundation/ids.ts";
 import {
@@ -48,7 +48,7 @@ export interface BuyerSessionWithToken extends BuyerSession {
 
 /** Signs the token of a buyer session with the first key of the keyring. */
 export async function createBuyerSessionToken(
-  { keyring, internalTokenId, now }: { keyring: Keyring; internalTokenId: string; now: Date },
+  { keyring, internalTokenId, now }: { keyring: EncryptionKeyring; internalTokenId: string; now: Date },
   { buyerReference, continued, minutes }: NewBuyerSession,
 ): Promise<BuyerSessionWithToken> {
   const [key] = keyring.derive(keyPurpose);
@@ -82,7 +82,7 @@ export interface VerifiedBuyerSessionToken extends BuyerSession {
  */
 export async function verifyBuyerSessionToken(
   value: string,
-  { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
+  { keyring, now }: { readonly keyring: EncryptionKeyring; readonly now: Date },
 ): Promise<VerifiedBuyerSessionToken> {
   for (const key of keyring.derive(keyPurpose)) {
     const payload = await verifyWithKey(value.slice(buyerSessionPrefix.length), key);
@@ -131,7 +131,7 @@ const createInvalidFailure = (): Error =>
  */
 export async function authenticateBuyerSession(
   value: string,
-  { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
+  { keyring, now }: { readonly keyring: EncryptionKeyring; readonly now: Date },
   findToken: (internalTokenId: string) => Promise<InternalTokenState | undefined>,
 ): Promise<InternalTokenViewer> {
   const { internalTokenId, ...buyerSession } = await verifyBuyerSessionToken(value, { keyring, now });

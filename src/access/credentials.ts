@@ -7,7 +7,7 @@
 import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import {
   findOauthGrantState,
@@ -44,7 +44,7 @@ export type OauthGrantStateFinder = (grantId: string) => Promise<OauthGrantState
 export interface CredentialVerifierOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   /** Returns whether this process has received all recent notices of changed credentials (NOTIFY). */
   readonly isCurrent: () => boolean;
   readonly events: InProcessEvents;

@@ -10,9 +10,9 @@ import {
   invalidateCachedCredentials,
   revokeOauthGrants,
 } from "./credential-changes.ts";
-import { type AccessManagementContext, revokeApiKeys } from "./keys/manage-keys.ts";
-import { toStatusConflictDetail, buildSuspendedAtPatch } from "./merchants.ts";
-import type { Scope } from "./viewer.ts";
+import { type AccessManagementCommandContext, revokeApiKeys } from "./keys/manage-keys.ts";
+import { toObjectStatusConflictDetail, buildSuspendedAtPatch } from "./merchants.ts";
+import type { PermissionScope } from "./viewer.ts";
 
 export interface RegisterAppInput {
   readonly name: string;
@@ -21,7 +21,7 @@ export interface RegisterAppInput {
 
 export async function registerApp(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: RegisterAppInput,
 ): Promise<string> {
   const id = createId("app", access.now.getTime());
@@ -35,7 +35,7 @@ export async function registerApp(
 export interface NewInstallation {
   readonly merchantId: string;
   readonly appId: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
 }
 
 /**
@@ -44,7 +44,7 @@ export interface NewInstallation {
  */
 export async function createInstallation(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: NewInstallation,
 ): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId)
@@ -80,8 +80,8 @@ export async function createInstallation(
   return id;
 }
 
-export type InstallationUpdateInput = { readonly installationId: string } & (
-  | { readonly scopes: readonly Scope[] }
+export type UpdateInstallationInput = { readonly installationId: string } & (
+  | { readonly scopes: readonly PermissionScope[] }
   | { readonly status: "active" | "suspended" | "uninstalled" }
 );
 
@@ -91,8 +91,8 @@ export type InstallationUpdateInput = { readonly installationId: string } & (
  */
 export async function updateInstallation(
   transaction: Transaction,
-  access: AccessManagementContext,
-  change: InstallationUpdateInput,
+  access: AccessManagementCommandContext,
+  change: UpdateInstallationInput,
 ): Promise<InstallationOrApiKeyEvent[]> {
   const current = await transaction
     .selectFrom("installation")
@@ -105,7 +105,7 @@ export async function updateInstallation(
     throw createFailure("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
     throw createFailure("invalid_state", {
-      conflict: toStatusConflictDetail("installation", current, "uninstalled"),
+      conflict: toObjectStatusConflictDetail("installation", current, "uninstalled"),
     });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
@@ -178,14 +178,14 @@ export const findInstallations = (
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
 /** Selects all apps. The caller orders, pages or counts the query. */
-export const buildAppQuery = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
+export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
 /**
  * Selects the installations of a merchant, or of all merchants if `owner` is null. The caller orders, pages
  * or counts the query.
  */
-export const buildInstallationQuery = (
+export const buildInstallationSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
@@ -194,7 +194,7 @@ export const buildInstallationQuery = (
     .select(installationColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-export interface ListenedInstallation {
+export interface InstallationForEventListening {
   readonly id: string;
   readonly merchantId: string;
   readonly mode: "live" | "test";
@@ -205,13 +205,13 @@ export interface ListenedInstallation {
  * Finds the active installation whose events a caller listens to. Without an id, the merchant must have
  * exactly one active installation.
  */
-export async function findListenedInstallation(
+export async function findInstallationForEventListening(
   reader: DatabaseReader,
   {
     merchantId,
     installationId,
   }: { readonly merchantId: string | null; readonly installationId: string | null },
-): Promise<ListenedInstallation> {
+): Promise<InstallationForEventListening> {
   if (merchantId === null && installationId === null)
     throw failAtInstallation("required", "A token of the platform must name the installation.");
   const found = await reader

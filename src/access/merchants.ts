@@ -6,7 +6,7 @@ import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { MerchantTable, Tables } from "#database/tables.ts";
 import { invalidateCachedCredentials } from "./credential-changes.ts";
-import type { AccessManagementContext } from "./keys/manage-keys.ts";
+import type { AccessManagementCommandContext } from "./keys/manage-keys.ts";
 
 export interface NewMerchant {
   readonly slug: string;
@@ -18,7 +18,7 @@ export interface NewMerchant {
 
 export async function createMerchant(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: NewMerchant,
 ): Promise<string> {
   const id = createId("merchant", access.now.getTime());
@@ -38,7 +38,7 @@ export async function createMerchant(
   return id;
 }
 
-export interface MerchantUpdateInput {
+export interface UpdateMerchantInput {
   readonly merchantId: string;
   readonly expectedVersion?: number | null | undefined;
   readonly name?: string | null | undefined;
@@ -53,8 +53,8 @@ export interface MerchantUpdateInput {
  */
 export async function updateMerchant(
   transaction: Transaction,
-  access: AccessManagementContext,
-  input: MerchantUpdateInput,
+  access: AccessManagementCommandContext,
+  input: UpdateMerchantInput,
 ): Promise<void> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId)
     throw createFailure("merchant_not_found");
@@ -66,7 +66,9 @@ export async function updateMerchant(
     .executeTakeFirst();
   if (current === undefined) throw createFailure("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
-    throw createFailure("version_conflict", { conflict: toStatusConflictDetail("merchant", current, null) });
+    throw createFailure("version_conflict", {
+      conflict: toObjectStatusConflictDetail("merchant", current, null),
+    });
   }
   const next = {
     name: input.name ?? current.name,
@@ -96,7 +98,7 @@ export async function updateMerchant(
 export function buildSuspendedAtPatch(
   current: { readonly status: string },
   next: { readonly status?: string },
-  { now }: Pick<AccessManagementContext, "now">,
+  { now }: Pick<AccessManagementCommandContext, "now">,
 ): { suspendedAt?: Date | null } {
   if (next.status === undefined || next.status === current.status) return {};
   return { suspendedAt: next.status === "suspended" ? now : null };
@@ -106,7 +108,7 @@ export function buildSuspendedAtPatch(
  * Builds the part `conflict` of an error: the current status and version of the object that prevents the
  * change, and the reason.
  */
-export function toStatusConflictDetail(
+export function toObjectStatusConflictDetail(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },
   reason: string | null,
@@ -144,7 +146,7 @@ export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): P
  * Selects the merchant with the id `owner`, or all merchants if `owner` is null. The caller orders, pages or
  * counts the query, for example with `applyKeysetPage`.
  */
-export const buildMerchantQuery = (
+export const buildMerchantSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>

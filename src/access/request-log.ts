@@ -164,7 +164,7 @@ export async function deleteExpiredApiRequests(
   }
 }
 
-export type ApiRequestRow = Selectable<ApiRequestTable>;
+export type LoggedApiRequestRow = Selectable<ApiRequestTable>;
 
 /** Filter of a list of logged requests. A field that is null or undefined does not restrict the list. */
 interface ApiRequestFilter {
@@ -181,10 +181,10 @@ interface ApiRequestFilter {
 }
 
 /** Selects logged requests. The caller orders, pages or counts the query. */
-export function buildApiRequestQuery(
+export function buildApiRequestSqlQuery(
   reader: DatabaseReader,
   filter: ApiRequestFilter,
-): SelectQueryBuilder<Tables, "apiRequest", ApiRequestRow> {
+): SelectQueryBuilder<Tables, "apiRequest", LoggedApiRequestRow> {
   let list = reader.selectFrom("apiRequest").selectAll("apiRequest");
   for (const column of ["merchantId", "installationId", "credentialId", "operation"] as const) {
     const value = filter[column] ?? null;
@@ -199,7 +199,10 @@ export function buildApiRequestQuery(
 }
 
 /** Finds a logged request by its id; null if it is not stored. The caller must check the merchant. */
-export async function findApiRequest(reader: DatabaseReader, id: string): Promise<ApiRequestRow | null> {
+export async function findApiRequest(
+  reader: DatabaseReader,
+  id: string,
+): Promise<LoggedApiRequestRow | null> {
   const found = await reader
     .selectFrom("apiRequest")
     .selectAll("apiRequest")

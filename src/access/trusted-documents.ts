@@ -100,7 +100,7 @@ export async function registerTrustedDocuments(
     await requireDocumentLimit(transaction, merchantId);
     await notifyDocumentsChanged(transaction);
   }
-  const rows = await buildTrustedDocumentQuery(transaction, merchantId)
+  const rows = await buildTrustedDocumentSqlQuery(transaction, merchantId)
     .where(sql<boolean>`sha256 = any(${documents.map(({ sha256 }) => sha256)}::text[])`)
     .execute();
   const byHash = new Map(rows.map((row) => [row.sha256, row]));
@@ -144,7 +144,7 @@ export async function removeTrustedDocument(
 }
 
 /** Selects the trusted documents of a merchant. The caller orders, pages or counts the query. */
-export const buildTrustedDocumentQuery = (
+export const buildTrustedDocumentSqlQuery = (
   reader: DatabaseReader,
   merchantId: string,
 ): SelectQueryBuilder<Tables, "trustedDocument", TrustedDocumentRow> =>
@@ -209,7 +209,7 @@ export function createTrustedDocumentLookup({
   return {
     find: async (merchantId, sha256) => {
       const row = await cache.find(`${merchantId}:${sha256}`, () =>
-        buildTrustedDocumentQuery(db, merchantId).where("sha256", "=", sha256).executeTakeFirst(),
+        buildTrustedDocumentSqlQuery(db, merchantId).where("sha256", "=", sha256).executeTakeFirst(),
       );
       if (row !== undefined) recordUse(db, row, clock.now());
       return row;

@@ -16,7 +16,7 @@ interface InstallationCredential {
   readonly installationId: string;
   readonly appId: string;
   readonly merchantId: string;
-  readonly scopes: ReadonlySet<Scope>;
+  readonly scopes: ReadonlySet<PermissionScope>;
   /**
    * The reason why the credential is suspended (its installation or its merchant is suspended); null if it is
    * not suspended. With a suspended credential, an app can call only two operations: the one that returns the
@@ -134,10 +134,10 @@ export interface CredentialOwner {
   readonly credentialId: string;
 }
 
-export const getCredentialOwner = (viewer: IntegratorViewer): CredentialOwner => ({
+export const getCredentialOwnerOfViewer = (viewer: IntegratorViewer): CredentialOwner => ({
   merchantId: viewer.merchantId,
   installationId: viewer.installationId,
-  credentialId: getCredentialId(viewer),
+  credentialId: getCredentialIdOfViewer(viewer),
 });
 
 export function isStaffViewer(viewer: Viewer): viewer is StaffViewer {
@@ -145,14 +145,14 @@ export function isStaffViewer(viewer: Viewer): viewer is StaffViewer {
 }
 
 /** Returns the buyer session of the caller; undefined if the caller has none. */
-export const getBuyerSession = (viewer: Viewer): BuyerSession | undefined =>
+export const getBuyerSessionOfViewer = (viewer: Viewer): BuyerSession | undefined =>
   viewer.kind === "internal" && "tokenId" in viewer ? viewer.buyerSession : undefined;
 
 /**
  * Returns the id of the caller's credential: the API key, the grant, the internal token, the buyer session or
  * the staff account. Rate limits, logs and idempotency records use this id.
  */
-export function getCredentialId(viewer: IntegratorViewer | InternalTokenOrStaffViewer): string {
+export function getCredentialIdOfViewer(viewer: IntegratorViewer | InternalTokenOrStaffViewer): string {
   if (viewer.kind === "internal")
     return isStaffViewer(viewer) ? viewer.staffId : (viewer.buyerSession?.id ?? viewer.tokenId);
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;
@@ -167,9 +167,9 @@ export const integratorScopes = [
   "webhooks:read",
   "webhooks:write",
 ] as const;
-export type Scope = (typeof integratorScopes)[number];
+export type PermissionScope = (typeof integratorScopes)[number];
 
-export const scopeDescriptions: Readonly<Record<Scope, string>> = {
+export const scopeDescriptions: Readonly<Record<PermissionScope, string>> = {
   "catalog:read": "Read carts and orders, revoke carts and cancel hosted checkout sessions.",
   "checkout:quote": "Set a cart's address and change its promotion.",
   "webhooks:read": "Read webhook endpoints, events and signature fixtures.",
@@ -177,7 +177,7 @@ export const scopeDescriptions: Readonly<Record<Scope, string>> = {
 };
 
 /** Titles of the scopes. A title explains to the staff of merchants what the scope allows. */
-export const scopeTitles: Readonly<Record<Scope, string>> = {
+export const scopeTitles: Readonly<Record<PermissionScope, string>> = {
   "catalog:read": "Read carts and orders, and end checkouts",
   "checkout:quote": "Change carts before checkout",
   "webhooks:read": "See webhooks",
@@ -198,7 +198,7 @@ export type InternalTokenRole = (typeof internalTokenRoles)[number];
 export const staffRoles = ["admin", "analyst"] as const satisfies readonly InternalTokenRole[];
 export type StaffRole = (typeof staffRoles)[number];
 
-export function isScope(text: string): text is Scope {
+export function isPermissionScope(text: string): text is PermissionScope {
   return (integratorScopes as readonly string[]).includes(text);
 }
 

@@ -6,19 +6,19 @@ import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
 import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
-import { createSigningKeys, type SigningKeys } from "#access/oauth/signing-keys.ts";
+import { createOauthSigningKeyProvider, type OauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
 import { createApiRequestLog, type ApiRequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
 import { createTrustedDocumentLookup } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { createIdempotentRunner } from "#database/idempotency.ts";
+import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { createApiDescription } from "#gateway/api-description.ts";
-import { listenPlugin } from "#gateway/listen/plugin.ts";
-import { gatewayPlugin } from "#gateway/plugin.ts";
-import type { GraphServices } from "#graph/context.ts";
+import { eventListenPlugin } from "#gateway/listen/plugin.ts";
+import { restGatewayPlugin } from "#gateway/plugin.ts";
+import type { GraphqlServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import { createInternalTokenAuthentication } from "#graphql/authenticate.ts";
@@ -30,8 +30,8 @@ import { createFastifyServer } from "#http/server.ts";
 import { mcpPlugin } from "#mcp/plugin.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
-import { createSafeFetch, type SafeFetch } from "#webhooks/safe-fetch.ts";
-import type { ParentProcessMetricsExchange } from "#observability/gather-metrics.ts";
+import { createSsrfSafeFetch, type SsrfSafeFetch } from "#webhooks/safe-fetch.ts";
+import type { ChildToParentMetricsConnection } from "#observability/gather-metrics.ts";
 import { createServiceMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
 import { createPrometheusExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
@@ -46,12 +46,12 @@ import { landingPlugin } from "#pages/landing/plugin.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
-import { createBackgroundWork, type PaymentBackgroundWork, type ProcessRole } from "./background.ts";
+import { createServiceBackgroundWork, type PaymentBackgroundWork, type ProcessRole } from "./background.ts";
 import { createInterProcessNotices } from "#database/notices.ts";
-import { createConfiguredKeyring } from "./encryption-keys.ts";
+import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportServices, openDatabaseReplica } from "./replica.ts";
-import { createGraphServices, createEventSubjectRenderer } from "./services.ts";
+import { createGraphqlServices, createEventSubjectRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
 export interface ServiceAppOptions {
@@ -71,14 +71,14 @@ export interface ServiceAppOptions {
   /** Resolves host names of webhook endpoints; uses DNS by default. */
   readonly resolveName?: HostNameResolver;
   /** Fetches the metadata documents of agents; by default only from public addresses. */
-  readonly fetchDocument?: SafeFetch["fetch"];
+  readonly fetchDocument?: SsrfSafeFetch["fetch"];
   /** The rate limiter, which `close` closes. If left out, the rate limiter of the settings is used. */
   readonly limiter?: RateLimiter | undefined;
   /**
    * The connection to the parent process for adding up the metrics of all processes of the service; undefined
    * if the service has only one process.
    */
-  readonly exchange?: ParentProcessMetricsExchange | undefined;
+  readonly exchange?: ChildToParentMetricsConnection | undefined;
 }
 
 export interface ServiceApp {
@@ -86,7 +86,7 @@ export interface ServiceApp {
   readonly database: OpenedDatabase;
   readonly clock: Clock;
   readonly publicUrl: string;
-  readonly services: GraphServices;
+  readonly services: GraphqlServices;
   readonly payments: PaymentBackgroundWork;
   readonly deliveries: WebhookDispatcher;
   readonly exports: ExportWorker;
@@ -177,8 +177,8 @@ async function createParts(options: ServiceAppOptions) {
   const { db } = database;
   const metrics = createServiceMetrics({ role, engine: database.engine }, events);
   const limiter = metrics.measureLimiter(await createConfiguredRateLimiter(options, clock));
-  const keyring = createConfiguredKeyring(settings);
-  const doOnce = metrics.measureDoOnce(createIdempotentRunner({ db, keyring, clock }));
+  const keyring = createEncryptionKeyringFromSettings(settings);
+  const doOnce = metrics.measureDoOnce(createIdempotentRequestRunner({ db, keyring, clock }));
   const watch = createSubscriptionPollers(db, events, log);
   const replica = await openDatabaseReplica({ settings, clock, onStatement: options.onStatement });
   const reporting = createReportServices({ settings, database, replica, clock, log });
@@ -198,12 +198,12 @@ async function createParts(options: ServiceAppOptions) {
     resolvedNames: createHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
-  const services = createGraphServices(shared, createEventSubjectRenderer(mesh));
+  const services = createGraphqlServices(shared, createEventSubjectRenderer(mesh));
   const notices = createInterProcessNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createTrustedDocumentLookup({ ...shared, isCurrent: notices.isCurrent });
   const requests = createApiRequestLog({ db, clock, log });
-  const background = createBackgroundWork(services, { database, settings, notices, log, role });
+  const background = createServiceBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,
@@ -227,7 +227,10 @@ async function createParts(options: ServiceAppOptions) {
   };
 }
 
-interface CredentialOptions extends Pick<GraphServices, "db" | "clock" | "publicUrl" | "keyring" | "events"> {
+interface CredentialOptions extends Pick<
+  GraphqlServices,
+  "db" | "clock" | "publicUrl" | "keyring" | "events"
+> {
   readonly log: Log;
   /**
    * Returns whether the process receives all notices about changed credentials from the database, so that its
@@ -241,11 +244,11 @@ interface CredentialOptions extends Pick<GraphServices, "db" | "clock" | "public
  * credentials.
  */
 function createCredentials({ log, isCurrent, events, ...services }: CredentialOptions): {
-  readonly signingKeys: SigningKeys;
+  readonly signingKeys: OauthSigningKeyProvider;
   readonly credentials: ClosableCredentialVerifier;
 } {
   const { db, clock, publicUrl, keyring } = services;
-  const signingKeys = createSigningKeys({ db, keyring, clock, log });
+  const signingKeys = createOauthSigningKeyProvider({ db, keyring, clock, log });
   const credentials = createCredentialVerifier({
     db,
     clock,
@@ -289,7 +292,7 @@ async function createHttpServer(
   if (role === "worker") return server;
   const api = createApiDescription(mesh);
   const authentication = createInternalTokenAuthentication({ services, limiter, credentials });
-  await server.register(gatewayPlugin, { api, run, services, limiter, credentials, requests, log });
+  await server.register(restGatewayPlugin, { api, run, services, limiter, credentials, requests, log });
   await server.register(graphqlPlugin, {
     mesh,
     services,
@@ -300,7 +303,7 @@ async function createHttpServer(
     authentication,
     trustedDocuments,
   });
-  await server.register(listenPlugin, { services, limiter, credentials, authentication });
+  await server.register(eventListenPlugin, { services, limiter, credentials, authentication });
   await server.register(reportsPlugin, { run, services, authentication });
   await server.register(exportsPlugin, { services, authentication });
   await server.register(mcpPlugin, {
@@ -308,7 +311,7 @@ async function createHttpServer(
     services: { ...services, limiter, credentials },
     listEventExamples: () => listEventCatalogue(publicUrl),
   });
-  const safeFetch = createSafeFetch();
+  const safeFetch = createSsrfSafeFetch();
   server.addHook("onClose", safeFetch.close);
   await server.register(oauthPlugin, {
     services,

@@ -15,12 +15,12 @@ import { createExportWorker, type ExportWorker } from "#commerce/exports/export-
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices } from "#graph/context.ts";
+import type { GraphqlServices } from "#graph/context.ts";
 import { createWebhookDispatcher, type WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import { createWebhookSender } from "#webhooks/safe-request.ts";
 import type { InterProcessNotices } from "#database/notices.ts";
 import type { ServiceSettings } from "./settings.ts";
-import { startPeriodicSweeps } from "./sweeps.ts";
+import { startPeriodicCleanupSweeps } from "./sweeps.ts";
 
 /**
  * The role of a process. `all` serves requests and does background work; `gateway` only serves requests;
@@ -37,7 +37,7 @@ export interface PaymentBackgroundWork extends PaymentOperationDriver {
   readonly drive: () => Promise<void>;
 }
 
-export interface BackgroundWork {
+export interface ServiceBackgroundWork {
   readonly payments: PaymentBackgroundWork;
   readonly deliveries: WebhookDispatcher;
   readonly exports: ExportWorker;
@@ -45,7 +45,7 @@ export interface BackgroundWork {
   readonly stop: () => Promise<void>;
 }
 
-export interface BackgroundWorkOptions {
+export interface ServiceBackgroundWorkOptions {
   readonly database: OpenedDatabase;
   readonly settings: ServiceSettings;
   readonly notices: InterProcessNotices;
@@ -53,10 +53,10 @@ export interface BackgroundWorkOptions {
   readonly role: ProcessRole;
 }
 
-export function createBackgroundWork(
-  services: GraphServices,
-  { database, settings, notices, log, role }: BackgroundWorkOptions,
-): BackgroundWork {
+export function createServiceBackgroundWork(
+  services: GraphqlServices,
+  { database, settings, notices, log, role }: ServiceBackgroundWorkOptions,
+): ServiceBackgroundWork {
   const payments = createPayments(services, {
     log,
     connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool,
@@ -85,7 +85,7 @@ export function createBackgroundWork(
     exports,
     start: () => {
       if (role === "gateway") return;
-      stopSweeps = startPeriodicSweeps(services, log);
+      stopSweeps = startPeriodicCleanupSweeps(services, log);
       payments.start();
       deliveries.start();
       exports.start();
@@ -112,7 +112,7 @@ interface PaymentOptions {
 }
 
 function createPayments(
-  services: GraphServices,
+  services: GraphqlServices,
   { log, connections }: PaymentOptions,
 ): PaymentBackgroundWork {
   const { db, clock, keyring } = services;
@@ -136,7 +136,7 @@ function createPayments(
 }
 
 function createDeliveries(
-  services: GraphServices,
+  services: GraphqlServices,
   settings: Pick<ServiceSettings, "webhookAllowLoopback" | "webhookRetryScale">,
   log: Log,
 ): WebhookDispatcher {

@@ -6,16 +6,28 @@
  */
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { DecryptionError, type Keyring, MissingKeyError, type SealContext } from "#foundation/encryption.ts";
-import { createConfiguredKeyring, EncryptionKeysMismatch, type KeySettings } from "./encryption-keys.ts";
-import { verifySealedSamples } from "./rewrap.ts";
+import {
+  DecryptionError,
+  type EncryptionKeyring,
+  MissingEncryptionKeyError,
+  type EncryptionContext,
+} from "#foundation/encryption.ts";
+import {
+  createEncryptionKeyringFromSettings,
+  EncryptionKeysMismatch,
+  type EncryptionKeySettings,
+} from "./encryption-keys.ts";
+import { verifySampledEncryptedValues } from "./rewrap.ts";
 
 /**
  * Creates the object that encrypts and decrypts with the configured keys. Throws EncryptionKeysMismatch if
  * these keys are not the keys with which the data in the database is encrypted.
  */
-export async function createVerifiedKeyring(db: Database, settings: KeySettings): Promise<Keyring> {
-  const keyring = createConfiguredKeyring(settings);
+export async function createVerifiedEncryptionKeyring(
+  db: Database,
+  settings: EncryptionKeySettings,
+): Promise<EncryptionKeyring> {
+  const keyring = createEncryptionKeyringFromSettings(settings);
   await runInTransaction(db, (transaction) => verifyKeyring(transaction, keyring));
   return keyring;
 }
@@ -23,13 +35,19 @@ export async function createVerifiedKeyring(db: Database, settings: KeySettings)
 /** The text that every canary contains. */
 const content = "canary";
 
-const contextOf = (rowId: string): SealContext => ({ table: "encryption_canary", column: "canary", rowId });
+const contextOf = (rowId: string): EncryptionContext => ({
+  table: "encryption_canary",
+  column: "canary",
+  rowId,
+});
 
-async function verifyKeyring(transaction: Transaction, keyring: Keyring): Promise<void> {
+async function verifyKeyring(transaction: Transaction, keyring: EncryptionKeyring): Promise<void> {
   const ids = await openCanaries(transaction, keyring);
   // Databases of earlier releases have no canaries, but may have encrypted values.
   if (ids.length === 0)
-    await verifySealedSamples({ db: transaction, keyring }).catch((error: unknown) => explain(error));
+    await verifySampledEncryptedValues({ db: transaction, keyring }).catch((error: unknown) =>
+      explain(error),
+    );
   const id = keyring.currentKeyId;
   if (ids.includes(id)) return;
   const { sealed: canary, dataKey: wrappedKey } = keyring.seal(content, contextOf(id));
@@ -44,7 +62,7 @@ async function verifyKeyring(transaction: Transaction, keyring: Keyring): Promis
 }
 
 /** Decrypts all canaries and returns the ids of their keys. */
-async function openCanaries(transaction: Transaction, keyring: Keyring): Promise<string[]> {
+async function openCanaries(transaction: Transaction, keyring: EncryptionKeyring): Promise<string[]> {
   const rows = await transaction
     .selectFrom("encryptionCanary")
     .select(["id", "canary", "wrappedKey"])
@@ -62,7 +80,7 @@ function explain(error: unknown): never {
   if (!(error instanceof DecryptionError)) throw error;
   const { keyId } = error;
   throw new EncryptionKeysMismatch(
-    error instanceof MissingKeyError
+    error instanceof MissingEncryptionKeyError
       ? `ENCRYPTION_KEYS (or the file encryption-keys in DATA_DIR) lacks the key ${keyId}, which has encrypted ` +
           "values of this database: add the key. Before you remove a key, run `keys rewrap`."
       : `The key ${keyId} of ENCRYPTION_KEYS is not the key ${keyId} that has encrypted values of this ` +
@@ -76,7 +94,10 @@ function explain(error: unknown): never {
  * keys that are missing in ENCRYPTION_KEYS stay, because `keys rewrap` could not decrypt the values of these
  * keys.
  */
-export async function deleteUnusedCanaries(db: Database, keyring: Keyring): Promise<void> {
+export async function deleteUnusedEncryptionCanaries(
+  db: Database,
+  keyring: EncryptionKeyring,
+): Promise<void> {
   const rows = await db.selectFrom("encryptionCanary").select("id").execute();
   const unused = rows
     .map(({ id }) => id)

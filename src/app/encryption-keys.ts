@@ -8,7 +8,11 @@ import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DataFolderUnusableError, toDataFolderError } from "#database/folder-lock.ts";
-import { createKeyring, type EncryptionKey, type Keyring } from "#foundation/encryption.ts";
+import {
+  createEncryptionKeyring,
+  type EncryptionKey,
+  type EncryptionKeyring,
+} from "#foundation/encryption.ts";
 
 export const encryptionKeysRule = "a comma-separated list of id:base64, each key 32 bytes";
 
@@ -33,7 +37,7 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
  */
 export class EncryptionKeysMismatch extends Error {}
 
-export interface KeySettings {
+export interface EncryptionKeySettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly dataDir: string;
 }
@@ -42,8 +46,11 @@ export interface KeySettings {
  * Creates the object that encrypts and decrypts stored data, with the keys of ENCRYPTION_KEYS, or with the
  * key file in DATA_DIR if this setting is not set.
  */
-export const createConfiguredKeyring = ({ encryptionKeys, dataDir }: KeySettings): Keyring =>
-  createKeyring(encryptionKeys ?? loadOrCreateEncryptionKeys(dataDir));
+export const createEncryptionKeyringFromSettings = ({
+  encryptionKeys,
+  dataDir,
+}: EncryptionKeySettings): EncryptionKeyring =>
+  createEncryptionKeyring(encryptionKeys ?? loadOrCreateEncryptionKeys(dataDir));
 
 /**
  * Reads the file with the encryption key in the folder `dataDir`, and creates the file if it is missing. If

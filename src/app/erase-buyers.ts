@@ -17,13 +17,13 @@ import {
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
 
 export interface BuyerErasureServices {
   readonly db: Database;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly render: EventSubjectRenderFunction;
   readonly publicUrl: string;
   readonly now: Date;
@@ -74,7 +74,7 @@ async function eraseFinds(
   if (!isSameBuyerErasureScope(scope, await findBuyerErasureScope(transaction, target))) return undefined;
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
-  const erased = await withOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {
+  const erased = await runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {
     const request = {
       merchantId,
       now,

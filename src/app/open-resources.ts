@@ -2,12 +2,12 @@
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { migrate, requireMigrated } from "#database/migrate.ts";
+import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
 import { requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
-import { createVerifiedKeyring } from "./encryption-canaries.ts";
+import { createVerifiedEncryptionKeyring } from "./encryption-canaries.ts";
 import type { ServiceSettings } from "./settings.ts";
 
 export interface OpenServiceResourcesOptions {
@@ -43,8 +43,8 @@ export async function openConfiguredDatabase({
     onStatement,
   });
   try {
-    await (settings.migrate ? migrate(database) : requireMigrated(database));
-    await createVerifiedKeyring(database.db, settings);
+    await (settings.migrate ? migrate(database) : requireMigratedDatabase(database));
+    await createVerifiedEncryptionKeyring(database.db, settings);
     return database;
   } catch (error) {
     await database.close();

@@ -9,13 +9,13 @@ import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { createReportReadRunner, reportTimeoutMs } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices, ReplicaReadSources } from "#graph/context.ts";
-import { requestStatementLimits, type StatementTimeouts } from "#database/statement-pool.ts";
+import type { GraphqlServices, ReplicaReadSources } from "#graph/context.ts";
+import { requestStatementLimits, type SqlStatementTimeouts } from "#database/statement-pool.ts";
 import { createSharedAggregateReads } from "#graph/loaders.ts";
 import type { ServiceSettings } from "./settings.ts";
 
 export interface ReportServices {
-  readonly services: Pick<GraphServices, "readOnly" | "searchCounts">;
+  readonly services: Pick<GraphqlServices, "readOnly" | "searchCounts">;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
@@ -90,7 +90,7 @@ export async function openDatabaseReplica({
 }: ReplicaOptions): Promise<OpenedDatabaseReplica | undefined> {
   const { databaseReadUrl: url, databasePrepared: prepared, databasePool } = settings;
   if (url === undefined) return undefined;
-  const open = (poolSize: number, limits: StatementTimeouts): ReturnType<typeof openDatabase> =>
+  const open = (poolSize: number, limits: SqlStatementTimeouts): ReturnType<typeof openDatabase> =>
     openDatabase({ url, poolSize, prepared, limits, onStatement });
   const analystReads = await open(analystConnections, {
     outsideTransactionMs: reportTimeoutMs,

@@ -7,14 +7,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { DecryptionError, type Keyring, type SealContext } from "#foundation/encryption.ts";
-import { getOauthItemSealContext } from "#access/oauth/oauth-items.ts";
-import { getSigningKeySealContext } from "#access/oauth/signing-keys.ts";
-import { getPersonalDataSealContext } from "#commerce/addresses/personal-data.ts";
-import { getCheckoutPageSecretSealContext } from "#commerce/checkout/session-aggregate.ts";
-import { getPaymentTokenSealContext } from "#commerce/payments/payment-rows.ts";
-import { getIdempotencyRecordSealContext } from "#database/idempotency.ts";
-import { getWebhookSecretSealContext } from "#webhooks/signatures.ts";
+import { DecryptionError, type EncryptionKeyring, type EncryptionContext } from "#foundation/encryption.ts";
+import { getOauthServerRecordEncryptionContext } from "#access/oauth/oauth-items.ts";
+import { getSigningKeyEncryptionContext } from "#access/oauth/signing-keys.ts";
+import { getPersonalDataEncryptionContext } from "#commerce/addresses/personal-data.ts";
+import { getCheckoutPageSecretEncryptionContext } from "#commerce/checkout/session-aggregate.ts";
+import { getPaymentTokenEncryptionContext } from "#commerce/payments/payment-rows.ts";
+import { getIdempotencyRecordEncryptionContext } from "#database/idempotency.ts";
+import { getWebhookSecretEncryptionContext } from "#webhooks/signatures.ts";
 
 export interface DataKeyRewrapResult {
   readonly table: string;
@@ -33,7 +33,7 @@ export interface DataKeyRewrapResult {
 
 export interface DataKeyRewrapOptions {
   readonly db: Database;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   /** Called with the number of rows processed since the last call. */
   readonly onProgress?: (rows: number) => void;
 }
@@ -48,7 +48,7 @@ interface SealedValuesCheck {
  * Checks that every encrypted value of the database can be decrypted with the configured keys. Changes
  * nothing.
  */
-export async function verifyEncryptedValues({
+export async function verifyAllEncryptedValues({
   db,
   keyring,
 }: Pick<DataKeyRewrapOptions, "db" | "keyring">): Promise<SealedValuesCheck[]> {
@@ -64,7 +64,7 @@ export async function verifyEncryptedValues({
 }
 
 /** Decrypts some values of each table. Throws `DecryptionError` for the first one that does not decrypt. */
-export async function verifySealedSamples({
+export async function verifySampledEncryptedValues({
   db,
   keyring,
 }: Pick<DataKeyRewrapOptions, "db" | "keyring">): Promise<void> {
@@ -88,7 +88,7 @@ export async function countRowsWithOldEncryptionKey({ db, keyring }: DataKeyRewr
 
 async function countOthers(
   db: Database,
-  { currentKeyId }: Keyring,
+  { currentKeyId }: EncryptionKeyring,
   { table, keyId }: SealedColumn,
 ): Promise<number> {
   const { rows } = await sql<{ count: string }>`
@@ -177,7 +177,7 @@ interface RenewedRow extends SealedRow {
 }
 
 interface DecryptOptions {
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly column: SealedColumn;
   readonly broken: string[];
 }
@@ -259,7 +259,7 @@ interface SealedColumn {
    * Given the values of a row's primary key, returns the table, column and row id without which the row's
    * encrypted value cannot be decrypted. The primary key values are texts; bytes are written in hexadecimal.
    */
-  readonly sealContextOf: (first: string, second: string) => SealContext;
+  readonly sealContextOf: (first: string, second: string) => EncryptionContext;
 }
 
 const id = [{ name: "id", type: "text" }] as const;
@@ -267,15 +267,15 @@ const columns = { sealed: "sealed", dataKey: "data_key", keyId: "key_id" } as co
 const bytes = (hex: string): Buffer => Buffer.from(hex, "hex");
 
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: "webhook_secret", ...columns, key: id, sealContextOf: getWebhookSecretSealContext },
-  { table: "personal_data", ...columns, key: id, sealContextOf: getPersonalDataSealContext },
+  { table: "webhook_secret", ...columns, key: id, sealContextOf: getWebhookSecretEncryptionContext },
+  { table: "personal_data", ...columns, key: id, sealContextOf: getPersonalDataEncryptionContext },
   {
     table: "payment",
     sealed: "token_sealed",
     dataKey: "token_data_key",
     keyId: "token_key_id",
     key: id,
-    sealContextOf: getPaymentTokenSealContext,
+    sealContextOf: getPaymentTokenEncryptionContext,
   },
   {
     table: "hosted_checkout_session",
@@ -283,9 +283,9 @@ export const sealedColumns: readonly SealedColumn[] = [
     dataKey: "url_data_key",
     keyId: "url_key_id",
     key: id,
-    sealContextOf: getCheckoutPageSecretSealContext,
+    sealContextOf: getCheckoutPageSecretEncryptionContext,
   },
-  { table: "oauth_signing_key", ...columns, key: id, sealContextOf: getSigningKeySealContext },
+  { table: "oauth_signing_key", ...columns, key: id, sealContextOf: getSigningKeyEncryptionContext },
   {
     table: "oauth_item",
     ...columns,
@@ -293,7 +293,7 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "kind", type: "text" },
       { name: "digest", type: "bytea" },
     ],
-    sealContextOf: (kind, digest) => getOauthItemSealContext(kind, bytes(digest)),
+    sealContextOf: (kind, digest) => getOauthServerRecordEncryptionContext(kind, bytes(digest)),
   },
   {
     table: "idempotency_record",
@@ -302,6 +302,7 @@ export const sealedColumns: readonly SealedColumn[] = [
       { name: "owner_id", type: "text" },
       { name: "idempotency_key", type: "bytea" },
     ],
-    sealContextOf: (ownerId, digest) => getIdempotencyRecordSealContext({ ownerId, digest: bytes(digest) }),
+    sealContextOf: (ownerId, digest) =>
+      getIdempotencyRecordEncryptionContext({ ownerId, digest: bytes(digest) }),
   },
 ];

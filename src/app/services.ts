@@ -9,23 +9,23 @@ import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { createInProcessEvents, type InProcessEvents } from "#foundation/events.ts";
-import { createGraphContext, type GraphContext, type GraphServices } from "#graph/context.ts";
-import type { GraphLoaders } from "#graph/loaders.ts";
-import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
+import { createGraphqlContext, type GraphqlContext, type GraphqlServices } from "#graph/context.ts";
+import type { GraphqlDataLoaders } from "#graph/loaders.ts";
+import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { eventTypes, type EventSubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import type { EventSubjectRenderFunction, EventSubject } from "#webhooks/outbox.ts";
 import type { Database } from "#database/connect.ts";
-import { createIdempotentRunner } from "#database/idempotency.ts";
+import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
-import { createConfiguredKeyring } from "./encryption-keys.ts";
+import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
 export type EventSubjectRenderer = (
-  services: GraphServices,
+  services: GraphqlServices,
   transaction: Transaction,
   subject: EventSubject,
 ) => ReturnType<EventSubjectRenderFunction>;
@@ -39,13 +39,13 @@ type IsWatched = (subject: EventSubject) => boolean;
  * are sent after the commit: one to the webhook dispatcher (once per transaction), and one to the GraphQL
  * subscriptions that follow the object.
  */
-export function createGraphServices(
-  parts: Omit<GraphServices, "render">,
+export function createGraphqlServices(
+  parts: Omit<GraphqlServices, "render">,
   renderSubject: EventSubjectRenderer,
-): GraphServices {
+): GraphqlServices {
   const { events, watch } = parts;
   const notify = notifyAfterCommit(events, (subject) => watch?.isWatched(subject) === true);
-  const services: GraphServices = {
+  const services: GraphqlServices = {
     ...parts,
     render: (transaction, subject) => {
       notify(transaction, subject);
@@ -74,13 +74,13 @@ function notifyAfterCommit(
 export function createEventSubjectRenderer({
   events,
   run,
-}: Pick<Mesh, "events" | "run">): EventSubjectRenderer {
+}: Pick<OpenedMesh, "events" | "run">): EventSubjectRenderer {
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
-  const contexts = new WeakMap<object, GraphContext>();
+  const contexts = new WeakMap<object, GraphqlContext>();
   return async (services, transaction, { type, id, merchantId, object, batch }) => {
     const context =
       contexts.get(batch) ??
-      createGraphContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
+      createGraphqlContext(services, { viewer: { kind: "system", merchantId }, requestId: "" }, transaction);
     contexts.set(batch, context);
     if (object !== undefined) prime(context.loaders, { type, id, object });
     const { data, errors } = await run(documentOf(events, type), context, { variables: { id } });
@@ -93,7 +93,7 @@ export function createEventSubjectRenderer({
   };
 }
 
-function documentOf(events: Mesh["events"], subject: string): DocumentNode {
+function documentOf(events: OpenedMesh["events"], subject: string): DocumentNode {
   const document = events.get(subject);
   if (document === undefined) throw new Error(`schema/events has no document named ${subject}.`);
   return document;
@@ -104,7 +104,7 @@ function documentOf(events: Mesh["events"], subject: string): DocumentNode {
  * not load it from the database.
  */
 function prime(
-  { carts, orders, products, webhookEndpoints }: GraphLoaders,
+  { carts, orders, products, webhookEndpoints }: GraphqlDataLoaders,
   { type, id, object }: Pick<EventSubject, "type" | "id"> & { readonly object: object },
 ): void {
   if (type === "cart") carts.prime(id, object as CartAggregate);
@@ -122,22 +122,22 @@ export function createCommandLineEventRenderer(
   settings: ServiceSettings,
 ): EventSubjectRenderFunction {
   let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
-  const keyring = createConfiguredKeyring(settings);
-  const parts: Omit<GraphServices, "render"> = {
+  const keyring = createEncryptionKeyringFromSettings(settings);
+  const parts: Omit<GraphqlServices, "render"> = {
     db,
     readOnly: createReportReadRunner(db),
     clock: systemClock,
     publicUrl: getPublicUrl(settings),
     rateLimitScale: settings.rateLimitScale,
     keyring,
-    doOnce: createIdempotentRunner({ db, keyring, clock: systemClock }),
+    doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
     // Notifications within this process have no listeners: a command of the command line has no
     // subscriptions, and the running service regularly looks for new payments and deliveries in the database.
     events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
   };
-  return createGraphServices(parts, async (services, transaction, subject) => {
+  return createGraphqlServices(parts, async (services, transaction, subject) => {
     rendering ??= openMesh().then(createEventSubjectRenderer);
     const render = await rendering;
     return render(services, transaction, subject);

@@ -4,17 +4,17 @@
  * every read compares the stored times with the current time.
  */
 import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
-import { deleteExpiredOauthItems } from "#access/oauth/oauth-items.ts";
+import { deleteExpiredOauthServerRecords } from "#access/oauth/oauth-items.ts";
 import { deleteOauthGrantsPastRetention } from "#access/oauth/grants.ts";
-import { deleteExpiredSigningKeys } from "#access/oauth/signing-keys.ts";
+import { deleteExpiredOauthSigningKeys } from "#access/oauth/signing-keys.ts";
 import { deleteExpiredApiRequests } from "#access/request-log.ts";
 import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
 import { endAllPricesPastEndTime } from "#commerce/catalog/end-prices.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
-import { expireSessions } from "#commerce/checkout/release-sessions.ts";
+import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
-import { deleteExpiredExports } from "#commerce/exports/export-jobs.ts";
+import { deleteExpiredExportJobs } from "#commerce/exports/export-jobs.ts";
 import { indexProducts, reindexDueProducts } from "#commerce/search/index-products.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
@@ -22,10 +22,10 @@ import { deleteOldSearchCounts } from "#commerce/search/search-counts.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
-import type { GraphServices } from "#graph/context.ts";
+import type { GraphqlServices } from "#graph/context.ts";
 import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
 
-export interface SweepContext {
+export interface CleanupSweepContext {
   readonly now: Date;
   /** Aborted when the service stops; the sweep then ends after its current transaction. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ interface Sweep {
    */
   readonly everyMs?: number;
   /** Runs the sweep once: stores all changes whose time has come. */
-  readonly run: (services: GraphServices, round: SweepContext) => Promise<unknown>;
+  readonly run: (services: GraphqlServices, round: CleanupSweepContext) => Promise<unknown>;
 }
 
 export const sweeps: readonly Sweep[] = [
@@ -50,7 +50,7 @@ export const sweeps: readonly Sweep[] = [
   },
   {
     name: "expire checkout sessions",
-    run: ({ db, publicUrl, render }, round) => expireSessions({ db, publicUrl, render, ...round }),
+    run: ({ db, publicUrl, render }, round) => expireCheckoutSessions({ db, publicUrl, render, ...round }),
   },
   {
     name: "expire carts",
@@ -89,7 +89,7 @@ export const sweeps: readonly Sweep[] = [
   },
   {
     name: "delete expired OAuth items",
-    run: ({ db }, { now, signal }) => deleteExpiredOauthItems(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteExpiredOauthServerRecords(db, now, signal),
   },
   {
     name: "delete old API requests",
@@ -103,7 +103,7 @@ export const sweeps: readonly Sweep[] = [
     name: "delete old OAuth grants",
     run: ({ db }, { now, signal }) => deleteOauthGrantsPastRetention(db, now, signal),
   },
-  { name: "delete old signing keys", run: ({ db }, { now }) => deleteExpiredSigningKeys(db, now) },
+  { name: "delete old signing keys", run: ({ db }, { now }) => deleteExpiredOauthSigningKeys(db, now) },
   {
     name: "close unneeded deliveries",
     run: ({ db }, { now, signal }) => endUndeliverableDeliveries(db, now, signal),
@@ -113,7 +113,10 @@ export const sweeps: readonly Sweep[] = [
     everyMs: 3_600_000,
     run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
   },
-  { name: "delete expired exports", run: ({ db }, { now, signal }) => deleteExpiredExports(db, now, signal) },
+  {
+    name: "delete expired exports",
+    run: ({ db }, { now, signal }) => deleteExpiredExportJobs(db, now, signal),
+  },
   { name: "delete old events", run: ({ db }, { now, signal }) => deleteExpiredEvents(db, now, signal) },
 ];
 
@@ -121,8 +124,8 @@ export const sweeps: readonly Sweep[] = [
  * Starts to run all sweeps in rounds, which do not overlap. Returns a function that stops the sweeps and
  * waits until the current round has ended.
  */
-export function startPeriodicSweeps(
-  services: GraphServices,
+export function startPeriodicCleanupSweeps(
+  services: GraphqlServices,
   log: Log,
   everyMs = 60_000,
 ): () => Promise<void> {

@@ -5,17 +5,17 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
-import { buildApiKeyQuery, buildInternalTokenQuery } from "#access/keys/read-credentials.ts";
+import { buildApiKeySqlQuery, buildInternalTokenSqlQuery } from "#access/keys/read-credentials.ts";
 import { registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import {
-  isScope,
+  isPermissionScope,
   type InternalTokenRole,
   internalTokenRoles,
-  type Scope,
+  type PermissionScope,
   integratorScopes,
 } from "#access/viewer.ts";
-import { isCountry, isSlug, parseLocale } from "#foundation/text.ts";
+import { isCountryCode, isSlug, parseLocale } from "#foundation/text.ts";
 import { printCommandResult } from "./output.ts";
 import {
   createCliCommand,
@@ -71,7 +71,7 @@ function merchantCreate(): Command {
     .requiredOption(
       "--market <country>",
       "the country whose prices are used if a request names none, for example DE",
-      parse(isCountry, "It must be an ISO 3166-1 alpha-2 code in upper case, for example DE."),
+      parse(isCountryCode, "It must be an ISO 3166-1 alpha-2 code in upper case, for example DE."),
     )
     .action(
       async (
@@ -115,12 +115,14 @@ function installationCreate(): Command {
     .requiredOption("--merchant <id>", "the merchant's id, mer_…")
     .requiredOption("--app <id>", "the app's id, app_…")
     .option("--scopes <list>", "comma-separated list of scopes", parseScopes, [...integratorScopes])
-    .action(async (given: JsonOutputOption & { merchant: string; app: string; scopes: Scope[] }) => {
-      const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
-      await runAuditedCommand(given, "installationCreate", async (transaction, access) => ({
-        id: await createInstallation(transaction, access, input),
-      }));
-    });
+    .action(
+      async (given: JsonOutputOption & { merchant: string; app: string; scopes: PermissionScope[] }) => {
+        const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
+        await runAuditedCommand(given, "installationCreate", async (transaction, access) => ({
+          id: await createInstallation(transaction, access, input),
+        }));
+      },
+    );
 }
 
 function keyCreate(): Command {
@@ -134,7 +136,12 @@ function keyCreate(): Command {
     .option("--expires <time>", "when it expires (RFC 3339); without it, never", parseTimeOption)
     .action(
       async (
-        given: JsonOutputOption & { installation: string; name: string; scopes: Scope[]; expires?: Date },
+        given: JsonOutputOption & {
+          installation: string;
+          name: string;
+          scopes: PermissionScope[];
+          expires?: Date;
+        },
       ) => {
         const input = {
           installationId: given.installation,
@@ -195,7 +202,7 @@ function keyList(): Command {
     .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
       await runWithMigratedDatabase(async ({ db }) =>
         printCommandResult(
-          await buildApiKeyQuery(db, merchant ?? null)
+          await buildApiKeySqlQuery(db, merchant ?? null)
             .orderBy("id")
             .execute(),
           json === true,
@@ -269,7 +276,7 @@ function tokenList(): Command {
     .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
       await runWithMigratedDatabase(async ({ db }) =>
         printCommandResult(
-          await buildInternalTokenQuery(db, merchant ?? null)
+          await buildInternalTokenSqlQuery(db, merchant ?? null)
             .orderBy("id")
             .execute(),
           json === true,
@@ -285,14 +292,14 @@ const parse =
     return text;
   };
 
-function parseScopes(text: string): Scope[] {
+function parseScopes(text: string): PermissionScope[] {
   const list = text === "" ? [] : text.split(",").map((scope) => scope.trim());
-  const unknown = list.find((scope) => !isScope(scope));
+  const unknown = list.find((scope) => !isPermissionScope(scope));
   if (unknown !== undefined)
     throw new InvalidArgumentError(
       `${unknown} is not a scope. The scopes are ${integratorScopes.join(", ")}.`,
     );
-  return list.filter(isScope);
+  return list.filter(isPermissionScope);
 }
 
 function parseOverlap(text: string): number {

@@ -11,22 +11,22 @@ import type { ServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
 import {
-  type CommandOutput,
-  deleteCommandAddress,
+  type OutputOfSentCommand,
+  deleteCommandServerAddress,
   sentCommand,
-  type SentCommand,
-  writeCommandAddress,
+  type CommandSentToService,
+  writeCommandServerAddress,
 } from "./command-file.ts";
 import { type CommandSession, runInCommandSession } from "./command-session.ts";
 
 /** Runs a command in the current session and returns its exit code. Never rejects. */
-export type CommandRunner = (args: readonly string[]) => Promise<number>;
+export type CliCommandRunner = (args: readonly string[]) => Promise<number>;
 
 export interface CommandServerOptions {
   readonly database: OpenedDatabase;
   readonly settings: ServiceSettings;
   readonly log: Log;
-  readonly runCommand: CommandRunner;
+  readonly runCommand: CliCommandRunner;
 }
 
 /** Accepts commands until the returned function is called, which waits for the commands in progress. */
@@ -43,9 +43,9 @@ export async function startCommandServer(options: CommandServerOptions): Promise
   server.unref();
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The command port is not open.");
-  writeCommandAddress(dataDir, { port: address.port, secret });
+  writeCommandServerAddress(dataDir, { port: address.port, secret });
   return async () => {
-    deleteCommandAddress(dataDir);
+    deleteCommandServerAddress(dataDir);
     server.close();
     await Promise.all(running);
     server.closeAllConnections();
@@ -79,14 +79,14 @@ function isAuthorized({ headers }: IncomingMessage, secret: string): boolean {
 }
 
 async function run(
-  { args, input }: SentCommand,
+  { args, input }: CommandSentToService,
   response: ServerResponse,
   { database, settings, log, runCommand }: CommandServerOptions,
 ): Promise<void> {
   // Logs only the name of the command, because arguments may contain personal data.
   log.info({ command: args.slice(0, 2).filter((word) => /^[a-z-]+$/.test(word)) }, "Running a command.");
   response.writeHead(200, { "content-type": "application/x-ndjson" });
-  const send = async (output: CommandOutput): Promise<void> => {
+  const send = async (output: OutputOfSentCommand): Promise<void> => {
     if (response.destroyed) throw new Error("The process that sent the command has ended.");
     if (!response.write(`${JSON.stringify(output)}\n`))
       await Promise.race([once(response, "drain"), once(response, "close")]);

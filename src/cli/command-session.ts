@@ -9,11 +9,11 @@ import { text as readText } from "node:stream/consumers";
 import type { ServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 
-export type CommandStream = "stdout" | "stderr";
+export type CommandOutputStream = "stdout" | "stderr";
 
 export interface CommandSession {
   /** Writes to a stream, and waits while the reader of the stream is slower. */
-  readonly write: (stream: CommandStream, text: string) => Promise<void>;
+  readonly write: (stream: CommandOutputStream, text: string) => Promise<void>;
   /** Returns everything that standard input contains. */
   readonly readInput: () => Promise<string>;
   readonly setExitCode: (code: number) => void;

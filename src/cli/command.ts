@@ -4,7 +4,7 @@
  */
 import { Command, InvalidArgumentError } from "commander";
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
-import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
+import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
 import { appendAuditEntries, commandLineActor, toIdAllowedInAuditLog } from "#access/audit.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -21,7 +21,7 @@ export interface JsonOutputOption {
 export const createCliCommand = (name: string, description: string): Command =>
   new Command(name).description(description).option("--json", "print the result as JSON").exitOverride();
 
-interface CommandLineContext extends AccessManagementContext {
+interface CommandLineContext extends AccessManagementCommandContext {
   /**
    * Collects the events about installations and API keys that the change causes. The collected events are
    * published after the change, in the same transaction.
@@ -119,10 +119,10 @@ async function publishCommandEvents(
 }
 
 /** Whether the command was sent to the running service, which runs it without a progress bar. */
-export const isRunByService = (): boolean => getCommandSession().service !== undefined;
+export const isCommandRunByService = (): boolean => getCommandSession().service !== undefined;
 
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */
-export class DatabaseOfRunningService extends DataFolderInUseError {
+export class DatabaseUsedByServiceError extends DataFolderInUseError {
   readonly folder: string;
   constructor(folder: string, cause: DataFolderInUseError) {
     super(cause.message, { cause });
@@ -156,7 +156,7 @@ export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<D
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
   }).catch((error: unknown) => {
     throw error instanceof DataFolderInUseError
-      ? new DatabaseOfRunningService(settings.dataDir, error)
+      ? new DatabaseUsedByServiceError(settings.dataDir, error)
       : error;
   });
   try {

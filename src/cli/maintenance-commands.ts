@@ -7,19 +7,19 @@ import {
   type AuditEntryRow,
   commandLineActor,
 } from "#access/audit.ts";
-import { deleteUnusedCanaries } from "#app/encryption-canaries.ts";
-import { createConfiguredKeyring } from "#app/encryption-keys.ts";
+import { deleteUnusedEncryptionCanaries } from "#app/encryption-canaries.ts";
+import { createEncryptionKeyringFromSettings } from "#app/encryption-keys.ts";
 import { runBuyerErasure } from "#app/erase-buyers.ts";
 import {
   countRowsWithOldEncryptionKey,
-  verifyEncryptedValues,
+  verifyAllEncryptedValues,
   type DataKeyRewrapResult,
   rewrapDataKeys,
 } from "#app/rewrap.ts";
 import type { BuyerErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import type { BuyerErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
-import { requireMigrated } from "#database/migrate.ts";
+import { requireMigratedDatabase } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { getCommandSession } from "./command-session.ts";
@@ -28,7 +28,7 @@ import {
   createCliCommand,
   type JsonOutputOption,
   parseTimeOption,
-  isRunByService,
+  isCommandRunByService,
   runWithDatabase,
   runWithMigratedDatabase,
 } from "./command.ts";
@@ -53,9 +53,12 @@ function keysCheck(): Command {
       "values that cannot be decrypted; the exit code is then 1. It is also 1 if there are no values.",
   ).action(async ({ json }: JsonOutputOption) => {
     await runWithDatabase(async (database, settings) => {
-      await requireMigrated(database);
+      await requireMigratedDatabase(database);
       const { db } = database;
-      const results = await verifyEncryptedValues({ db, keyring: createConfiguredKeyring(settings) });
+      const results = await verifyAllEncryptedValues({
+        db,
+        keyring: createEncryptionKeyringFromSettings(settings),
+      });
       const broken = results.flatMap((result) => result.broken);
       printCommandResult(
         {
@@ -82,14 +85,14 @@ function keysRewrap(): Command {
       "running. If the command is stopped, run it again: it continues where it stopped.",
   ).action(async ({ json }: JsonOutputOption) => {
     await runWithMigratedDatabase(async ({ db }, settings) => {
-      const keyring = createConfiguredKeyring(settings);
+      const keyring = createEncryptionKeyringFromSettings(settings);
       const key = keyring.currentKeyId;
       // The start of `keys rewrap` is recorded in the audit log too, and not only its end: a run that is
       // interrupted has already rewrapped some rows.
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
         await countRowsWithOldEncryptionKey({ db, keyring }),
-        json === true || isRunByService(),
+        json === true || isCommandRunByService(),
         (onProgress) => rewrapDataKeys({ db, keyring, onProgress }),
       );
       await recordRewrap(db, {
@@ -97,7 +100,7 @@ function keysRewrap(): Command {
         state: "done",
         rewrapped: results.reduce((sum, { rewrapped }) => sum + rewrapped, 0),
       });
-      if (results.every(({ left }) => left === 0)) await deleteUnusedCanaries(db, keyring);
+      if (results.every(({ left }) => left === 0)) await deleteUnusedEncryptionCanaries(db, keyring);
       printRewrapResult(results, { key, isJson: json === true });
     });
   });
@@ -217,7 +220,7 @@ function erase(target: BuyerErasureTarget, isForced: boolean): Promise<BuyerEras
     const { createCommandLineEventRenderer } = await import("#app/services.ts");
     const services = {
       db,
-      keyring: createConfiguredKeyring(settings),
+      keyring: createEncryptionKeyringFromSettings(settings),
       render: createCommandLineEventRenderer(db, settings),
       publicUrl: settings.publicUrl ?? "",
     };

@@ -9,11 +9,11 @@ import { parseServiceSettings } from "#app/settings.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
-import { createGraphContext, type GraphContext } from "#graph/context.ts";
+import { createGraphqlContext, type GraphqlContext } from "#graph/context.ts";
 
 let opening: Promise<ServiceApp> | undefined;
 
-export async function createMeshDevContext(authorization: string): Promise<GraphContext> {
+export async function createMeshDevContext(authorization: string): Promise<GraphqlContext> {
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
     throw createFailure("credentials_malformed", {
@@ -27,7 +27,7 @@ export async function createMeshDevContext(authorization: string): Promise<Graph
   });
   const { credentials, services } = await opening;
   const viewer = await credentials.internalToken(token);
-  return createGraphContext(services, { viewer, requestId: createId("request"), client: "mesh dev" });
+  return createGraphqlContext(services, { viewer, requestId: createId("request"), client: "mesh dev" });
 }
 
 async function open(): Promise<ServiceApp> {

@@ -3,13 +3,13 @@
  * to them.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { buildOauthGrantQuery, revokeOauthGrant } from "#access/oauth/grants.ts";
+import { buildOauthGrantSqlQuery, revokeOauthGrant } from "#access/oauth/grants.ts";
 import {
   createOauthClient,
   disableOauthClient,
   enableOauthClient,
   isJsonWebKeySet,
-  buildOauthClientQuery,
+  buildOauthClientSqlQuery,
   type NewOauthClient,
 } from "#access/oauth/oauth-clients.ts";
 import { clientAuthMethods } from "#access/authorization.ts";
@@ -118,7 +118,7 @@ function clientList(): Command {
     .option("--app <id>", "only those of the app with this id")
     .action(async ({ app, json }: JsonOutputOption & { app?: string }) => {
       await runWithMigratedDatabase(async ({ db }) => {
-        const clients = buildOauthClientQuery(db).$if(app !== undefined, (query) =>
+        const clients = buildOauthClientSqlQuery(db).$if(app !== undefined, (query) =>
           query.where("appId", "=", app ?? ""),
         );
         printCommandResult(await clients.orderBy("id").execute(), json === true);
@@ -143,7 +143,7 @@ function grantList(): Command {
     .option("--client <id>", "only those of the OAuth client with this id")
     .action(async ({ merchant, client, json }: JsonOutputOption & { merchant?: string; client?: string }) => {
       await runWithMigratedDatabase(async ({ db }) => {
-        const grants = buildOauthGrantQuery(db, merchant ?? null).$if(client !== undefined, (query) =>
+        const grants = buildOauthGrantSqlQuery(db, merchant ?? null).$if(client !== undefined, (query) =>
           query.where("clientId", "=", client ?? ""),
         );
         printCommandResult(await grants.orderBy("id").execute(), json === true);

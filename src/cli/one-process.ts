@@ -5,13 +5,13 @@ import type { ServiceSettings } from "#app/settings.ts";
 import type { DemoFile } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createChildProcessRateLimiter, type ProcessMessagePort } from "#http/shared-limiter.ts";
-import { createParentProcessMetricsExchange } from "#observability/gather-metrics.ts";
-import { type CommandRunner, startCommandServer } from "./command-server.ts";
+import { createChildToParentMetricsConnection } from "#observability/gather-metrics.ts";
+import { type CliCommandRunner, startCommandServer } from "./command-server.ts";
 import {
   type ServiceReadyInfo,
   type ServiceReadyMessage,
   type ServeOptions,
-  type Stoppable,
+  type StoppableService,
   stopProcessOnSignal,
   printWelcome,
 } from "./start-and-stop.ts";
@@ -33,7 +33,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
       ? createChildProcessRateLimiter(parent, { scale: settings.rateLimitScale, log })
       : undefined;
   await start(
-    { ...serving, limiter, exchange: createParentProcessMetricsExchange(parent) },
+    { ...serving, limiter, exchange: createChildToParentMetricsConnection(parent) },
     (stoppable, ready) => {
       const stop = stopProcessOnSignal(stoppable, log);
       stopWithParent(() => stop("disconnect"));
@@ -43,12 +43,12 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
 }
 
 interface StartOptions extends ServeOptions, Pick<ServiceAppOptions, "limiter" | "exchange"> {
-  readonly runCommand?: CommandRunner;
+  readonly runCommand?: CliCommandRunner;
 }
 
 async function start(
   { settings, role, log, runCommand, limiter, exchange }: StartOptions,
-  onReady: (stoppable: Stoppable, ready: ServiceReadyInfo) => void,
+  onReady: (stoppable: StoppableService, ready: ServiceReadyInfo) => void,
 ): Promise<void> {
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;

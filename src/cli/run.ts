@@ -12,9 +12,9 @@ import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts
 import { EncryptionKeysMismatch } from "#app/encryption-keys.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
-import type { CommandRunner } from "./command-server.ts";
+import type { CliCommandRunner } from "./command-server.ts";
 import { getOwnInput } from "./command-session.ts";
-import { printErrorLine, writeText } from "./output.ts";
+import { printErrorLine, writeTextToCommandOutput } from "./output.ts";
 import { createLog, createPrettyLogOutput } from "#foundation/log.ts";
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
@@ -49,14 +49,14 @@ async function runProgram(args: readonly string[]): Promise<number> {
  * undefined if the command failed for another reason, or if no service accepts the command.
  */
 async function runByService(error: unknown, args: readonly string[]): Promise<number | undefined> {
-  const { DatabaseOfRunningService } = await import("./command.ts");
-  if (!(error instanceof DatabaseOfRunningService)) return undefined;
+  const { DatabaseUsedByServiceError } = await import("./command.ts");
+  if (!(error instanceof DatabaseUsedByServiceError)) return undefined;
   const { sendCommandToService } = await import("./send-command.ts");
   return sendCommandToService(error.folder, { args: [...args], input: getOwnInput() ?? null });
 }
 
 /** Runs a command that another process has sent, in the session of that process. */
-const runSentCommand: CommandRunner = async (args) => {
+const runSentCommand: CliCommandRunner = async (args) => {
   try {
     return await runProgram(["node", "commerce", ...args]);
   } catch (error) {
@@ -127,8 +127,8 @@ export async function createCommandLineProgram(name: string | undefined): Promis
 /** Lets a command and its subcommands write to the command's session, and throw an error instead of exiting. */
 function prepareCommands(command: Command): void {
   command.exitOverride().configureOutput({
-    writeOut: (text) => writeText("stdout", text),
-    writeErr: (text) => writeText("stderr", text),
+    writeOut: (text) => writeTextToCommandOutput("stdout", text),
+    writeErr: (text) => writeTextToCommandOutput("stderr", text),
   });
   command.commands.forEach(prepareCommands);
 }

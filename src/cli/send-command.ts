@@ -1,7 +1,12 @@
 /** Sends a command to the service that uses the embedded database, and writes the output of the command. */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { commandOutput, type CommandOutput, readCommandAddress, type SentCommand } from "./command-file.ts";
+import {
+  commandOutput,
+  type OutputOfSentCommand,
+  readCommandServerAddress,
+  type CommandSentToService,
+} from "./command-file.ts";
 import { getCommandSession } from "./command-session.ts";
 
 /**
@@ -10,9 +15,9 @@ import { getCommandSession } from "./command-session.ts";
  */
 export async function sendCommandToService(
   folder: string,
-  command: SentCommand,
+  command: CommandSentToService,
 ): Promise<number | undefined> {
-  const address = readCommandAddress(folder);
+  const address = readCommandServerAddress(folder);
   if (address === undefined) return undefined;
   const response = await fetch(`http://127.0.0.1:${address.port}/`, {
     method: "POST",
@@ -23,7 +28,7 @@ export async function sendCommandToService(
   const session = getCommandSession();
   try {
     for await (const line of createInterface({ input: Readable.from(response.body) })) {
-      const output: CommandOutput = commandOutput.parse(JSON.parse(line));
+      const output: OutputOfSentCommand = commandOutput.parse(JSON.parse(line));
       if ("exitCode" in output) return output.exitCode;
       await session.write(output.stream, output.text);
     }

@@ -1,20 +1,20 @@
 /** The commands `migrate`, `seed` and `config`: the database schema, the demo data and the settings. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
-import { createVerifiedKeyring } from "#app/encryption-canaries.ts";
+import { createVerifiedEncryptionKeyring } from "#app/encryption-canaries.ts";
 import { getPublicUrl, parseServiceSettings, formatMaskedSettings } from "#app/settings.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { DataFolderInUseError } from "#database/folder-lock.ts";
 import { migrate } from "#database/migrate.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { printCommandResult } from "./output.ts";
-import { isRunByService, runWithMigratedDatabase } from "./command.ts";
+import { isCommandRunByService, runWithMigratedDatabase } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
   program.addCommand(migrateCommand());
@@ -78,7 +78,7 @@ function seedCommand(): Command {
       await runWithMigratedDatabase(async (database, settings) => {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
-        const keyring = await createVerifiedKeyring(database.db, settings);
+        const keyring = await createVerifiedEncryptionKeyring(database.db, settings);
         const { createCommandLineEventRenderer } = await import("#app/services.ts");
         const render = createCommandLineEventRenderer(database.db, settings);
         const demo = await prepareDemo(database, {
@@ -101,7 +101,7 @@ function seedCommand(): Command {
           orders,
           now,
           keyring,
-          isQuiet: json === true || isRunByService(),
+          isQuiet: json === true || isCommandRunByService(),
         });
         const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
         printCommandResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);
@@ -115,7 +115,7 @@ interface AdditionalSeed {
   readonly carts: number;
   readonly orders: number;
   readonly now: Date;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly isQuiet: boolean;
 }
 

@@ -1,19 +1,19 @@
 /** The commands `staff` and `signing-key`: staff accounts of merchants, and the keys that sign access tokens. */
 import { Argument, Command, Option } from "commander";
 import { generatePassword } from "#access/people/passwords.ts";
-import { rotateSigningKeys } from "#access/oauth/signing-keys.ts";
+import { rotateOauthSigningKeys } from "#access/oauth/signing-keys.ts";
 import {
   createStaff,
   disableStaff,
   enableStaff,
-  validateAndHashNewPassword,
+  validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
   setStaffRole,
-  buildStaffAccountQuery,
+  buildStaffAccountSqlQuery,
 } from "#access/people/staff.ts";
 import { type StaffRole, staffRoles } from "#access/viewer.ts";
-import { createConfiguredKeyring } from "#app/encryption-keys.ts";
+import { createEncryptionKeyringFromSettings } from "#app/encryption-keys.ts";
 import { getCommandSession } from "./command-session.ts";
 import { printCommandResult } from "./output.ts";
 import {
@@ -32,7 +32,7 @@ export function addStaffCommands(program: Command): void {
       .addCommand(staffRole())
       .addCommand(staffDisable())
       .addCommand(staffEnable())
-      .addCommand(listCommand("staff accounts", buildStaffAccountQuery)),
+      .addCommand(listCommand("staff accounts", buildStaffAccountSqlQuery)),
   );
   program.addCommand(
     new Command("signing-key")
@@ -109,7 +109,7 @@ function staffPassword(): Command {
     .action(async (id: string, given: JsonOutputOption & PasswordStdin & { revokeGrants?: boolean }) => {
       const isRevokingGrants = given.revokeGrants === true;
       const { password, printed } = await readOrGeneratePassword(given);
-      const passwordHash = await validateAndHashNewPassword(password);
+      const passwordHash = await validateAndHashNewStaffPassword(password);
       await runAuditedCommand(given, "staffPasswordSet", async (transaction, access) => {
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
         return { id, ...printed, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
@@ -157,7 +157,7 @@ function staffEnable(): Command {
     });
 }
 
-function listCommand(objects: string, list: typeof buildStaffAccountQuery): Command {
+function listCommand(objects: string, list: typeof buildStaffAccountSqlQuery): Command {
   return createCliCommand("list", `Lists ${objects}, including disabled ones.`)
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
@@ -181,7 +181,7 @@ function signingKeyRotate(): Command {
       given,
       { name: "signingKeyRotate", targetType: "signing_key" },
       async (transaction, { now, settings }) => ({
-        id: await rotateSigningKeys(transaction, createConfiguredKeyring(settings), now),
+        id: await rotateOauthSigningKeys(transaction, createEncryptionKeyringFromSettings(settings), now),
       }),
     );
   });

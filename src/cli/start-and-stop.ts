@@ -63,7 +63,7 @@ export function printWelcome({ settings, role }: ServeOptions, { address, demo }
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
 
-export interface Stoppable {
+export interface StoppableService {
   /**
    * Milliseconds for which the process continues to answer requests after SIGTERM. After SIGINT, which a
    * terminal sends for Ctrl-C, the process stops at once.
@@ -84,7 +84,7 @@ export interface Stoppable {
  * that stops the process in the same way without a signal; its argument is the reason, which is logged.
  */
 export function stopProcessOnSignal(
-  { drainMs, extraCloseMs = 0, drain, close }: Stoppable,
+  { drainMs, extraCloseMs = 0, drain, close }: StoppableService,
   log: Log,
 ): (reason: string) => void {
   let stoppingSince: number | undefined;

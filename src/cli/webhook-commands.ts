@@ -8,7 +8,7 @@ import { appendAuditEntries, type NewAuditEntry, commandLineActor } from "#acces
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkReplayResult, replayDeliveries } from "#webhooks/replay-deliveries.ts";
-import type { BulkReplayInput, FailedDeliveryStatus } from "#webhooks/replay-selection.ts";
+import type { BulkReplayDeliveriesInput, FailedDeliveryStatus } from "#webhooks/replay-selection.ts";
 import { replayDelivery, type ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printCommandResult } from "./output.ts";
@@ -114,7 +114,7 @@ async function replayAll(
   let replayed = 0;
   let after: string | null = null;
   for (let hasMore = true; hasMore;) {
-    const input: BulkReplayInput = {
+    const input: BulkReplayDeliveriesInput = {
       endpointId: endpoint,
       installationId: installation,
       since,

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
-import type { Outbox } from "#webhooks/outbox.ts";
+import type { EventOutbox } from "#webhooks/outbox.ts";
 
 export interface CommandContext {
   /** The merchant whose data the command reads and changes. */
@@ -17,7 +17,7 @@ export interface CommandContext {
    */
   readonly reindex: (transaction: Transaction, productIds: readonly string[]) => Promise<void>;
   /** Collects the events of the transaction, and stores them before the transaction commits. */
-  readonly outbox: Outbox;
+  readonly outbox: EventOutbox;
 }
 
 /**

@@ -6,17 +6,17 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
-import { transactionGuardDialect, pipelinedDialect } from "./transaction-dialect.ts";
-import { toDataFolderError, waitForDataFolder } from "./folder-lock.ts";
+import { transactionGuardKyselyDialect, pipelinedKyselyDialect } from "./transaction-dialect.ts";
+import { toDataFolderError, waitForDataFolderLock } from "./folder-lock.ts";
 import {
   embeddedDatabaseNoticeListener,
   type InterProcessNoticeHandlers,
   listenForInterProcessNotices,
   type InterProcessNoticeListener,
 } from "./notices.ts";
-import { type StatementTimeouts, createStatementPool } from "./statement-pool.ts";
+import { type SqlStatementTimeouts, createPreparedStatementConnectionPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
-import { tracedDialect } from "./traced-dialect.ts";
+import { tracedKyselyDialect } from "./traced-dialect.ts";
 
 export type Database = Kysely<Tables>;
 
@@ -35,7 +35,7 @@ export interface DatabaseOptions {
    */
   readonly prepared?: boolean;
   /** Time limits of statements; undefined for no limits. */
-  readonly limits?: StatementTimeouts | undefined;
+  readonly limits?: SqlStatementTimeouts | undefined;
   /** The folder of the embedded database; undefined to keep it in memory. */
   readonly folder?: string | undefined;
   /** A database dump. If given, a new embedded database starts with the content of the dump. */
@@ -61,11 +61,11 @@ export interface OpenedDatabase {
    * Returns the state of the connection pool; undefined for the embedded database, which has a single
    * connection.
    */
-  pool(): ConnectionPoolState | undefined;
+  pool(): DatabaseConnectionPoolState | undefined;
   close(): Promise<void>;
 }
 
-export interface ConnectionPoolState {
+export interface DatabaseConnectionPoolState {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
@@ -96,8 +96,10 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       dataDir: folder === undefined ? undefined : join(folder, "database"),
     });
     const db = new Kysely<Tables>({
-      dialect: transactionGuardDialect(
-        tracedDialect(pipelinedDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false })),
+      dialect: transactionGuardKyselyDialect(
+        tracedKyselyDialect(
+          pipelinedKyselyDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false }),
+        ),
       ),
       plugins: [camelCase()],
       ...logOption(onStatement),
@@ -126,7 +128,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
 async function createAndLockFolder(folder: string): Promise<() => void> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return await waitForDataFolder(folder);
+    return await waitForDataFolderLock(folder);
   } catch (error) {
     throw toDataFolderError(folder, error);
   }
@@ -152,10 +154,15 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   // handling. Without this listener, the event would end the process.
   pool.on("connect", (client) => client.on("error", () => undefined));
   const dialect = new PostgresDialect({
-    pool: createStatementPool(pool, { prepared: options.prepared !== false, limits: options.limits }),
+    pool: createPreparedStatementConnectionPool(pool, {
+      prepared: options.prepared !== false,
+      limits: options.limits,
+    }),
   });
   const db = new Kysely<Tables>({
-    dialect: transactionGuardDialect(tracedDialect(pipelinedDialect(dialect, { isPipelined: true }))),
+    dialect: transactionGuardKyselyDialect(
+      tracedKyselyDialect(pipelinedKyselyDialect(dialect, { isPipelined: true })),
+    ),
     plugins: [camelCase()],
     ...logOption(options.onStatement),
   });
@@ -176,7 +183,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   };
   const receive: OpenedDatabase["listen"] = (channel, handlers) =>
     listenForInterProcessNotices({ connection: direct, channel, db }, handlers);
-  const state = (): ConnectionPoolState => ({
+  const state = (): DatabaseConnectionPoolState => ({
     max: pool.options.max,
     total: pool.totalCount,
     idle: pool.idleCount,

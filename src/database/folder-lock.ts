@@ -23,7 +23,7 @@ const lockPollMs = 50;
  * Locks a folder like `lockDataFolder`, but waits for some seconds if another process holds the lock. Does
  * not wait for this process.
  */
-export async function waitForDataFolder(folder: string): Promise<() => void> {
+export async function waitForDataFolderLock(folder: string): Promise<() => void> {
   const deadline = performance.now() + lockWaitMs;
   for (;;)
     try {

@@ -4,10 +4,15 @@
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { DecryptionError, type Keyring, type SealContext, type SealedValue } from "#foundation/encryption.ts";
+import {
+  DecryptionError,
+  type EncryptionKeyring,
+  type EncryptionContext,
+  type EncryptedValue,
+} from "#foundation/encryption.ts";
 import type { Database } from "./connect.ts";
 import { type DatabaseReader, type Transaction } from "./transaction.ts";
-import { getIdempotencyRecordExpiryCutoff, getIdempotencyRecordSealContext } from "./idempotency.ts";
+import { getIdempotencyRecordExpiryCutoff, getIdempotencyRecordEncryptionContext } from "./idempotency.ts";
 
 const sweptPerBatch = 1000;
 
@@ -51,7 +56,7 @@ const readPerBatch = 500;
  */
 export async function findIdempotencyRecords(
   reader: DatabaseReader,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   { ownerIds, matchesBody, since }: RecordSearch,
 ): Promise<IdempotencyRecordKey[]> {
   const found: IdempotencyRecordKey[] = [];
@@ -80,7 +85,10 @@ export async function findIdempotencyRecords(
   }
 }
 
-function decryptBody(keyring: Keyring, row: SealedValue & IdempotencyRecordKey): string | undefined {
+function decryptBody(
+  keyring: EncryptionKeyring,
+  row: EncryptedValue & IdempotencyRecordKey,
+): string | undefined {
   try {
     return keyring.open(row, sealContextOf(row)).toString();
   } catch (error) {
@@ -89,8 +97,8 @@ function decryptBody(keyring: Keyring, row: SealedValue & IdempotencyRecordKey):
   }
 }
 
-const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): SealContext =>
-  getIdempotencyRecordSealContext({ ownerId, digest: Buffer.from(idempotencyKey) });
+const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): EncryptionContext =>
+  getIdempotencyRecordEncryptionContext({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**
  * Replaces the stored answers of records with empty texts, and their fingerprints with random bytes. The keys
@@ -99,7 +107,7 @@ const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): SealC
  */
 export async function eraseAnswersOfIdempotencyRecords(
   transaction: Transaction,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   keys: readonly IdempotencyRecordKey[],
 ): Promise<number> {
   const keysByRowId = new Map(keys.map((key) => [sealContextOf(key).rowId, key]));

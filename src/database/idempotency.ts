@@ -8,7 +8,11 @@ import type { Clock } from "#foundation/clock.ts";
 import { createHash } from "node:crypto";
 import { CompiledQuery, type QueryResult } from "kysely";
 import canonicalize from "canonicalize";
-import { type Keyring, type SealContext, type SealedValue } from "#foundation/encryption.ts";
+import {
+  type EncryptionKeyring,
+  type EncryptionContext,
+  type EncryptedValue,
+} from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import {
@@ -17,9 +21,9 @@ import {
   getSqlState,
   uniqueViolation,
 } from "./database-errors.ts";
-import { runInTransaction, runStatementWithCommit, type Transaction } from "./transaction.ts";
+import { runInTransaction, runSqlStatementWithCommit, type Transaction } from "./transaction.ts";
 
-export interface IdempotencyClaim {
+export interface IdempotencyKeyClaim {
   /**
    * Id of the owner of the key: an installation or an internal token. Keys of different owners are
    * independent.
@@ -40,7 +44,7 @@ export interface StoredIdempotentAnswer {
 
 /** A request that must take effect only once. */
 export interface IdempotentRequest<Result> {
-  readonly claim: IdempotencyClaim;
+  readonly claim: IdempotencyKeyClaim;
   /**
    * Returns the answer that is stored for the result of the request. May throw a failure that the result
    * contains; the transaction is then rolled back.
@@ -63,8 +67,8 @@ export interface IdempotentRequestResult {
  * Runs the work in a transaction and stores its answer; returns the stored answer instead if an earlier
  * request with the same key has one. An error of the work rolls back the transaction and is thrown.
  */
-export type IdempotentRunner = (
-  claim: IdempotencyClaim,
+export type IdempotentRequestRunner = (
+  claim: IdempotencyKeyClaim,
   work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
 ) => Promise<IdempotentRequestResult>;
 
@@ -73,11 +77,11 @@ export const answerRetentionMs = 7 * 86_400_000;
 
 interface IdempotencyServices {
   readonly db: Database;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly clock: Clock;
 }
 
-export function createIdempotentRunner(services: IdempotencyServices): IdempotentRunner {
+export function createIdempotentRequestRunner(services: IdempotencyServices): IdempotentRequestRunner {
   // PGlite has a single connection. Without the set of running requests, a duplicate request would wait until
   // the first request ends, instead of being refused at once.
   const running = new Set<string>();
@@ -98,7 +102,7 @@ export function createIdempotentRunner(services: IdempotencyServices): Idempoten
   };
 }
 
-interface DigestedClaim extends IdempotencyClaim {
+interface DigestedClaim extends IdempotencyKeyClaim {
   readonly digest: Buffer;
   readonly now: Date;
 }
@@ -160,7 +164,7 @@ function buildLockStatement({ ownerId, digest }: DigestedClaim): CompiledQuery {
   return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [String(lock)]);
 }
 
-interface FoundRecord extends SealedValue {
+interface FoundRecord extends EncryptedValue {
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly contentType: string;
@@ -177,7 +181,7 @@ const buildFindStatement = ({ ownerId, digest, now }: DigestedClaim): CompiledQu
 
 async function findRecord(
   db: Database,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   claim: DigestedClaim,
 ): Promise<StoredIdempotentAnswer | undefined> {
   const { rows } = await db.executeQuery(buildFindStatement(claim));
@@ -185,13 +189,17 @@ async function findRecord(
   return row?.isKept === true ? openRecord(row, keyring, claim) : undefined;
 }
 
-function openRecord(row: FoundRecord, keyring: Keyring, claim: DigestedClaim): StoredIdempotentAnswer {
-  const fingerprint = keyring.digest(row, getIdempotencyRecordSealContext(claim), claim.fingerprint);
+function openRecord(
+  row: FoundRecord,
+  keyring: EncryptionKeyring,
+  claim: DigestedClaim,
+): StoredIdempotentAnswer {
+  const fingerprint = keyring.digest(row, getIdempotencyRecordEncryptionContext(claim), claim.fingerprint);
   if (!fingerprint.equals(row.fingerprint)) throw createFailure("idempotency_key_reused");
   return {
     status: row.status,
     contentType: row.contentType,
-    body: keyring.open(row, getIdempotencyRecordSealContext(claim)).toString(),
+    body: keyring.open(row, getIdempotencyRecordEncryptionContext(claim)).toString(),
   };
 }
 
@@ -203,22 +211,22 @@ interface RecordWrite {
 
 async function writeRecord(
   transaction: Transaction,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   { claim, recorded, hasExpiredRecord }: RecordWrite,
 ): Promise<void> {
   const { status, contentType, body } = recorded;
   const { ownerId, digest, now } = claim;
-  const context = getIdempotencyRecordSealContext(claim);
+  const context = getIdempotencyRecordEncryptionContext(claim);
   const { sealed, dataKey, keyId } = keyring.seal(body, context);
   // The fingerprint of a request is computed with a secret key (HMAC). From a plain digest, a password in the
   // request could be guessed.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   if (hasExpiredRecord)
-    await runStatementWithCommit(
+    await runSqlStatementWithCommit(
       transaction,
       CompiledQuery.raw(deleteText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]),
     );
-  await runStatementWithCommit(
+  await runSqlStatementWithCommit(
     transaction,
     CompiledQuery.raw(writeText, [
       ownerId,
@@ -244,10 +252,10 @@ const writeText = `insert into idempotency_record (owner_id, idempotency_key, fi
 export const getIdempotencyRecordExpiryCutoff = (now: Date): Date =>
   new Date(now.getTime() - answerRetentionMs);
 
-export const getIdempotencyRecordSealContext = ({
+export const getIdempotencyRecordEncryptionContext = ({
   ownerId,
   digest,
-}: Pick<DigestedClaim, "ownerId" | "digest">): SealContext => ({
+}: Pick<DigestedClaim, "ownerId" | "digest">): EncryptionContext => ({
   table: "idempotency_record",
   column: "sealed",
   rowId: `${ownerId} ${digest.toString("base64")}`,

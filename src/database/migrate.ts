@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { OpenedDatabase } from "./connect.ts";
 
-export interface Migration {
+export interface DatabaseMigration {
   readonly name: string;
   readonly sql: string;
 }
@@ -24,7 +24,7 @@ const earlierChecksums = JSON.parse(
 ) as Readonly<Record<string, string>>;
 const advisoryLock = 7_462_193_015;
 
-export function readMigrations(from: URL = folder): Migration[] {
+export function readMigrationFiles(from: URL = folder): DatabaseMigration[] {
   return readdirSync(from)
     .filter((name) => name.endsWith(".sql"))
     .toSorted()
@@ -37,7 +37,7 @@ export function readMigrations(from: URL = folder): Migration[] {
  */
 export function migrate(
   database: OpenedDatabase,
-  migrations: readonly Migration[] = readMigrations(),
+  migrations: readonly DatabaseMigration[] = readMigrationFiles(),
 ): Promise<string[]> {
   return database.script(async (run) => {
     await run(`begin; select pg_advisory_xact_lock(${advisoryLock});
@@ -72,9 +72,9 @@ export function migrate(
 }
 
 /** Throws if a migration is not applied to the database. Changes nothing. */
-export async function requireMigrated(
+export async function requireMigratedDatabase(
   database: OpenedDatabase,
-  migrations: readonly Migration[] = readMigrations(),
+  migrations: readonly DatabaseMigration[] = readMigrationFiles(),
 ): Promise<void> {
   const applied = await database.script(async (run) => {
     const [[row] = []] = await run("select to_regclass('schema_migration') is not null as is_created");
@@ -91,7 +91,7 @@ export async function requireMigrated(
   );
 }
 
-function isPending({ name, sql }: Migration, appliedChecksum: unknown): boolean {
+function isPending({ name, sql }: DatabaseMigration, appliedChecksum: unknown): boolean {
   if (appliedChecksum === undefined) return true;
   if (appliedChecksum !== checksum(sql) && appliedChecksum !== earlierChecksums[name])
     throw new Error(

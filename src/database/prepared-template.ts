@@ -18,7 +18,7 @@ class Parameter {
 }
 
 /** Creates a parameter of a template. Each call of the template gives a value to each parameter name. */
-export const parameter = <Value>(name: string): RawBuilder<Value> => sql<Value>`${new Parameter(name)}`;
+export const sqlParameter = <Value>(name: string): RawBuilder<Value> => sql<Value>`${new Parameter(name)}`;
 
 interface Compiled {
   readonly text: string;
@@ -44,7 +44,7 @@ export interface PreparedStatementTemplate {
   readonly hasManyForms?: boolean;
 }
 
-export function prepareStatement<Row>(
+export function prepareStatementTemplate<Row>(
   reader: DatabaseReader,
   { form, write, values, hasManyForms = false }: PreparedStatementTemplate,
 ): CompiledQuery<Row> {
@@ -64,7 +64,7 @@ export async function runStatementForSingleRow<Row>(
   reader: DatabaseReader,
   statement: PreparedStatementTemplate,
 ): Promise<Row> {
-  const { rows } = await reader.executeQuery<Row>(prepareStatement(reader, statement));
+  const { rows } = await reader.executeQuery<Row>(prepareStatementTemplate(reader, statement));
   const [row] = rows;
   if (row === undefined) throw new Error("The statement returned no row.");
   return row;
@@ -99,12 +99,12 @@ interface PaddedInTemplate {
 export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
-    return { form: "any", write: () => sql`= any(${parameter("ids")}::text[])`, values: { ids } };
+    return { form: "any", write: () => sql`= any(${sqlParameter("ids")}::text[])`, values: { ids } };
   const members = padListToPowerOfTwo(ids, first);
   const names = members.map((_, index) => `id${index}`);
   return {
     form: String(members.length),
-    write: () => sql`in (${sql.join(names.map((name) => parameter(name)))})`,
+    write: () => sql`in (${sql.join(names.map((name) => sqlParameter(name)))})`,
     values: Object.fromEntries(members.map((id, index) => [`id${index}`, id])),
   };
 }
@@ -143,7 +143,7 @@ const preparedRowsMax = 4;
  * Builds the statement that inserts rows. The SQL text is cached for each number of rows. All rows must have
  * the same columns as the first row.
  */
-export function buildInsertQuery<Table extends keyof Tables>(
+export function buildInsertSqlQuery<Table extends keyof Tables>(
   reader: DatabaseReader,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
@@ -155,12 +155,12 @@ export function buildInsertQuery<Table extends keyof Tables>(
     for (const [column, value] of Object.entries(row)) values[`${column}${index}`] = value;
   const write = (): RawBuilder<unknown> => {
     const tuples = rows.map(
-      (_, index) => sql`(${sql.join(columns.map((column) => parameter(`${column}${index}`)))})`,
+      (_, index) => sql`(${sql.join(columns.map((column) => sqlParameter(`${column}${index}`)))})`,
     );
     return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
       values ${sql.join(tuples)}`;
   };
-  return prepareStatement(reader, {
+  return prepareStatementTemplate(reader, {
     form: `insert ${table} ${rows.length} ${columns.join(" ")}`,
     write,
     values,

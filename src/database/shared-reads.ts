@@ -131,7 +131,7 @@ export interface DataLoaderFunctions<Key, Row> {
  * it would delay each read to a later tick, and `ReadsSharedByRequests` already delays each read to the end
  * of the event loop turn.
  */
-export class LoaderOfSharedReads<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
+export class SharedReadsDataLoader<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
   readonly #reads: ReadsSharedByRequests<Key, Row>;
   readonly #cached = new Map<string, Promise<Row | null>>();
 

@@ -9,7 +9,7 @@ import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import { isPreparedPlanStale, isQueryTimeout } from "./database-errors.ts";
 
-export interface StatementTimeouts {
+export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of a statement outside of a transaction. */
   readonly outsideTransactionMs: number;
   /**
@@ -20,15 +20,15 @@ export interface StatementTimeouts {
 }
 
 /** Time limits of the statements of requests. Reports have limits of their own (read-only.ts). */
-export const requestStatementLimits: StatementTimeouts = {
+export const requestStatementLimits: SqlStatementTimeouts = {
   outsideTransactionMs: 2_500,
   inTransactionMs: 10_000,
 };
 
-export interface StatementPoolOptions {
+export interface PreparedStatementConnectionPoolOptions {
   readonly prepared: boolean;
   /** Time limits of statements; undefined for no limits. */
-  readonly limits: StatementTimeouts | undefined;
+  readonly limits: SqlStatementTimeouts | undefined;
 }
 
 /**
@@ -49,7 +49,10 @@ export const manyFormsMark = "/* one of many forms */";
  */
 const manyFormsNamesMax = 24;
 
-export function createStatementPool(pool: pg.Pool, { prepared, limits }: StatementPoolOptions): PostgresPool {
+export function createPreparedStatementConnectionPool(
+  pool: pg.Pool,
+  { prepared, limits }: PreparedStatementConnectionPoolOptions,
+): PostgresPool {
   const names = prepared ? createNames() : unnamed;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
@@ -156,7 +159,7 @@ function sendInOneWrite(client: pg.PoolClient): void {
  */
 function statementTimeout(
   client: pg.PoolClient,
-  limits: StatementTimeouts | undefined,
+  limits: SqlStatementTimeouts | undefined,
 ): { query_timeout?: number } {
   if (limits === undefined) return {};
   const status = client.getTransactionStatus();

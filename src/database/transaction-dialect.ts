@@ -1,9 +1,9 @@
 /**
- * Two wrappers of Kysely dialects. `pipelinedDialect` sends the statements at the beginning and at the end of
- * a transaction without waiting for the answers in between, so that they need one round trip. The statements
- * still run one after another, and each sees all changes that were committed before it started.
- * `transactionGuardDialect` refuses statements that are run inside a transaction, but use the root handle
- * (`Database`) instead of the transaction's handle.
+ * Two wrappers of Kysely dialects. `pipelinedKyselyDialect` sends the statements at the beginning and at the
+ * end of a transaction without waiting for the answers in between, so that they need one round trip. The
+ * statements still run one after another, and each sees all changes that were committed before it started.
+ * `transactionGuardKyselyDialect` refuses statements that are run inside a transaction, but use the root
+ * handle (`Database`) instead of the transaction's handle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
@@ -65,7 +65,7 @@ export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
  * whether the dialect's connections accept a statement before earlier statements are answered. If not, the
  * statements are sent one after another.
  */
-export function pipelinedDialect(
+export function pipelinedKyselyDialect(
   dialect: Dialect,
   { isPipelined }: { readonly isPipelined: boolean },
 ): Dialect {
@@ -134,7 +134,7 @@ export function requireOutsideTransaction(): void {
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
 }
 
-export function transactionGuardDialect(dialect: Dialect): Dialect {
+export function transactionGuardKyselyDialect(dialect: Dialect): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),

@@ -37,7 +37,10 @@ const closingStatements = new WeakMap<Transaction, CompiledQuery[]>();
  * its own. The statement runs last, so no other statement of the transaction can read the rows that it
  * writes.
  */
-export async function runStatementWithCommit(transaction: Transaction, query: CompiledQuery): Promise<void> {
+export async function runSqlStatementWithCommit(
+  transaction: Transaction,
+  query: CompiledQuery,
+): Promise<void> {
   const statements = closingStatements.get(transaction);
   if (statements === undefined || !canBePipelined(query)) await transaction.executeQuery(query);
   else statements.push(query);
@@ -94,7 +97,10 @@ export function runInTransaction<Result>(
  * Runs a single statement as a transaction of its own, with the same retries as `runInTransaction`. Returns
  * the rows of the statement.
  */
-export async function runStatement<Row>(db: Database, statement: RawBuilder<Row>): Promise<readonly Row[]> {
+export async function runSqlStatement<Row>(
+  db: Database,
+  statement: RawBuilder<Row>,
+): Promise<readonly Row[]> {
   const { rows } = await retryAborted(() => statement.execute(db));
   return rows;
 }

@@ -7,11 +7,11 @@
  */
 import { sql } from "kysely";
 import { getCheckoutPageUrlIfOpen } from "#commerce/checkout/render-session.ts";
-import { findSessions } from "#commerce/checkout/session-aggregate.ts";
+import { findCheckoutSessions } from "#commerce/checkout/session-aggregate.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { seedDemoCarts } from "./carts/seed-carts.ts";
 import { type DemoOrderSeedContext, seedOpenCheckout, seedDemoOrders } from "./orders/seed-orders.ts";
@@ -26,7 +26,7 @@ import {
   type PartialDemoFile,
   demoCartNames,
   type DemoFile,
-  makeDemoFolder,
+  createDemoFolder,
   readDemoFile,
   writeDemoFile,
 } from "./demo-file.ts";
@@ -38,7 +38,7 @@ export interface PrepareDemoOptions {
   readonly publicUrl: string;
   readonly now: Date;
   /** Encrypts the buyers' addresses and the secret of the webhook endpoint. */
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   /** Renders the objects in webhook events, for example an order. */
   readonly render: EventSubjectRenderFunction;
 }
@@ -61,7 +61,7 @@ export async function prepareDemo(
 ): Promise<DemoFile | undefined> {
   // The data folder is created only if the database has the demo or is empty. A service on PostgreSQL without
   // a demo needs no data folder.
-  if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) makeDemoFolder(dataDir);
+  if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) createDemoFolder(dataDir);
   const knownFile = readDemoFile(dataDir);
   const newParts = await runInTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
     // This lock prevents that two processes which start at the same time both add the demo data.
@@ -109,7 +109,7 @@ async function renewOpenCheckout(
   if (carts === undefined || sessions === undefined || promotionCodes === undefined) return {};
   const context = { ...owner, promotionCodes };
   const findUrl = async (id: string): Promise<string | null> => {
-    const session = (await findSessions(transaction, [id])).get(id);
+    const session = (await findCheckoutSessions(transaction, [id])).get(id);
     return session === undefined ? null : getCheckoutPageUrlIfOpen(session, context);
   };
   const url = await findUrl(sessions.open);

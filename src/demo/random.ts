@@ -32,7 +32,7 @@ export function pickRandomItem<Item>(random: () => number, items: readonly Item[
  * Creates a GTIN-13 with the prefix 2, which GS1 reserves for internal use by shops, so that no real product
  * has the same GTIN.
  */
-export function createGtin(number: number): string {
+export function createDemoGtin(number: number): string {
   const body = `2${String(number % 100_000_000_000).padStart(11, "0")}`;
   return body + computeGtinCheckDigit(body);
 }

@@ -1,10 +1,10 @@
 /** Creates the demo's API keys, internal tokens, staff account and OAuth client. */
-import { type AccessManagementContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
+import { type AccessManagementCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { generatePassword } from "#access/people/passwords.ts";
 import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
-import { type InternalTokenRole, type Scope, integratorScopes } from "#access/viewer.ts";
+import { type InternalTokenRole, type PermissionScope, integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile } from "./demo-file.ts";
 
@@ -32,10 +32,10 @@ export async function createDemoCredentials(
   transaction: Transaction,
   { merchants, now }: DemoCredentialContext,
 ): Promise<Pick<DemoFile, "keys" | "tokens">> {
-  const access: AccessManagementContext = { merchantId: null, now };
+  const access: AccessManagementCommandContext = { merchantId: null, now };
   const createKey = (
     name: string,
-    granted: readonly Scope[],
+    granted: readonly PermissionScope[],
     owner = merchants.first,
   ): Promise<{ apiKeyId: string; value: string }> =>
     createApiKey(transaction, access, {
@@ -81,7 +81,7 @@ export async function createDemoCredentials(
 
 async function createExpiredKey(
   transaction: Transaction,
-  { access, merchants }: { access: AccessManagementContext; merchants: InstalledDemoMerchants },
+  { access, merchants }: { access: AccessManagementCommandContext; merchants: InstalledDemoMerchants },
 ): Promise<string> {
   const yesterday = new Date(access.now.getTime() - 86_400_000);
   const input = {

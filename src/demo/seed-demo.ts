@@ -8,20 +8,20 @@ import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
-import { updateBranding } from "#commerce/merchants/branding.ts";
+import { updateMerchantBranding } from "#commerce/merchants/branding.ts";
 import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
 import { type DemoMerchant, loadDemoMerchants, loadDemoSales, loadDemoSynonyms } from "#demo/demo-data.ts";
-import { saveSynonyms } from "#commerce/search/synonyms.ts";
+import { saveSearchSynonyms } from "#commerce/search/synonyms.ts";
 import type { DemoProduct } from "./demo-file.ts";
 import {
-  insertProductRows,
-  createProductRows,
-  type ProductRows,
-  getProductSlug,
+  insertDemoProductRows,
+  createDemoProductRows,
+  type DemoProductRows,
+  getDemoProductSlug,
 } from "./rows/product-rows.ts";
-import { insertTableRows, type RowToInsert } from "./rows/insert-rows.ts";
-import { createMerchantRows, type MerchantRows } from "./rows/merchant-rows.ts";
-import { listOptionCombinations, createVariantSku } from "./rows/variant-rows.ts";
+import { insertTableRows, type DemoTableRowToInsert } from "./rows/insert-rows.ts";
+import { createDemoMerchantRows, type DemoMerchantRows } from "./rows/merchant-rows.ts";
+import { listOptionCombinations, createDemoVariantSku } from "./rows/variant-rows.ts";
 import { drawDemoLogo } from "./pictures/draw-logo.ts";
 import { hashTextToNumber, createRandomNumberGenerator } from "./random.ts";
 
@@ -69,8 +69,8 @@ const demoBranding = {
 } as const;
 
 interface MerchantWithProducts {
-  readonly merchant: MerchantRows;
-  readonly products: readonly ProductRows[];
+  readonly merchant: DemoMerchantRows;
+  readonly products: readonly DemoProductRows[];
 }
 
 export async function seedDemo(
@@ -81,13 +81,13 @@ export async function seedDemo(
   const first = createMerchantWithProducts(owners.first, { now, firstNumber: 1 });
   const second = createMerchantWithProducts(owners.second, { now, firstNumber: 1 + first.products.length });
   await insertMerchants(transaction, [first.merchant, second.merchant]);
-  await insertProductRows(transaction, [...first.products, ...second.products]);
+  await insertDemoProductRows(transaction, [...first.products, ...second.products]);
   await insertTableRows(transaction, { searchQueryDay: createSearchCountRows(now) });
   for (const { merchant } of [first.merchant, second.merchant])
     for (const [locale, rules] of Object.entries(loadDemoSynonyms()))
-      await saveSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
+      await saveSearchSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
   const [firstId, secondId] = [first.merchant.merchant.id, second.merchant.merchant.id];
-  await updateBranding(
+  await updateMerchantBranding(
     transaction,
     { merchantId: null, now },
     { merchantId: firstId, ...demoBranding, logo: drawDemoLogo(demoBranding.color) },
@@ -114,12 +114,12 @@ function createMerchantWithProducts(
   merchant: DemoMerchant,
   { now, firstNumber }: { readonly now: Date; readonly firstNumber: number },
 ): MerchantWithProducts {
-  const rows = createMerchantRows(merchant, new Date(now.getTime() - merchantAgeDays * dayMs));
+  const rows = createDemoMerchantRows(merchant, new Date(now.getTime() - merchantAgeDays * dayMs));
   const entriesWithCare = merchant.families.flatMap(({ care, entries }) =>
     entries.map((entry) => ({ care, entry })),
   );
   const products = entriesWithCare.map(({ care, entry }, index) =>
-    createProductRows(entry, {
+    createDemoProductRows(entry, {
       merchantId: rows.merchant.id,
       markets: rows.markets,
       categoryIds: rows.categoryIds,
@@ -164,9 +164,9 @@ function listMerchantProducts(merchant: DemoMerchant): DemoProduct[] {
     .filter(isOnSaleInGermany)
     .map((entry) => ({
       merchantSlug: merchant.slug,
-      productSlug: getProductSlug(entry, "en"),
+      productSlug: getDemoProductSlug(entry, "en"),
       title: entry.title.en,
-      sku: createVariantSku(entry, listOptionCombinations(entry.options ?? [])[0] ?? {}),
+      sku: createDemoVariantSku(entry, listOptionCombinations(entry.options ?? [])[0] ?? {}),
     }));
 }
 
@@ -174,7 +174,7 @@ function isOnSaleInGermany({ status, price: [euros], stock }: DemoCatalogEntry):
   return status === undefined && euros !== null && (stock?.[0] ?? "in_stock") === "in_stock";
 }
 
-function insertMerchants(transaction: Transaction, merchants: readonly MerchantRows[]): Promise<void> {
+function insertMerchants(transaction: Transaction, merchants: readonly DemoMerchantRows[]): Promise<void> {
   return insertTableRows(transaction, {
     merchant: merchants.map(({ merchant }) => merchant),
     market: merchants.flatMap(({ market }) => market),
@@ -196,7 +196,7 @@ async function insertAppWithInstallations(
     publisher: "Lindenhof",
     createdAt: at,
   };
-  const install = (merchantId: string): RowToInsert<"installation"> => ({
+  const install = (merchantId: string): DemoTableRowToInsert<"installation"> => ({
     id: createId("installation", at.getTime()),
     merchantId,
     appId: app.id,
@@ -216,7 +216,7 @@ const searchDays = 28;
  * Creates the rows that say how often buyers searched for each query on each day, for queries with and
  * without results.
  */
-export function createSearchCountRows(now: Date): RowToInsert<"searchQueryDay">[] {
+export function createSearchCountRows(now: Date): DemoTableRowToInsert<"searchQueryDay">[] {
   const { found, missed } = loadDemoSales().searches;
   return [
     ...found.map((search) => createRowsOfSearch(search, { now, isWithoutResults: false })),
@@ -233,7 +233,7 @@ type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
 function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,
   { now, isWithoutResults }: { readonly now: Date; readonly isWithoutResults: boolean },
-): RowToInsert<"searchQueryDay">[] {
+): DemoTableRowToInsert<"searchQueryDay">[] {
   const random = createRandomNumberGenerator(hashTextToNumber(`${text} ${country}`));
   const { normalized: query } = parseSearchQuery(text);
   return Array.from({ length: searchDays }, (_, ago) => {

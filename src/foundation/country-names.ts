@@ -3,8 +3,8 @@
  * are read only when the first such error is answered.
  */
 import { iso31661 } from "iso-3166";
-import { findNearest, toComparedText } from "./nearest.ts";
-import { isCountry } from "./text.ts";
+import { findNearestText, toTextForTypoComparison } from "./nearest.ts";
+import { isCountryCode } from "./text.ts";
 
 /**
  * Country codes that people often use although ISO 3166-1 does not assign them, each with the ISO 3166-1 code
@@ -21,9 +21,9 @@ let codesByName: ReadonlyMap<string, string> | undefined;
  */
 export function findCountryCodeByName(text: string): string | undefined {
   codesByName ??= readCountryNames();
-  const exact = codesByName.get(toComparedText(text));
+  const exact = codesByName.get(toTextForTypoComparison(text));
   if (exact !== undefined || text.length <= 3) return exact;
-  const [nearest, other] = findNearest(text, codesByName.keys());
+  const [nearest, other] = findNearestText(text, codesByName.keys());
   // If two countries are equally similar, returns undefined, because either of them would be a guess.
   return nearest === undefined || other !== undefined ? undefined : codesByName.get(nearest);
 }
@@ -43,10 +43,10 @@ function readCountryNames(): ReadonlyMap<string, string> {
     return display.of(code);
   };
   const add = (name: string | undefined, code: string): void => {
-    const key = toComparedText(name ?? "");
+    const key = toTextForTypoComparison(name ?? "");
     if (key !== "" && !names.has(key)) names.set(key, code);
   };
-  const countries = iso31661.filter(({ alpha2 }) => isCountry(alpha2));
+  const countries = iso31661.filter(({ alpha2 }) => isCountryCode(alpha2));
   for (const { alpha2 } of countries) add(alpha2, alpha2);
   for (const [other, code] of Object.entries(otherCodes)) add(other, code);
   for (const { alpha2, alpha3, numeric, name } of countries) {

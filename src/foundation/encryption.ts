@@ -13,7 +13,7 @@ export interface EncryptionKey {
   readonly key: Uint8Array;
 }
 
-export interface SealedValue {
+export interface EncryptedValue {
   readonly sealed: Uint8Array;
   /** The key that encrypts this value, itself encrypted with the encryption key whose id is `keyId`. */
   readonly dataKey: Uint8Array;
@@ -24,35 +24,35 @@ export interface SealedValue {
  * The table, column and row of an encrypted value. AES-GCM authenticates them together with the value
  * (associated data), so the value cannot be decrypted if it is copied to another place.
  */
-export interface SealContext {
+export interface EncryptionContext {
   readonly table: string;
   readonly column: string;
   readonly rowId: string;
 }
 
-export interface Keyring {
+export interface EncryptionKeyring {
   /** The id of the encryption key that encrypts new data keys: the first key of ENCRYPTION_KEYS. */
   readonly currentKeyId: string;
   /** The ids of all keys, in the keyring's order. */
   readonly keyIds: readonly string[];
   /** Encrypts a value under a new data key. */
-  seal(plaintext: Uint8Array | string, context: SealContext): SealedValue;
+  seal(plaintext: Uint8Array | string, context: EncryptionContext): EncryptedValue;
   /**
    * Decrypts a value. Throws `DecryptionError` if the encrypted value was changed, its encryption key is
    * missing, or the given table, column or row is not that of the value.
    */
-  open(sealed: SealedValue, context: SealContext): Buffer;
+  open(sealed: EncryptedValue, context: EncryptionContext): Buffer;
   /**
    * Returns the encrypted value unchanged, but with its data key encrypted again, by the current encryption
    * key.
    */
-  rewrap(sealed: SealedValue, context: SealContext): SealedValue;
+  rewrap(sealed: EncryptedValue, context: EncryptionContext): EncryptedValue;
   /**
    * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the sealed value. Without the encryption
    * keys, guesses of `data` cannot be compared with the HMAC. The HMAC stays the same if the data key is
    * encrypted again with another encryption key.
    */
-  digest(sealed: SealedValue, context: SealContext, data: Uint8Array): Buffer;
+  digest(sealed: EncryptedValue, context: EncryptionContext, data: Uint8Array): Buffer;
   /**
    * Derives keys for a purpose other than encryption, for example for signatures. Returns one derived key for
    * each encryption key, in the order of ENCRYPTION_KEYS.
@@ -71,13 +71,13 @@ export class DecryptionError extends Error {
 }
 
 /** The key with which the value was encrypted is not in the keyring. */
-export class MissingKeyError extends DecryptionError {}
+export class MissingEncryptionKeyError extends DecryptionError {}
 
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
+export function createEncryptionKeyring(keys: readonly EncryptionKey[]): EncryptionKeyring {
   const [current] = keys;
   if (current === undefined) throw new Error("A keyring needs a key.");
   const byId = new Map(keys.map(({ id, key }) => [id, Buffer.from(key)]));
@@ -87,12 +87,12 @@ export function createKeyring(keys: readonly EncryptionKey[]): Keyring {
       throw new Error(`The key ${id} has ${key.length} bytes and must have ${keyBytes}.`);
   const currentKey = Buffer.from(current.key);
 
-  const wrap = (dataKey: Uint8Array, context: SealContext): Uint8Array =>
+  const wrap = (dataKey: Uint8Array, context: EncryptionContext): Uint8Array =>
     encrypt(currentKey, dataKey, context);
-  const unwrap = ({ dataKey, keyId }: SealedValue, context: SealContext): Buffer => {
+  const unwrap = ({ dataKey, keyId }: EncryptedValue, context: EncryptionContext): Buffer => {
     const key = byId.get(keyId);
     if (key === undefined)
-      throw new MissingKeyError(
+      throw new MissingEncryptionKeyError(
         `${describe(context)} was encrypted with the key ${keyId}, which is not in ENCRYPTION_KEYS.`,
         keyId,
       );
@@ -133,7 +133,7 @@ const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
  * nonces are safe here: a data key encrypts one value only, and an encryption key encrypts far fewer than 2³²
  * data keys.
  */
-function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: SealContext): Buffer {
+function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: EncryptionContext): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes });
   cipher.setAAD(associatedData(context));
@@ -148,7 +148,11 @@ interface EncryptedBytes {
   readonly keyId: string;
 }
 
-function decrypt(key: Uint8Array, { bytes: sealed, keyId }: EncryptedBytes, context: SealContext): Buffer {
+function decrypt(
+  key: Uint8Array,
+  { bytes: sealed, keyId }: EncryptedBytes,
+  context: EncryptionContext,
+): Buffer {
   if (sealed.length < nonceBytes + tagBytes)
     throw new DecryptionError(`${describe(context)} is too short for an encrypted value.`, keyId);
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, nonceBytes), {
@@ -173,10 +177,10 @@ function decrypt(key: Uint8Array, { bytes: sealed, keyId }: EncryptedBytes, cont
  * (associated data). The length of each part precedes the part, so different tables, columns or rows never
  * give the same buffer.
  */
-function associatedData({ table, column, rowId }: SealContext): Buffer {
+function associatedData({ table, column, rowId }: EncryptionContext): Buffer {
   return Buffer.from([table, column, rowId].map((part) => `${Buffer.byteLength(part)}:${part}`).join(""));
 }
 
-function describe({ table, column, rowId }: SealContext): string {
+function describe({ table, column, rowId }: EncryptionContext): string {
   return `${table}.${column} of ${rowId}`;
 }

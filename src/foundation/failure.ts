@@ -179,7 +179,7 @@ export function createFailureWithDetail(code: FailureCode, detail: FailureDetail
   return new Failure(code, { details: [detail], message: detail.message });
 }
 
-export interface ErrorBody {
+export interface ErrorResponseBody {
   readonly code: FailureCode;
   readonly message: string;
   readonly requestId: string;
@@ -191,7 +191,11 @@ export interface ErrorBody {
 }
 
 /** Returns the body of an error answer: `error` over REST, `errors[].extensions` over GraphQL. */
-export function toErrorBody(failure: Failure, requestId: string, publicUrl: string): ErrorBody {
+export function toErrorResponseBody(
+  failure: Failure,
+  requestId: string,
+  publicUrl: string,
+): ErrorResponseBody {
   const { details = [], conflict: conflictPart = null, retryAfterSeconds } = failure.parts;
   return {
     code: failure.code,

@@ -11,10 +11,10 @@ import {
   type FailureDetail,
 } from "./failure.ts";
 import { suggestCountryCode } from "./country-names.ts";
-import { isTextWithoutForbiddenCharacters, isCountry } from "./text.ts";
-import { isCurrency } from "./money.ts";
+import { isTextWithoutForbiddenCharacters, isCountryCode } from "./text.ts";
+import { isCurrencyCode } from "./money.ts";
 
-export type Faults = FailureDetail[];
+export type InputFaults = FailureDetail[];
 
 export function requireNoFaults(faults: readonly FailureDetail[]): void {
   const [first] = faults;
@@ -38,7 +38,7 @@ const writeFieldPath = (pointer: string): string =>
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
 
-export function createBodyFault(field: string, code: string, message: string): FailureDetail {
+export function createRequestBodyFault(field: string, code: string, message: string): FailureDetail {
   return { in: "body", field, code, message };
 }
 
@@ -46,15 +46,15 @@ export function createBodyFault(field: string, code: string, message: string): F
  * Creates a failure for a single invalid field. Used if only the database shows that the value is invalid,
  * for example an unknown id or a name that is already in use.
  */
-export function createFieldFailure(
+export function createInvalidFieldFailure(
   failure: FailureCode,
   field: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Failure {
-  return createFailureWithDetail(failure, createBodyFault(field, code, message));
+  return createFailureWithDetail(failure, createRequestBodyFault(field, code, message));
 }
 
-export interface TextRule {
+export interface TextFieldRule {
   /** Minimum length of the text in characters; 1 by default. */
   readonly min?: number;
   /** Maximum length in characters. */
@@ -69,28 +69,28 @@ const lineBreak = /[\t\n\r\u0085\u2028\u2029]/;
 export function findTextFaults(
   field: string,
   text: string | null | undefined,
-  { min = 1, max, lines = "one" }: TextRule,
-): Faults {
+  { min = 1, max, lines = "one" }: TextFieldRule,
+): InputFaults {
   if (text === null || text === undefined) return [];
   const characters = Array.from(text).length;
   if (characters > max)
-    return [createBodyFault(field, "too_long", `The text must have at most ${max} characters.`)];
+    return [createRequestBodyFault(field, "too_long", `The text must have at most ${max} characters.`)];
   if (characters < min || (min > 0 && text.trim() === ""))
-    return [createBodyFault(field, "too_short", "The text must not be empty.")];
+    return [createRequestBodyFault(field, "too_short", "The text must not be empty.")];
   if (!isTextWithoutForbiddenCharacters(text))
     return [
-      createBodyFault(
+      createRequestBodyFault(
         field,
         "control_character",
         "The text must not contain control characters or invalid Unicode.",
       ),
     ];
   if (lines === "one" && lineBreak.test(text))
-    return [createBodyFault(field, "control_character", "The text must be a single line.")];
+    return [createRequestBodyFault(field, "control_character", "The text must be a single line.")];
   return [];
 }
 
-export interface NumberRule {
+export interface IntegerFieldRule {
   readonly min: number;
   readonly max: number;
 }
@@ -98,22 +98,22 @@ export interface NumberRule {
 export function findIntegerFaults(
   field: string,
   value: number | null | undefined,
-  { min, max }: NumberRule,
-): Faults {
+  { min, max }: IntegerFieldRule,
+): InputFaults {
   if (value === null || value === undefined) return [];
   if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
   const code = !Number.isInteger(value) ? "wrong_type" : value < min ? "too_small" : "too_large";
-  return [createBodyFault(field, code, `The value must be an integer from ${min} to ${max}.`)];
+  return [createRequestBodyFault(field, code, `The value must be an integer from ${min} to ${max}.`)];
 }
 
 export function findListLengthFaults(
   field: string,
   list: readonly unknown[],
-  { min, max }: NumberRule,
-): Faults {
+  { min, max }: IntegerFieldRule,
+): InputFaults {
   if (list.length < min)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         field,
         "too_short",
         `The list must have at least ${min} ${min === 1 ? "entry" : "entries"}.`,
@@ -121,7 +121,7 @@ export function findListLengthFaults(
     ];
   if (list.length > max)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         field,
         "too_long",
         `The list must have at most ${max} ${max === 1 ? "entry" : "entries"}.`,
@@ -135,7 +135,7 @@ export function findUniqueListFaults(
   field: string,
   list: readonly string[] | null | undefined,
   max: number,
-): Faults {
+): InputFaults {
   if (list === null || list === undefined) return [];
   return [
     ...findListLengthFaults(field, list, { min: 0, max }),
@@ -147,10 +147,13 @@ export function findUniqueListFaults(
  * Returns a fault for every key that already occurs earlier in the list. `fieldOf` gets the index of the
  * repeated key and returns the field that the fault names.
  */
-export function findDuplicateFaults(keys: readonly string[], fieldOf: (index: number) => string): Faults {
+export function findDuplicateFaults(
+  keys: readonly string[],
+  fieldOf: (index: number) => string,
+): InputFaults {
   return keys.flatMap((key, index) =>
     keys.indexOf(key) < index
-      ? [createBodyFault(fieldOf(index), "duplicate", "The list contains this entry twice.")]
+      ? [createRequestBodyFault(fieldOf(index), "duplicate", "The list contains this entry twice.")]
       : [],
   );
 }
@@ -163,17 +166,17 @@ export function findDisallowedValueFaults(
   field: string,
   value: string,
   { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },
-): Faults {
+): InputFaults {
   return allowed.includes(value)
     ? []
-    : [{ ...createBodyFault(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
+    : [{ ...createRequestBodyFault(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
 }
 
-export function findCountryFaults(field: string, country: string): Faults {
-  return isCountry(country)
+export function findCountryFaults(field: string, country: string): InputFaults {
+  return isCountryCode(country)
     ? []
     : [
-        createBodyFault(
+        createRequestBodyFault(
           field,
           "unknown_country",
           `The country must be an upper-case ISO 3166-1 alpha-2 code${suggestCountryCode(country)}.`,
@@ -182,7 +185,7 @@ export function findCountryFaults(field: string, country: string): Faults {
 }
 
 /** Checks that a currency code is a code of ISO 4217. A missing code (null or undefined) is valid. */
-export function findCurrencyFaults(field: string, currency: string | null | undefined): Faults {
-  if (currency === null || currency === undefined || isCurrency(currency)) return [];
-  return [createBodyFault(field, "unknown_currency", "The currency must be an ISO 4217 code.")];
+export function findCurrencyFaults(field: string, currency: string | null | undefined): InputFaults {
+  if (currency === null || currency === undefined || isCurrencyCode(currency)) return [];
+  return [createRequestBodyFault(field, "unknown_currency", "The currency must be an ISO 4217 code.")];
 }

@@ -13,7 +13,7 @@ export const amountMinorMax = Number.MAX_SAFE_INTEGER;
 const currencies = new Set(Intl.supportedValuesOf("currency"));
 const exponents = new Map<string, number>();
 
-export function isCurrency(text: string): boolean {
+export function isCurrencyCode(text: string): boolean {
   return currencies.has(text);
 }
 

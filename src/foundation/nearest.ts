@@ -18,15 +18,15 @@ const lettersPerTypo = 4;
  * similar. Case, accents, punctuation and spaces are ignored. If the text has at least three letters, a
  * candidate that begins with the text is similar, too.
  */
-export function findNearest(text: string, candidates: Iterable<string>, count = 3): string[] {
+export function findNearestText(text: string, candidates: Iterable<string>, count = 3): string[] {
   if (text.length > comparedLengthMax) return [];
-  const wanted = toComparedText(text);
+  const wanted = toTextForTypoComparison(text);
   if (wanted === "") return [];
   const max = Math.max(1, Math.floor(wanted.length / lettersPerTypo));
   let best = max;
   let nearest: string[] = [];
   for (const candidate of candidates) {
-    const compared = toComparedText(candidate);
+    const compared = toTextForTypoComparison(candidate);
     const typos = computeTypoDistance(wanted, compared, best);
     const isBeginning = wanted.length >= prefixLengthMin && compared.startsWith(wanted);
     const distance = typos > best && isBeginning ? max : typos;
@@ -39,7 +39,7 @@ export function findNearest(text: string, candidates: Iterable<string>, count = 
 }
 
 /** Returns the letters and digits of a text in lower case, without accents. */
-export const toComparedText = (text: string): string =>
+export const toTextForTypoComparison = (text: string): string =>
   text
     .normalize("NFKD")
     .replaceAll(/[^\p{L}\p{N}]/gu, "")

@@ -4,10 +4,10 @@
  * 25 hours are correct.
  */
 import { createFailure, type FailureDetail } from "./failure.ts";
-import { createBodyFault } from "./faults.ts";
+import { createRequestBodyFault } from "./faults.ts";
 
 export const bucketIntervals = ["hour", "day", "week", "month"] as const;
-export type BucketInterval = (typeof bucketIntervals)[number];
+export type PeriodBucketInterval = (typeof bucketIntervals)[number];
 
 export const periodDaysMax = 731;
 export const hourlyPeriodDaysMax = 14;
@@ -41,7 +41,7 @@ export interface PeriodInput {
    * The unit into which the report divides the period, for example day; undefined if the report covers the
    * period as a whole.
    */
-  readonly interval?: BucketInterval | undefined;
+  readonly interval?: PeriodBucketInterval | undefined;
 }
 
 /**
@@ -85,7 +85,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
   const faults = [...dayFaults("from", from), ...dayFaults("to", to)];
   if (!isTimeZone(timeZone))
     faults.push(
-      createBodyFault(
+      createRequestBodyFault(
         "/timeZone",
         "unknown_time_zone",
         "timeZone must be a name of the IANA time zone database.",
@@ -93,10 +93,10 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
     );
   if (faults.length > 0) return faults;
   const days = countDaysBetween(from, to);
-  if (days < 1) return [createBodyFault("/to", "too_small", '"to" must not be before "from".')];
+  if (days < 1) return [createRequestBodyFault("/to", "too_small", '"to" must not be before "from".')];
   if (days > periodDaysMax)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         "/to",
         "too_large",
         `from and to are ${days} days, both included; a report covers at most ${periodDaysMax} days.`,
@@ -104,7 +104,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
     ];
   if (interval === "hour" && days > hourlyPeriodDaysMax)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         "/interval",
         "too_large",
         `from and to are ${days} days; interval HOUR allows at most ${hourlyPeriodDaysMax} days.`,
@@ -117,7 +117,9 @@ function dayFaults(field: string, day: string): FailureDetail[] {
   const year = Number(day.slice(0, 4));
   if (year >= firstYear && year <= lastYear) return [];
   const code = year < firstYear ? "too_small" : "too_large";
-  return [createBodyFault(`/${field}`, code, `${field} must be in the years ${firstYear} to ${lastYear}.`)];
+  return [
+    createRequestBodyFault(`/${field}`, code, `${field} must be in the years ${firstYear} to ${lastYear}.`),
+  ];
 }
 
 /**
@@ -125,7 +127,7 @@ function dayFaults(field: string, day: string): FailureDetail[] {
  * their first day. The first and the last bucket are shorter if the period begins or ends inside a week or
  * month.
  */
-export function dividePeriodIntoBuckets(period: Period, interval: BucketInterval): PeriodBucket[] {
+export function dividePeriodIntoBuckets(period: Period, interval: PeriodBucketInterval): PeriodBucket[] {
   const starts =
     interval === "hour"
       ? hoursOf(period)
@@ -137,7 +139,7 @@ export function dividePeriodIntoBuckets(period: Period, interval: BucketInterval
   }));
 }
 
-function daysOf({ from, to }: Period, interval: Exclude<BucketInterval, "hour">): string[] {
+function daysOf({ from, to }: Period, interval: Exclude<PeriodBucketInterval, "hour">): string[] {
   const last = Temporal.PlainDate.from(to);
   const days: string[] = [];
   for (
@@ -149,7 +151,10 @@ function daysOf({ from, to }: Period, interval: Exclude<BucketInterval, "hour">)
   return days;
 }
 
-function nextStart(day: Temporal.PlainDate, interval: Exclude<BucketInterval, "hour">): Temporal.PlainDate {
+function nextStart(
+  day: Temporal.PlainDate,
+  interval: Exclude<PeriodBucketInterval, "hour">,
+): Temporal.PlainDate {
   if (interval === "day") return day.add({ days: 1 });
   if (interval === "week") return day.add({ days: 8 - day.dayOfWeek });
   return day.with({ day: 1 }).add({ months: 1 });

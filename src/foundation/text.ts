@@ -57,7 +57,7 @@ export function getLocaleFallbackChain(locale: string): readonly string[] {
  * locales and their more general forms (de-CH, then de); the fallback locales and their more general forms;
  * the first available locale in alphabetical order. Returns undefined only if no locale is available.
  */
-export function chooseLocale(
+export function chooseBestLocale(
   available: readonly string[],
   requested: readonly string[],
   fallbacks: readonly string[],
@@ -120,7 +120,7 @@ const countries = new Set(
 );
 
 /** Returns whether the text is an upper-case alpha-2 country code that ISO 3166-1 assigns. */
-export function isCountry(text: string): boolean {
+export function isCountryCode(text: string): boolean {
   return countries.has(text);
 }
 

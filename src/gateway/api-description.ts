@@ -8,10 +8,10 @@ import { apiVersion, buildOpenApiDocument } from "./openapi.ts";
 import {
   toAnswerJsonSchema,
   type OpenApiSchemaComponents,
-  getSelectedFields,
+  getSelectedGraphqlFields,
   type JsonSchema,
 } from "./json-schemas.ts";
-import type { Mesh } from "#mesh/open-mesh.ts";
+import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import {
   eventEnvelopeSchema,
   eventTypeNames,
@@ -36,7 +36,7 @@ export interface ApiDescription {
 
 const schemaPrefix = "#/components/schemas/";
 
-type DescribedMesh = Pick<Mesh, "contractSchema" | "operations" | "events">;
+type DescribedMesh = Pick<OpenedMesh, "contractSchema" | "operations" | "events">;
 
 /**
  * Builds the operations and the OpenAPI document from the schema and the documents that GraphQL Mesh has
@@ -91,7 +91,7 @@ function completeSchema(
   components: OpenApiSchemaComponents,
 ): JsonSchema {
   const definition = events.get(subject)?.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-  const [node] = getSelectedFields(definition?.selectionSet);
+  const [node] = getSelectedGraphqlFields(definition?.selectionSet);
   const field = contractSchema.getQueryType()?.getFields()[node?.name.value ?? ""];
   if (node === undefined || field === undefined)
     throw new Error(`schema/events has no document named ${subject}.`);

@@ -26,11 +26,15 @@ import {
   type OperationSecurity,
   readOperationSecurity,
 } from "#mesh/operation-security.ts";
-import { describeWithDeprecation, type OperationDeprecation, readDeprecation } from "./deprecation.ts";
+import {
+  addDeprecationToDescription,
+  type OperationDeprecation,
+  readOperationDeprecation,
+} from "./deprecation.ts";
 import {
   toAnswerJsonSchema,
   type OpenApiSchemaComponents,
-  getSelectedFields,
+  getSelectedGraphqlFields,
   isFieldOnlyForHeader,
   toArgumentJsonSchema,
   type JsonSchema,
@@ -148,11 +152,11 @@ function readOperation(
   if (binding === undefined) throw new Error(`schema/operations: ${nameOf(definition)} has no @rest.`);
   const path = String(binding["path"]);
   const stability = binding["stability"] === "CANDIDATE" ? "candidate" : "stable";
-  const deprecation = readDeprecation(schema, definition, stability);
+  const deprecation = readOperationDeprecation(schema, definition, stability);
   const variables = definition.variableDefinitions ?? [];
   return {
     id: nameOf(definition),
-    description: describeWithDeprecation(definition.description?.value ?? "", deprecation),
+    description: addDeprecationToDescription(definition.description?.value ?? "", deprecation),
     method: binding["method"] as HttpMethod,
     path,
     tag: String(binding["tag"]),
@@ -270,14 +274,14 @@ function argumentOf(
       const found = use
         ? field?.args.find(({ name }) => name === use.name.value)
         : isObjectType(below)
-          ? search(below, getSelectedFields(node.selectionSet))
+          ? search(below, getSelectedGraphqlFields(node.selectionSet))
           : undefined;
       if (found !== undefined) return found;
     }
     return undefined;
   };
   const root = schema.getRootType(definition.operation);
-  return root ? search(root, getSelectedFields(definition.selectionSet)) : undefined;
+  return root ? search(root, getSelectedGraphqlFields(definition.selectionSet)) : undefined;
 }
 
 function readAnswer(
@@ -286,12 +290,12 @@ function readAnswer(
   components: OpenApiSchemaComponents,
 ): Pick<RestOperation, "answer" | "envelope" | "headerOnlyFields"> {
   let type = schema.getRootType(definition.operation);
-  let nodes = getSelectedFields(definition.selectionSet);
+  let nodes = getSelectedGraphqlFields(definition.selectionSet);
   const envelope: string[] = [];
   while (type) {
     const data = nodes.find((node) => node.alias?.value === "data");
     if (data !== undefined) {
-      const headerOnlyFields = getSelectedFields(data.selectionSet)
+      const headerOnlyFields = getSelectedGraphqlFields(data.selectionSet)
         .filter(isFieldOnlyForHeader)
         .map((node) => node.alias?.value ?? node.name.value);
       return { answer: envelopeShape(type, nodes, components), envelope, headerOnlyFields };
@@ -302,7 +306,7 @@ function readAnswer(
     const below = type.getFields()[only.name.value]?.type;
     const named = below && getNullableType(below);
     type = isObjectType(named) ? named : undefined;
-    nodes = getSelectedFields(only.selectionSet);
+    nodes = getSelectedGraphqlFields(only.selectionSet);
   }
   throw new Error(`schema/operations: ${nameOf(definition)} has no field aliased data.`);
 }

@@ -22,7 +22,7 @@ const noticeDays = { stable: 365, candidate: 30 } as const;
  * Returns the deprecation of an operation; null if its document has no `@deprecation`. Throws an error if a
  * date is invalid, or if fewer days than required lie between the deprecation and the end of the operation.
  */
-export function readDeprecation(
+export function readOperationDeprecation(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
   stability: keyof typeof noticeDays,
@@ -70,7 +70,7 @@ export function toDeprecationHeaders(
  * Returns the description of an operation. The description of a deprecated operation ends with the dates and
  * with what clients use instead.
  */
-export function describeWithDeprecation(
+export function addDeprecationToDescription(
   description: string,
   deprecation: OperationDeprecation | null,
 ): string {

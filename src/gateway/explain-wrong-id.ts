@@ -28,7 +28,7 @@ const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
  * Returns the error with which the request is answered. For a 404 whose id or slug has the wrong form,
  * returns a copy of the failure with an explanation. Every other error is returned unchanged.
  */
-export function explainWrongId(error: unknown, call: RestRequestState): unknown {
+export function explainWrongKindOfId(error: unknown, call: RestRequestState): unknown {
   if (!(error instanceof Failure) || error.status !== 404 || error.parts.details !== undefined) return error;
   const detail = explainSlug(error.code, call) ?? explainId(error.code, call);
   return detail === undefined

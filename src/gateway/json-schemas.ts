@@ -108,7 +108,7 @@ function toNonNullSchema(
     };
   if (!isObjectType(type)) return withAnswerPattern(toLeafSchema(type as GraphQLNamedType));
   const properties: Record<string, JsonSchema> = {};
-  for (const node of getSelectedFields(selection)) {
+  for (const node of getSelectedGraphqlFields(selection)) {
     if (isFieldOnlyForHeader(node)) continue;
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
@@ -158,7 +158,7 @@ export const isFieldOnlyForHeader = ({ directives = [] }: FieldNode): boolean =>
  * Returns the fields of a selection. Throws if the selection contains a fragment, because `mesh/documents.ts`
  * should have replaced all fragments by their fields.
  */
-export function getSelectedFields(selection: SelectionSetNode | undefined): FieldNode[] {
+export function getSelectedGraphqlFields(selection: SelectionSetNode | undefined): FieldNode[] {
   return (selection?.selections ?? []).map((node) => {
     if (node.kind !== Kind.FIELD)
       throw new Error(

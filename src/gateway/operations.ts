@@ -1,22 +1,27 @@
 /** Adds the routes of the REST operations. At start, each operation gets a list of the steps that apply to it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { anonymousViewer, getCredentialOwner, isIntegratorViewer, type Viewer } from "#access/viewer.ts";
+import {
+  anonymousViewer,
+  getCredentialOwnerOfViewer,
+  isIntegratorViewer,
+  type Viewer,
+} from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { isTracingEnabled, runInChildSpan } from "#foundation/tracing.ts";
 import {
-  createGraphContext,
-  type GraphContext,
-  type GraphServices,
+  createGraphqlContext,
+  type GraphqlContext,
+  type GraphqlServices,
   type DatabaseReadSource,
 } from "#graph/context.ts";
 import { toClientAddressKey } from "#http/caller.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import type { DocumentRunner } from "#mesh/run.ts";
-import type { RestRequestState, GatewayServices, RestRequestStep } from "./rest-call.ts";
+import type { GraphqlDocumentRunner } from "#mesh/run.ts";
+import type { RestRequestState, RestGatewayServices, RestRequestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
 import { toDeprecationHeaders } from "./deprecation.ts";
 import type { AnonymousReadRunner } from "./replica-fallback.ts";
-import { explainWrongId } from "./explain-wrong-id.ts";
+import { explainWrongKindOfId } from "./explain-wrong-id.ts";
 import {
   identifyCaller,
   limitByAddress,
@@ -52,7 +57,7 @@ type RunStep = (call: RestRequestState) => Promise<void> | void;
 
 export function mountRestOperations(
   server: FastifyInstance,
-  services: GatewayServices,
+  services: RestGatewayServices,
   operations: readonly RestOperation[],
 ): void {
   server.decorateRequest("call", null);
@@ -66,7 +71,11 @@ export function mountRestOperations(
   }
 }
 
-function mountOperation(server: FastifyInstance, services: GatewayServices, operation: RestOperation): void {
+function mountOperation(
+  server: FastifyInstance,
+  services: RestGatewayServices,
+  operation: RestOperation,
+): void {
   const operationSteps = restRequestSteps
     .filter((step) => step.appliesTo(operation))
     .map((step) => ({ phase: step.phase, run: tracedStep(step.name, step.create(services, operation)) }));
@@ -79,7 +88,7 @@ function mountOperation(server: FastifyInstance, services: GatewayServices, oper
     try {
       await runAll(afterBody, call);
     } catch (error) {
-      throw explainWrongId(error, call);
+      throw explainWrongKindOfId(error, call);
     }
   };
   server.route({
@@ -134,11 +143,11 @@ function tracedStep(name: string, run: RunStep): RunStep {
  */
 function logAnsweredRequest(
   { operation, request, reply, requestId, viewer, refusedOwner }: RestRequestState,
-  { logRequest }: GatewayServices,
+  { logRequest }: RestGatewayServices,
 ): void {
   const { statusCode: status } = reply;
   const owner = isIntegratorViewer(viewer)
-    ? getCredentialOwner(viewer)
+    ? getCredentialOwnerOfViewer(viewer)
     : status === 401
       ? refusedOwner
       : undefined;
@@ -197,10 +206,10 @@ const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1")
 
 /** Creates the function that executes the GraphQL document of a REST operation with the rights of the caller. */
 export function createRestOperationExecutor(
-  run: DocumentRunner,
-  services: GraphServices,
+  run: GraphqlDocumentRunner,
+  services: GraphqlServices,
   runPublic: AnonymousReadRunner,
-): GatewayServices["execute"] {
+): RestGatewayServices["execute"] {
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;
     const { id, document, languageField, security } = operation;
@@ -216,14 +225,14 @@ export function createRestOperationExecutor(
       once,
       onOnce: once === null ? undefined : keepRecordedAnswer(call),
     };
-    const runOn = (source?: DatabaseReadSource): ReturnType<DocumentRunner> =>
-      run(document, createGraphContext(services, { ...caller, source }), { variables });
+    const runOn = (source?: DatabaseReadSource): ReturnType<GraphqlDocumentRunner> =>
+      run(document, createGraphqlContext(services, { ...caller, source }), { variables });
     return security.kind === "anonymous" ? runPublic(runOn) : runOn();
   };
 }
 
 const keepRecordedAnswer =
-  (call: RestRequestState): GraphContext["onOnce"] =>
+  (call: RestRequestState): GraphqlContext["onOnce"] =>
   (once) => {
     call.recorded = once;
   };

@@ -6,27 +6,27 @@ import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import type { ApiRequestLog } from "#access/request-log.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices } from "#graph/context.ts";
+import type { GraphqlServices } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import type { DocumentRunner } from "#mesh/run.ts";
+import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
 import { createRestOperationExecutor, mountRestOperations } from "./operations.ts";
 import { createReplicaFallback } from "./replica-fallback.ts";
 
-/** The options of `gatewayPlugin`. */
-export interface GatewayPluginOptions {
+/** The options of `restGatewayPlugin`. */
+export interface RestGatewayPluginOptions {
   readonly api: ApiDescription;
-  readonly run: DocumentRunner;
-  readonly services: GraphServices;
+  readonly run: GraphqlDocumentRunner;
+  readonly services: GraphqlServices;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
   readonly requests: Pick<ApiRequestLog, "add">;
   readonly log: Log;
 }
 
-export const gatewayPlugin: FastifyPluginAsync<GatewayPluginOptions> = async (
+export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = async (
   server,
   { api, run, services, limiter, credentials, requests, log },
 ) => {

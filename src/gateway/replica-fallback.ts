@@ -7,7 +7,7 @@
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphServices, DatabaseReadSource } from "#graph/context.ts";
+import type { GraphqlServices, DatabaseReadSource } from "#graph/context.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
@@ -34,7 +34,7 @@ export interface ReplicaFallbackOptions {
  * while the replica fails.
  */
 export function createReplicaFallback(
-  { replica }: Pick<GraphServices, "replica">,
+  { replica }: Pick<GraphqlServices, "replica">,
   { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
 ): AnonymousReadRunner {
   if (replica === undefined) return (read) => read(undefined);

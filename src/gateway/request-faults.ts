@@ -5,7 +5,7 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { suggestCountryCode } from "#foundation/country-names.ts";
 import type { FailureCode, FailureDetail } from "#foundation/failure.ts";
-import { findNearest } from "#foundation/nearest.ts";
+import { findNearestText } from "#foundation/nearest.ts";
 import { parseLocale } from "#foundation/text.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 
@@ -16,7 +16,7 @@ export interface RequestFault {
 }
 
 /** The part of the request that is checked with a JSON Schema: the query or the body. */
-export type RequestPart = { readonly in: "query" | "body" };
+export type HttpRequestPart = { readonly in: "query" | "body" };
 
 /** Names of fields and parameters are shown up to this length. */
 export const nameLengthMax = 100;
@@ -42,7 +42,7 @@ const ruleCodes: Readonly<Record<string, string>> = {
   uniqueItems: "duplicate",
 };
 
-export function toRequestFault(error: ErrorObject, part: RequestPart): RequestFault {
+export function toRequestFault(error: ErrorObject, part: HttpRequestPart): RequestFault {
   const isQuery = part.in === "query";
   if (error.keyword === "required" || error.keyword === "additionalProperties")
     return toNameFault(error, isQuery);
@@ -65,7 +65,7 @@ function toNameFault(error: ErrorObject, isQuery: boolean): RequestFault {
   const { keyword, params, instancePath, parentSchema } = error;
   const isMissing = keyword === "required";
   const name = String(params[isMissing ? "missingProperty" : "additionalProperty"]).slice(0, nameLengthMax);
-  const field = isQuery ? name : `${instancePath}/${pointerStep(name)}`;
+  const field = isQuery ? name : `${instancePath}/${escapeJsonPointerStep(name)}`;
   const properties: Readonly<Record<string, JsonSchema>> = parentSchema?.["properties"] ?? {};
   const detail = isMissing
     ? describeMissing(field, properties[name])
@@ -96,7 +96,7 @@ function describeUnknown(
       message: `${field} is unknown: ${isQuery ? "the operation" : "the object"} has no ${kind}.`,
     };
   }
-  const nearest = findNearest(name, names);
+  const nearest = findNearestText(name, names);
   const hint = nearest.length === 0 ? "" : `; the nearest is ${nearest.join(", ")}`;
   return {
     code: "unknown",
@@ -229,4 +229,5 @@ export function explainVersionFaults(
   });
 }
 
-export const pointerStep = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
+export const escapeJsonPointerStep = (text: string): string =>
+  text.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -39,7 +39,7 @@ export interface RestRequestState {
  * The services that the steps of REST requests use. They are passed as an object, so that the gateway does
  * not import the GraphQL schema or the code of carts, orders and products.
  */
-export interface GatewayServices {
+export interface RestGatewayServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: string;
@@ -72,7 +72,7 @@ export interface RestRequestStep {
    */
   readonly appliesTo: (operation: RestOperation) => boolean;
   readonly create: (
-    services: GatewayServices,
+    services: RestGatewayServices,
     operation: RestOperation,
   ) => (call: RestRequestState) => Promise<void> | void;
 }

@@ -16,7 +16,7 @@ import SchemaBuilder, {
 } from "@pothos/core";
 import { z } from "zod";
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
-import { describeBrokenRule, getBrokenRuleCode } from "./argument-rules.ts";
+import { describeBrokenArgumentRule, getBrokenArgumentRuleCode } from "./argument-rules.ts";
 
 declare global {
   // eslint-disable-next-line typescript/no-namespace -- Pothos declares its plugins in this namespace.
@@ -141,8 +141,8 @@ const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, pat
       return {
         in: "body",
         field: `/${steps.map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`,
-        code: getBrokenRuleCode(issue),
-        message: `"${writePath(steps)}" ${describeBrokenRule(schema, issue)}.`,
+        code: getBrokenArgumentRuleCode(issue),
+        message: `"${writePath(steps)}" ${describeBrokenArgumentRule(schema, issue)}.`,
       };
     }),
   );

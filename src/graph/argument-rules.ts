@@ -4,13 +4,13 @@ import { z } from "zod";
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** The parameters of a zod issue that is raised by a validation rule of this project, not by a rule of zod. */
-export interface ArgumentIssueParams {
+export interface ArgumentRuleIssueParams {
   /** The code of the broken rule. */
   readonly rule: string;
 }
 
 /** Returns the code of the broken rule. src/gateway/steps/validate.ts uses the same codes for REST requests. */
-export function getBrokenRuleCode(issue: z.core.$ZodIssue): string {
+export function getBrokenArgumentRuleCode(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom")
     return typeof issue.params?.["rule"] === "string" ? issue.params["rule"] : "invalid";
   if (issue.code === "too_small") return hasLength(issue) ? "too_short" : "too_small";
@@ -31,7 +31,7 @@ const hasLength = ({ origin }: { readonly origin: string }): boolean =>
  * Describes the whole rule for the invalid value of a zod issue, as the end of a sentence without its full
  * stop: `must be an integer from 1 to 100`.
  */
-export function describeBrokenRule(schema: z.ZodType, issue: z.core.$ZodIssue): string {
+export function describeBrokenArgumentRule(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   if (issue.code === "custom") return issue.message;
   const whole = z.toJSONSchema(schema, { io: "input" });
   if (issue.code === "invalid_key") return `must have a name of ${describeSize(asRule(whole.propertyNames))}`;

@@ -9,7 +9,7 @@ import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
 import { argumentFaultsPlugin, InvalidArgumentsError } from "./argument-faults.ts";
 import { createRoleNotAllowedFailure } from "./field-notes.ts";
-import { authScopes, type CallerKind, type GraphContext } from "./context.ts";
+import { createFieldAuthScopes, type CallerKind, type GraphqlContext } from "./context.ts";
 
 interface ScalarTypes<Input, Output = Input> {
   Input: Input;
@@ -18,7 +18,7 @@ interface ScalarTypes<Input, Output = Input> {
 
 /** The TypeScript types that Pothos uses for the context, the scalars and the lists of the graph. */
 export interface PothosGraphTypes {
-  Context: GraphContext;
+  Context: GraphqlContext;
   DefaultFieldNullability: false;
   DefaultEdgesNullability: false;
   DefaultNodeNullability: false;
@@ -93,7 +93,7 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     beforeArgOptions: { description: "Returns only the items before this cursor." },
   },
   scopeAuth: {
-    authScopes,
+    authScopes: createFieldAuthScopes,
     unauthorizedError: (_parent, context, info) => createRoleNotAllowedFailure(context, info),
     // Makes Pothos check before the stream of a subscription begins whether the caller may subscribe. By
     // default, Pothos would check only when the first event is sent.

@@ -66,8 +66,8 @@ export const pageSizeDefault = 20;
 export type CursorFormat = IdKind | RegExp;
 
 /**
- * How one page of a list is read. Either `loadConnection` itself reads rows that are sorted by an id column
- * (or by a column of numbers and then by an id column), or `loadPage` reads the page.
+ * How one page of a list is read. Either `loadGraphqlConnection` itself reads rows that are sorted by an id
+ * column (or by a column of numbers and then by an id column), or `loadPage` reads the page.
  */
 type Paging<Row> = { readonly cursor: CursorFormat } & (
   | (KeysetOrder & { readonly isDescending?: boolean })
@@ -92,7 +92,7 @@ interface ListRow {
 }
 
 /** One page of a list as a Relay connection. `totalCount` counts the items of the whole list. */
-export interface ConnectionPage<Row> {
+export interface GraphqlConnectionPage<Row> {
   readonly edges: { readonly cursor: string; readonly node: Row }[];
   readonly pageInfo: {
     readonly startCursor: string | null;
@@ -107,10 +107,10 @@ export interface ConnectionPage<Row> {
  * Loads one page of the rows that a query finds. All rows of the query are counted only if the client selects
  * `totalCount`.
  */
-export async function loadConnection<Tables, Name extends keyof Tables, Row extends ListRow>(
+export async function loadGraphqlConnection<Tables, Name extends keyof Tables, Row extends ListRow>(
   args: DefaultConnectionArguments,
   { db, query, ...paging }: ListSource<Tables, Name, Row>,
-): Promise<ConnectionPage<Row>> {
+): Promise<GraphqlConnectionPage<Row>> {
   const isSorted = "sortColumn" in paging && paging.sortColumn !== undefined;
   const found = await loadCheckedPage(args, { cursor: paging.cursor, isSorted }, (page) =>
     loadPage(query, paging, page),
@@ -122,11 +122,11 @@ export async function loadConnection<Tables, Name extends keyof Tables, Row exte
  * Loads one page of a list that is sorted by id. The given function reads the rows of the page; this function
  * adds a cursor to each row.
  */
-export const loadConnectionPage = <Row extends ListRow>(
+export const loadGraphqlConnectionPage = <Row extends ListRow>(
   args: DefaultConnectionArguments,
   cursor: CursorFormat,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
-): Promise<Omit<ConnectionPage<Row>, "totalCount">> =>
+): Promise<Omit<GraphqlConnectionPage<Row>, "totalCount">> =>
   loadCheckedPage(args, { cursor, isSorted: false }, load);
 
 interface ListCursors {
@@ -139,7 +139,7 @@ async function loadCheckedPage<Row extends ListRow>(
   args: DefaultConnectionArguments,
   cursors: ListCursors,
   load: (page: KeysetPage) => Promise<readonly Row[]>,
-): Promise<Omit<ConnectionPage<Row>, "totalCount">> {
+): Promise<Omit<GraphqlConnectionPage<Row>, "totalCount">> {
   requirePageSize(args);
   requireCursors(args, cursors);
   const connection = await resolveCursorConnection<Promise<readonly Row[]>>(
@@ -148,7 +148,7 @@ async function loadCheckedPage<Row extends ListRow>(
   );
   // Pothos's type allows null edges, for rows that do not exist. A page loaded here has only existing rows,
   // so the cast is safe.
-  const { edges, pageInfo } = connection as unknown as Omit<ConnectionPage<Row>, "totalCount">;
+  const { edges, pageInfo } = connection as unknown as Omit<GraphqlConnectionPage<Row>, "totalCount">;
   // For an empty page, Pothos returns the cursors of the request's arguments as start and end cursor. They
   // are replaced by null.
   return edges.length === 0

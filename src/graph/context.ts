@@ -5,23 +5,32 @@
 import type { ExecutionResult } from "graphql";
 import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
-import { anonymousViewer, getCredentialId, type InternalTokenRole, type Viewer } from "#access/viewer.ts";
+import {
+  anonymousViewer,
+  getCredentialIdOfViewer,
+  type InternalTokenRole,
+  type Viewer,
+} from "#access/viewer.ts";
 import type { SearchCountRecorder } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
-import type { IdempotentRunner, IdempotentRequestResult, IdempotentRequest } from "#database/idempotency.ts";
+import type {
+  IdempotentRequestRunner,
+  IdempotentRequestResult,
+  IdempotentRequest,
+} from "#database/idempotency.ts";
 import type { ReportReadRunner } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
-import { createGraphLoaders, type GraphLoaders, type SharedAggregateReads } from "./loaders.ts";
+import { createGraphqlDataLoaders, type GraphqlDataLoaders, type SharedAggregateReads } from "./loaders.ts";
 
 /** The context of one GraphQL execution. */
-export interface GraphContext {
+export interface GraphqlContext {
   readonly viewer: Viewer;
   readonly requestId: string;
   /** The languages that the caller prefers, best first. */
@@ -62,13 +71,13 @@ export interface GraphContext {
   readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
   /** The connection that every resolver uses: the open transaction if there is one, otherwise the database. */
   readonly db: Database;
-  readonly services: GraphServices;
+  readonly services: GraphqlServices;
   readonly clock: Clock;
   readonly publicUrl: string;
   /** Factor by which rate limit quotas are multiplied; 0 turns rate limits off. */
   readonly rateLimitScale: number;
   /** The data loaders, which batch and cache the reads of this request. */
-  readonly loaders: GraphLoaders;
+  readonly loaders: GraphqlDataLoaders;
 }
 
 /**
@@ -96,11 +105,11 @@ export interface ReplicaReadSources {
 }
 
 /** The services that a process creates once and that all requests share. */
-export interface GraphServices extends DatabaseReadSource {
+export interface GraphqlServices extends DatabaseReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   /** The read-only replica; if left out, all reads use the primary database. */
   readonly replica?: ReplicaReadSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
@@ -110,7 +119,7 @@ export interface GraphServices extends DatabaseReadSource {
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionPollers;
   /** Runs a change only once for each idempotency key, and answers a retry with the stored answer. */
-  readonly doOnce: IdempotentRunner;
+  readonly doOnce: IdempotentRequestRunner;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: EventSubjectRenderFunction;
   /** Emits events to listeners inside this process. */
@@ -142,14 +151,14 @@ export interface CallerDetails {
   /** The database from which the request reads; if left out, the primary database. */
   readonly source?: DatabaseReadSource | undefined;
   readonly once?: IdempotentRequest<ExecutionResult> | null;
-  readonly onOnce?: GraphContext["onOnce"];
+  readonly onOnce?: GraphqlContext["onOnce"];
 }
 
-export function createGraphContext(
-  services: GraphServices,
+export function createGraphqlContext(
+  services: GraphqlServices,
   caller: CallerDetails,
   transaction?: Transaction,
-): GraphContext {
+): GraphqlContext {
   const source = caller.source ?? services;
   const db = transaction ?? source.db;
   return {
@@ -169,7 +178,7 @@ export function createGraphContext(
     clock: services.clock,
     publicUrl: services.publicUrl,
     rateLimitScale: services.rateLimitScale,
-    loaders: createGraphLoaders({
+    loaders: createGraphqlDataLoaders({
       db,
       clock: services.clock,
       reads: transaction === undefined ? source.reads : undefined,
@@ -181,14 +190,14 @@ export function createGraphContext(
  * Copies the context of a request for its transaction: resolvers and loaders of the copy use the transaction,
  * and rows that loaders cached before are not reused.
  */
-export function copyContextForTransaction<Context extends GraphContext>(
+export function copyGraphqlContextForTransaction<Context extends GraphqlContext>(
   context: Context,
   transaction: Transaction,
 ): Context {
   return {
     ...context,
     db: transaction,
-    loaders: createGraphLoaders({ db: transaction, clock: context.clock, reads: undefined }),
+    loaders: createGraphqlDataLoaders({ db: transaction, clock: context.clock, reads: undefined }),
   };
 }
 
@@ -199,14 +208,14 @@ export function copyContextForTransaction<Context extends GraphContext>(
  */
 export type CallerKind = "anonymous" | "api_key" | "oauth" | "system" | "buyer" | InternalTokenRole;
 
-type WithViewer = Pick<GraphContext, "viewer">;
+type WithViewer = Pick<GraphqlContext, "viewer">;
 
 export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
   return viewer.kind === "internal" ? viewer.role : viewer.kind;
 }
 
 /** The access check for `@pothos/plugin-scope-auth`. A field lists the kinds of callers that may read it. */
-export const authScopes = ({
+export const createFieldAuthScopes = ({
   viewer,
 }: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
   callers: (callers) => callers.includes(getCallerKindOfViewer(viewer)),
@@ -246,7 +255,7 @@ export const allCallers: readonly CallerKind[] = [
  * Returns the id of the merchant that the caller's credential belongs to; null for a platform credential.
  * Throws `role_not_allowed` for anonymous callers.
  */
-export function getCallerMerchantId({ viewer }: GraphContext): string | null {
+export function getCallerMerchantId({ viewer }: GraphqlContext): string | null {
   if (viewer.kind === "anonymous") throw createFailure("role_not_allowed");
   return viewer.merchantId;
 }
@@ -257,7 +266,7 @@ export function getCallerMerchantId({ viewer }: GraphContext): string | null {
  * merchants.
  */
 export function getMerchantIdOfList(
-  context: GraphContext,
+  context: GraphqlContext,
   merchantId: string | null | undefined,
 ): string | null {
   return getCallerMerchantId(context) === null && (merchantId === null || merchantId === undefined)
@@ -270,7 +279,7 @@ export function getMerchantIdOfList(
  * platform caller names. Throws `missing_field` if a platform caller names no merchant, and
  * `merchant_not_found` if another caller names a foreign merchant.
  */
-export function requireMerchantId(context: GraphContext, merchantId: string | null | undefined): string {
+export function requireMerchantId(context: GraphqlContext, merchantId: string | null | undefined): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
     throw createFailureWithDetail("missing_field", {
@@ -297,7 +306,7 @@ export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithView
  * null for every other kind of credential.
  */
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
-  viewer.kind === "internal" ? getCredentialId(viewer) : null;
+  viewer.kind === "internal" ? getCredentialIdOfViewer(viewer) : null;
 
 /** Returns the kind of actor as which an order's timeline shows the caller: buyer, merchant or system. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {

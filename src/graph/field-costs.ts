@@ -50,7 +50,7 @@ declare module "graphql" {
 }
 
 /** The cost of a field, in points. */
-export interface FieldCost {
+export interface GraphqlFieldCost {
   /** Points for the field itself. */
   readonly points: number;
   /**
@@ -70,7 +70,7 @@ type Field = GraphQLField<unknown, unknown>;
 const pluginListMultiplier = 10;
 
 /** Returns the cost of a field. */
-export function getFieldCost(field: Field): FieldCost {
+export function getGraphqlFieldCost(field: Field): GraphqlFieldCost {
   const { complexity = 1 } = field.extensions;
   if (typeof complexity === "function") return readArgumentCost(field, complexity);
   const cost = typeof complexity === "number" ? { field: complexity } : complexity;
@@ -83,7 +83,7 @@ export function getFieldCost(field: Field): FieldCost {
   };
 }
 
-function readArgumentCost({ name, args }: Field, compute: ArgumentCost): FieldCost {
+function readArgumentCost({ name, args }: Field, compute: ArgumentCost): GraphqlFieldCost {
   const { sizedBy, factor } = compute;
   if (sizedBy === undefined || factor === undefined)
     throw new Error(`The cost of the field ${name} depends on arguments: define it with defineArgumentCost.`);
@@ -101,7 +101,7 @@ function readArgumentCost({ name, args }: Field, compute: ArgumentCost): FieldCo
 }
 
 /** Describes the cost of a field in one sentence; empty for the default cost. */
-export function describeFieldCost({ points, multiplier, factor }: FieldCost): string {
+export function describeFieldCost({ points, multiplier, factor }: GraphqlFieldCost): string {
   if (points === 1 && multiplier === 1 && factor === null) return "";
   const own = `Cost: ${points} ${points === 1 ? "point" : "points"}`;
   if (multiplier === 0) return `${own}; the selected fields cost nothing.`;

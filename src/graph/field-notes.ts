@@ -21,8 +21,8 @@ import {
 } from "graphql";
 import { internalTokenRoles, type InternalTokenRole } from "#access/viewer.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
-import type { CallerKind, GraphContext } from "./context.ts";
-import { describeFieldCost, type FieldCost, getFieldCost } from "./field-costs.ts";
+import type { CallerKind, GraphqlContext } from "./context.ts";
+import { describeFieldCost, type GraphqlFieldCost, getGraphqlFieldCost } from "./field-costs.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type DirectiveArguments = Readonly<Record<string, unknown>>;
@@ -58,7 +58,7 @@ export function addFieldRolesCostsAndErrors(schema: GraphQLSchema): GraphQLSchem
 
 function addNotes(field: Field): void {
   const roles = getFieldRoles(field);
-  const cost = getFieldCost(field);
+  const cost = getGraphqlFieldCost(field);
   const notes = [
     roles === null ? "" : describeRoles(roles),
     describeFieldCost(cost),
@@ -100,7 +100,7 @@ export function getFieldRoles({
  * role and the roles that may use the field.
  */
 export function createRoleNotAllowedFailure(
-  { viewer }: Pick<GraphContext, "viewer">,
+  { viewer }: Pick<GraphqlContext, "viewer">,
   { parentType, fieldName }: Pick<GraphQLResolveInfo, "parentType" | "fieldName">,
 ): Failure {
   const field = parentType.getFields()[fieldName];
@@ -118,7 +118,7 @@ const describeRoles = (roles: readonly InternalTokenRole[]): string =>
 const describeFailures = (codes: readonly string[]): string =>
   codes.length === 0 ? "" : `Error codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`;
 
-const toCostArguments = ({ points, multiplier, sizedBy }: FieldCost): DirectiveArguments => ({
+const toCostArguments = ({ points, multiplier, sizedBy }: GraphqlFieldCost): DirectiveArguments => ({
   ...(points === 1 ? {} : { points }),
   ...(multiplier === 1 ? {} : { multiplier }),
   ...(sizedBy.length === 0 ? {} : { sizedBy }),

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
-import type { GraphContext } from "./context.ts";
+import type { GraphqlContext } from "./context.ts";
 
 /** The tables of the objects by which lists can be filtered, with the noun for error messages. */
 const nouns = {
@@ -34,7 +34,7 @@ interface NamedObject {
  * merchant. `field` is the name of the filter's argument, for the error message.
  */
 export async function requireExistingFilterObject(
-  context: Pick<GraphContext, "db">,
+  context: Pick<GraphqlContext, "db">,
   field: string,
   object: NamedObject,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function requireExistingFilterObject(
  * null if the client has not sent the argument. Throws `resource_not_found` if no object is found.
  */
 export async function findFilterObjects(
-  { db }: Pick<GraphContext, "db">,
+  { db }: Pick<GraphqlContext, "db">,
   field: string,
   { table, id, merchantId, acceptsHandle = false }: NamedObject,
 ): Promise<readonly string[] | null> {

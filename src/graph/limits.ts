@@ -32,7 +32,7 @@ interface CostLimitContext {
  * Returns the cost that the viewer's role may spend in one document. Callers of the REST API and of reports
  * as CSV files have no limit, because they run only documents of this service.
  */
-export function getQueryCostLimit({ viewer, isReportFile }: CostLimitContext): number {
+export function getGraphqlQueryCostLimit({ viewer, isReportFile }: CostLimitContext): number {
   if (viewer.kind !== "internal" || isReportFile) return Number.POSITIVE_INFINITY;
   return viewer.role === "storefront" || viewer.role === "browser" ? 2_000 : queryCostMax;
 }

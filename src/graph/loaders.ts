@@ -12,11 +12,11 @@ import {
 } from "#commerce/catalog/category-tree.ts";
 import { findPersonalData, type EncryptedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { findSessions, type SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
+import { findCheckoutSessions, type CheckoutSessionAggregate } from "#commerce/checkout/session-aggregate.ts";
 import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
 import { loadAfterSalesEligibilityFactsByOrder } from "#commerce/after-sales/load-after-sales-facts.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { findOrders, findSessionPaymentFailureCodes } from "#commerce/orders/find-orders.ts";
+import { findOrders, findCheckoutSessionPaymentFailureCodes } from "#commerce/orders/find-orders.ts";
 import {
   findProductAggregates,
   findProductIdsOfVariants,
@@ -36,7 +36,7 @@ import {
   findDeliveryMethods,
   findDeliveryMethodNames,
   findMarkets,
-  findPolicies,
+  findMerchantPolicies,
   findTaxRates,
   type MarketRow,
   type PolicyRow,
@@ -61,7 +61,10 @@ import {
 import { findStaffAccounts, type StaffRow } from "#access/people/staff.ts";
 import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
-import { findReadinessCheckData, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
+import {
+  loadDataForReadinessChecks,
+  type InstallationReadinessData,
+} from "#access/readiness/readiness-data.ts";
 import {
   type DeliveryAttemptView,
   type DeliveryView,
@@ -75,8 +78,8 @@ import {
   findInstallationEventLogs,
   getInstallationEventKey,
 } from "#webhooks/delivery-log.ts";
-import { type DeliveryBody, findDeliveryBodies } from "#webhooks/delivery-pages.ts";
-import { type EventBody, findEventBodies } from "#webhooks/event-lists.ts";
+import { type DeliveryBody, findWebhookDeliveryBodies } from "#webhooks/delivery-pages.ts";
+import { type WebhookEventBody, findWebhookEventBodies } from "#webhooks/event-lists.ts";
 import {
   findEndpoints,
   findInstallationEndpoints,
@@ -84,16 +87,16 @@ import {
 } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import {
   findSignatureFixtureSources,
-  type SealedSignatureFixtureSource,
+  type EncryptedSignatureFixtureSource,
 } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
   createReadsSharedByRequests,
   type DataLoaderFunctions,
-  LoaderOfSharedReads,
+  SharedReadsDataLoader,
   type ReadsSharedByRequests,
 } from "#database/shared-reads.ts";
-import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
-import { type BrandingRow, findBrandings } from "#commerce/merchants/branding.ts";
+import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
+import { type MerchantBrandingRow, findMerchantBrandings } from "#commerce/merchants/branding.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import {
   createNullableRowLoader,
@@ -106,9 +109,9 @@ import {
  * The loaders of one request. If the requested row does not exist, a loader of single rows returns null if
  * its type includes null, and throws otherwise.
  */
-export interface GraphLoaders {
+export interface GraphqlDataLoaders {
   readonly carts: DataLoaderFunctions<string, CartAggregate | null>;
-  readonly sessions: DataLoader<string, SessionAggregate | null>;
+  readonly sessions: DataLoader<string, CheckoutSessionAggregate | null>;
   /** The failure code of a session's last payment, by session id; null if no payment failed. */
   readonly paymentFailures: DataLoader<string, string | null>;
   readonly orders: DataLoaderFunctions<string, OrderAggregate | null>;
@@ -137,7 +140,7 @@ export interface GraphLoaders {
   readonly categorySlugs: DataLoader<string, CategorySlugRow[]>;
   readonly merchants: DataLoader<string, MerchantRow>;
   /** The branding of a merchant, by merchant id; null if there is none. */
-  readonly brandings: DataLoader<string, BrandingRow | null>;
+  readonly brandings: DataLoader<string, MerchantBrandingRow | null>;
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
@@ -157,7 +160,7 @@ export interface GraphLoaders {
    * All names of a delivery method, one for each locale. The key of the loader is the delivery method's id.
    * Null if the delivery method no longer exists.
    */
-  readonly deliveryNames: DataLoader<string, LocalizedMap | null>;
+  readonly deliveryNames: DataLoader<string, LocalizedTextMap | null>;
   /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, PolicyRow[]>;
   /** One page of the codes of a promotion. */
@@ -171,7 +174,7 @@ export interface GraphLoaders {
    * The data from which example requests with valid signatures are made for an endpoint (the signature
    * fixture), by endpoint id.
    */
-  readonly signatureFixtures: DataLoader<string, SealedSignatureFixtureSource | null>;
+  readonly signatureFixtures: DataLoader<string, EncryptedSignatureFixtureSource | null>;
   /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, InstallationEventLog>;
   readonly webhookEvents: DataLoader<InstallationEventKey, EventWithDeliveries | null, string>;
@@ -179,7 +182,7 @@ export interface GraphLoaders {
   /** The deliveries of an event to all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
   /** The stored body of an event with the whole object, by event id. */
-  readonly eventBodies: DataLoader<string, EventBody | null>;
+  readonly eventBodies: DataLoader<string, WebhookEventBody | null>;
   /** The stored body of a delivery, by delivery id. */
   readonly webhookBodies: DataLoader<string, DeliveryBody | null>;
   /** The attempts of a delivery, by delivery id. */
@@ -211,18 +214,19 @@ interface LoaderSource {
  * only a few of them.
  */
 const loaderFactories: {
-  readonly [Name in keyof GraphLoaders]: (source: LoaderSource) => GraphLoaders[Name];
+  readonly [Name in keyof GraphqlDataLoaders]: (source: LoaderSource) => GraphqlDataLoaders[Name];
 } = {
   carts: ({ db, clock, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findCarts(db, ids, clock.now()))
-      : new LoaderOfSharedReads(reads.carts),
-  sessions: ({ db }) => createNullableRowLoader((ids) => findSessions(db, ids)),
-  paymentFailures: ({ db }) => createNullableRowLoader((ids) => findSessionPaymentFailureCodes(db, ids)),
+      : new SharedReadsDataLoader(reads.carts),
+  sessions: ({ db }) => createNullableRowLoader((ids) => findCheckoutSessions(db, ids)),
+  paymentFailures: ({ db }) =>
+    createNullableRowLoader((ids) => findCheckoutSessionPaymentFailureCodes(db, ids)),
   orders: ({ db, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findOrders(db, ids))
-      : new LoaderOfSharedReads(reads.orders),
+      : new SharedReadsDataLoader(reads.orders),
   personalData: ({ db }) => createNullableRowLoader((ids) => findPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
     new DataLoader((keys) => loadAfterSalesFacts(db, keys), {
@@ -233,18 +237,18 @@ const loaderFactories: {
   publicProducts: ({ db, clock, reads }) =>
     reads === undefined
       ? createPublicProductLoader(db, clock)
-      : new LoaderOfSharedReads(reads.publicProducts),
+      : new SharedReadsDataLoader(reads.publicProducts),
   productLists: ({ db }) => createRowLoader((merchantIds) => loadPublishedProductLists(db, merchantIds)),
   categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
   childCategories: ({ db }) => createRowListLoader("parentId", (ids) => findChildCategories(db, ids)),
   categoryAncestors: ({ db }) => createRowLoader((ids) => findCategoryAncestors(db, ids)),
   categorySlugs: ({ db }) => createRowListLoader("categoryId", (ids) => findLocalizedCategorySlugs(db, ids)),
   merchants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findMerchants(db, ids))),
-  brandings: ({ db }) => createNullableRowLoader((merchantIds) => findBrandings(db, merchantIds)),
+  brandings: ({ db }) => createNullableRowLoader((merchantIds) => findMerchantBrandings(db, merchantIds)),
   apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),
   installations: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findInstallations(db, ids))),
   apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),
-  readinessFacts: ({ db, clock }) => createRowLoader((ids) => findReadinessCheckData(db, ids, clock)),
+  readinessFacts: ({ db, clock }) => createRowLoader((ids) => loadDataForReadinessChecks(db, ids, clock)),
   oauthGrants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findOauthGrants(db, ids))),
   retainedGrants: ({ db }) =>
     createNullableRowLoader(async (ids) => indexRowsById(await findOauthGrants(db, ids))),
@@ -256,7 +260,7 @@ const loaderFactories: {
   taxRates: ({ db }) => createRowListLoader("marketId", (ids) => findTaxRates(db, ids)),
   deliveryNames: ({ db }) => createNullableRowLoader((ids) => findDeliveryMethodNames(db, ids)),
   deliveryMethods: ({ db }) => createRowListLoader("marketId", (ids) => findDeliveryMethods(db, ids)),
-  policies: ({ db }) => createRowListLoader("merchantId", (ids) => findPolicies(db, ids)),
+  policies: ({ db }) => createRowListLoader("merchantId", (ids) => findMerchantPolicies(db, ids)),
   promotionCodes: ({ db }) =>
     new DataLoader((pages) => loadPromotionCodePages(db, pages), {
       cacheKeyFn: (page) => `${page.promotionId} ${getPromotionCodePageKey(page)}`,
@@ -284,8 +288,8 @@ const loaderFactories: {
     createNullableRowLoader((ids) => findDeliveries(db, ids, clock.now())),
   deliveriesOfEvents: ({ db, clock }) =>
     createRowListLoader("eventId", (ids) => findDeliveriesOfEvents(db, ids, clock.now())),
-  eventBodies: ({ db }) => createNullableRowLoader((ids) => findEventBodies(db, ids)),
-  webhookBodies: ({ db }) => createNullableRowLoader((ids) => findDeliveryBodies(db, ids)),
+  eventBodies: ({ db }) => createNullableRowLoader((ids) => findWebhookEventBodies(db, ids)),
+  webhookBodies: ({ db }) => createNullableRowLoader((ids) => findWebhookDeliveryBodies(db, ids)),
   webhookAttempts: ({ db }) => createRowListLoader("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
 };
 
@@ -306,10 +310,10 @@ for (const [name, create] of Object.entries<(source: LoaderSource) => unknown>(l
 }
 
 /** Creates the loaders of one request. */
-export const createGraphLoaders = (source: LoaderSource): GraphLoaders =>
-  new LazyLoaders(source) as unknown as GraphLoaders;
+export const createGraphqlDataLoaders = (source: LoaderSource): GraphqlDataLoaders =>
+  new LazyLoaders(source) as unknown as GraphqlDataLoaders;
 
-function createPublicProductLoader(db: Database, clock: Clock): GraphLoaders["publicProducts"] {
+function createPublicProductLoader(db: Database, clock: Clock): GraphqlDataLoaders["publicProducts"] {
   return new DataLoader(
     async (addresses) => {
       const found = await readPublicProducts(db, addresses, clock.now());

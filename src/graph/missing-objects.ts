@@ -2,7 +2,7 @@
  * If a mutation fails because an object does not exist, and the error does not say which argument named this
  * object, adds the name of that argument to the error.
  */
-import { createFieldFailure } from "#foundation/faults.ts";
+import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { Failure, failureKinds } from "#foundation/failure.ts";
 
 interface MutationIds {
@@ -27,7 +27,7 @@ export function addArgumentNameToNotFoundError(error: unknown, { ids, input }: M
   const inputIds = listSentNames({ ...input }).filter((name) => name.endsWith("Id") && name !== "merchantId");
   const [name, second] = targets.length > 0 ? targets : inputIds;
   if (name === undefined || second !== undefined) return error;
-  return createFieldFailure("resource_not_found", `/${name}`, {
+  return createInvalidFieldFailure("resource_not_found", `/${name}`, {
     code: "unknown",
     message: `"${name}" must be the id of an existing object that the caller may use.`,
   });

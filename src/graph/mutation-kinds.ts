@@ -4,23 +4,23 @@
  * `defineMutation({ ...existingCartMutationKind, name, … })`.
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
-import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
+import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
+import type { CheckoutSessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
-import { type EventCause, withOutbox } from "#webhooks/outbox.ts";
+import { type EventCause, runWithEventOutbox } from "#webhooks/outbox.ts";
 import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import { publishInstallationAccessEvents } from "./access/access-events.ts";
 import {
   type CallerKind,
   getCallerKindOfViewer,
-  type GraphContext,
+  type GraphqlContext,
   canAccessCheckoutSession,
   getOrderActor,
   getCallerMerchantId,
@@ -36,7 +36,7 @@ import type { MutationContextFactory, MutationKind } from "./mutation.ts";
  * outbox after the command returns.
  */
 const createMerchantContext = <Context>(
-  contextOf: (base: CommandContext, request: GraphContext) => Context,
+  contextOf: (base: CommandContext, request: GraphqlContext) => Context,
 ): MutationContextFactory<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
@@ -50,7 +50,7 @@ const createMerchantContext = <Context>(
           cause: getEventCause(request),
           render: request.services.render,
         };
-        return withOutbox(transaction, outboxOptions, (outbox) =>
+        return runWithEventOutbox(transaction, outboxOptions, (outbox) =>
           command(
             contextOf(
               { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) },
@@ -72,7 +72,7 @@ export const merchantMutationKind: MutationKind<CommandContext> = {
 
 const toCartContext = (
   base: CommandContext,
-  { services, publicUrl, buyerReference, buyerSessionId }: GraphContext,
+  { services, publicUrl, buyerReference, buyerSessionId }: GraphqlContext,
 ): CartCommandContext => ({
   ...base,
   keyring: services.keyring,
@@ -104,14 +104,14 @@ export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"
   ],
 };
 
-const toSessionContext = (base: CommandContext, request: GraphContext): SessionCommandContext => ({
+const toSessionContext = (base: CommandContext, request: GraphqlContext): CheckoutSessionCommandContext => ({
   ...toCartContext(base, request),
   cancelActor: getEventCause(request).actor,
   tokenId: getInternalCredentialId(request),
 });
 
 /** Mutations that create a checkout session. */
-export const sessionMutationKind: MutationKind<SessionCommandContext> = {
+export const sessionMutationKind: MutationKind<CheckoutSessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
   idempotency: "optional",
   failures: [],
@@ -126,7 +126,7 @@ const endedSessionFailures: readonly FailureCode[] = [
 ];
 
 /** Mutations of the checkout session that the argument `sessionId` names. */
-export const existingSessionMutationKind: MutationKind<SessionCommandContext, "sessionId"> = {
+export const existingSessionMutationKind: MutationKind<CheckoutSessionCommandContext, "sessionId"> = {
   ...sessionMutationKind,
   callers: checkoutPagesAndFrontends,
   target: { sessionId: "The id of the checkout session, `chs_…`." },
@@ -141,7 +141,7 @@ export const existingSessionMutationKind: MutationKind<SessionCommandContext, "s
  * is required.
  */
 export const sessionPaymentMutationKind: MutationKind<
-  SessionCommandContext & OrderCommandContext,
+  CheckoutSessionCommandContext & OrderCommandContext,
   "sessionId"
 > = {
   ...existingSessionMutationKind,
@@ -242,10 +242,10 @@ export const exportMutationKind: MutationKind<ExportCommandContext> = {
  * Returns the id of the caller's installation; null if the caller may act for every installation of the
  * merchant.
  */
-const getInstallationId = ({ viewer }: GraphContext): string | null =>
+const getInstallationId = ({ viewer }: GraphqlContext): string | null =>
   isIntegratorViewer(viewer) ? viewer.installationId : null;
 
-export interface AccessMutationContext extends AccessManagementContext {
+export interface AccessMutationContext extends AccessManagementCommandContext {
   /**
    * Publishes the events about installations and API keys that the command of a mutation has returned, in the
    * transaction of the command.
@@ -294,6 +294,6 @@ const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
 };
 
 /** Returns the cause of the request's events: the caller's actor name, the REST operation and the request id. */
-function getEventCause({ viewer, operationId, requestId }: GraphContext): EventCause {
+function getEventCause({ viewer, operationId, requestId }: GraphqlContext): EventCause {
   return { operationId, actor: eventActors[getCallerKindOfViewer(viewer)] ?? "staff", requestId };
 }

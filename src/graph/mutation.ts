@@ -11,7 +11,7 @@ import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 import { addArgumentNameToNotFoundError } from "./missing-objects.ts";
 import { recordMutation } from "./record-mutation.ts";
-import { type CallerKind, type GraphContext, type GraphServices, staffCallers } from "./context.ts";
+import { type CallerKind, type GraphqlContext, type GraphqlServices, staffCallers } from "./context.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
@@ -27,7 +27,7 @@ export interface MutationContextFactory<Context> {
   readonly hasMerchantId: boolean;
   /** Checks the argument `merchantId` before the transaction of the mutation begins. */
   readonly open: (
-    request: GraphContext,
+    request: GraphqlContext,
     merchantId: string | null | undefined,
   ) => AuthorizedMutation<Context>;
 }
@@ -59,7 +59,7 @@ export interface MutationTransaction {
  */
 export type MutationPreparation<Input = unknown, Prepared = unknown> = (
   input: Input,
-  services: GraphServices,
+  services: GraphqlServices,
 ) => Promise<Prepared>;
 
 /** The options that all mutations of one kind share. */
@@ -88,7 +88,7 @@ export interface MutationKind<Context, Ids extends string = never> {
    * Runs before everything else of the mutation. Throws if the caller may not change the object that the id
    * arguments name.
    */
-  readonly check?: (request: GraphContext, input: Readonly<Record<Ids, string>>) => void;
+  readonly check?: (request: GraphqlContext, input: Readonly<Record<Ids, string>>) => void;
 }
 
 type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input &
@@ -128,7 +128,7 @@ interface MutationOptions<
   readonly type: Type;
   readonly failures: MutationKind<unknown>["failures"];
   readonly idempotency: MutationKind<unknown>["idempotency"];
-  readonly check?: (request: GraphContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
+  readonly check?: (request: GraphqlContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
   readonly prepare?: MutationPreparation<Input, Prepared>;
   /** The command that changes the data. `input.prepared` is the value that `prepare` returned. */
   readonly run: (
@@ -143,7 +143,7 @@ interface MutationOptions<
  * After the command has succeeded, `answer` computes the GraphQL result from this return value.
  */
 interface AnswerOption<Changed, Shape> {
-  readonly answer: (request: GraphContext, changed: Changed) => Shape | Promise<Shape>;
+  readonly answer: (request: GraphqlContext, changed: Changed) => Shape | Promise<Shape>;
 }
 
 type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef, object>;
@@ -153,10 +153,10 @@ type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, 
  * conditional types of Pothos for a generic type.
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
-  readonly check?: (request: GraphContext, input: object) => void;
+  readonly check?: (request: GraphqlContext, input: object) => void;
   readonly prepare?: MutationPreparation;
   readonly run: (transaction: Transaction, context: unknown, input: object) => Promise<unknown>;
-  readonly answer?: (request: GraphContext, changed: unknown) => unknown;
+  readonly answer?: (request: GraphqlContext, changed: unknown) => unknown;
 }
 
 /** The name of the argument with the idempotency key. `mesh/plugins/idempotency.ts` reads its value. */
@@ -269,7 +269,7 @@ interface Arguments {
 async function runMutation(
   parts: AnyMutationOptions,
   args: Arguments,
-  request: GraphContext,
+  request: GraphqlContext,
 ): Promise<unknown> {
   const { name, context, idempotency, check, prepare, run, answer } = parts;
   const { merchantId: merchantArgument, [idempotencyKeyArgument]: _key, input, ...ids } = args;
@@ -298,7 +298,7 @@ async function runMutation(
  * database: analysts read from a replica, which refuses writes.
  */
 const inOneTransaction = <Result>(
-  { db, services }: GraphContext,
+  { db, services }: GraphqlContext,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> => (isTransaction(db) ? work(db) : runInTransaction(services.db, work));
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;

@@ -3,10 +3,10 @@ import {
   appendAuditEntries,
   type AuditedMutationCall,
   getAuditActor,
-  getAuditTargetAndDetails,
+  getAuditTargetAndDetailsOfMutation,
 } from "#access/audit.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { GraphContext } from "./context.ts";
+import type { GraphqlContext } from "./context.ts";
 
 interface MutationToRecord {
   readonly mutation: AuditedMutationCall;
@@ -18,7 +18,7 @@ interface MutationToRecord {
 /** Appends the audit entry; appends none for callers whose changes have no audit entries, for example buyers. */
 export async function recordMutation(
   transaction: Transaction,
-  context: GraphContext,
+  context: GraphqlContext,
   change: MutationToRecord,
 ): Promise<void> {
   const { viewer, operationId, requestId } = context;
@@ -31,6 +31,6 @@ export async function recordMutation(
     now,
     action: operationId ?? mutation.name,
     requestId,
-    ...getAuditTargetAndDetails(mutation, changed),
+    ...getAuditTargetAndDetailsOfMutation(mutation, changed),
   });
 }

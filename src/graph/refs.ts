@@ -2,7 +2,11 @@
  * References to the object types of the graph. The types are declared here without fields, so that the files
  * that define their fields can refer to each other's types without importing each other.
  */
-import type { RenderedImage, PriceRange, ProductSummary } from "#commerce/catalog/render-product.ts";
+import type {
+  RenderedProductImage,
+  ProductPriceRange,
+  ProductSummary,
+} from "#commerce/catalog/render-product.ts";
 import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog/render-detail.ts";
 import type { ProductAggregate, StoredProductVariant } from "#commerce/catalog/read-products.ts";
 import type { CategoryRow } from "#commerce/catalog/catalog-lists.ts";
@@ -15,8 +19,8 @@ import type { MarketRow } from "#commerce/markets/read-markets.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CartView, DeliveryOptionView } from "#commerce/carts/render-cart.ts";
-import type { SessionView } from "#commerce/checkout/render-session.ts";
-import type { SessionAggregate } from "#commerce/checkout/session-aggregate.ts";
+import type { CheckoutSessionView } from "#commerce/checkout/render-session.ts";
+import type { CheckoutSessionAggregate } from "#commerce/checkout/session-aggregate.ts";
 import type { CartTotals, CartPromotionStateView } from "#commerce/carts/render-promotion-state.ts";
 import type { PromotionCodeRow, PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { Money } from "#foundation/money.ts";
@@ -38,13 +42,13 @@ import { builder } from "./builder.ts";
  * A cart as GraphQL resolvers receive it: the fields that the API returns, and in `stored` the cart as read
  * from the database.
  */
-export type GraphCart = CartView & { readonly stored: CartAggregate };
+export type GraphqlCart = CartView & { readonly stored: CartAggregate };
 /**
  * A checkout session as GraphQL resolvers receive it: the fields that the API returns, in `stored` the
  * session as read from the database, and the session's cart.
  */
-export type GraphCheckoutSession = SessionView & {
-  readonly stored: SessionAggregate;
+export type GraphqlCheckoutSession = CheckoutSessionView & {
+  readonly stored: CheckoutSessionAggregate;
   readonly cart: CartAggregate;
 };
 
@@ -52,11 +56,11 @@ export type GraphCheckoutSession = SessionView & {
  * An order as GraphQL resolvers receive it: the fields that the API returns, and in `stored` the order as
  * read from the database.
  */
-export type GraphOrder = OrderView & { readonly stored: OrderAggregate };
+export type GraphqlOrder = OrderView & { readonly stored: OrderAggregate };
 
 export const MoneyRef = builder.objectRef<Money>("Money");
-export const PriceRangeRef = builder.objectRef<PriceRange>("PriceRange");
-export const ImageRef = builder.objectRef<RenderedImage>("Image");
+export const PriceRangeRef = builder.objectRef<ProductPriceRange>("PriceRange");
+export const ImageRef = builder.objectRef<RenderedProductImage>("Image");
 export const MerchantSummaryRef = builder.objectRef<ProductSummary["merchant"]>("MerchantSummary");
 
 export const ProductSummaryRef = builder.objectRef<ProductSummary>("ProductSummary");
@@ -81,7 +85,7 @@ export const OAuthGrantRef = builder.objectRef<OauthGrantRow>("OAuthGrant");
 export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalToken");
 export const MarketRef = builder.objectRef<MarketRow>("Market");
 
-export const CartRef = builder.objectRef<GraphCart>("Cart");
+export const CartRef = builder.objectRef<GraphqlCart>("Cart");
 export const PromotionStateRef = builder.objectRef<CartPromotionStateView>("PromotionState");
 export const CartTotalsRef = builder.objectRef<CartTotals>("CartTotals");
 export const DeliveryOptionRef = builder.objectRef<DeliveryOptionView>("DeliveryOption");
@@ -90,9 +94,9 @@ export const MaskedAddressRef = builder.objectRef<MaskedAddress>("MaskedAddress"
 export const PromotionRef = builder.objectRef<PromotionRow>("Promotion");
 export const PromotionCodeRef = builder.objectRef<PromotionCodeRow>("PromotionCode");
 
-export const CheckoutSessionRef = builder.objectRef<GraphCheckoutSession>("HostedCheckoutSession");
+export const CheckoutSessionRef = builder.objectRef<GraphqlCheckoutSession>("HostedCheckoutSession");
 
-export const OrderRef = builder.objectRef<GraphOrder>("Order");
+export const OrderRef = builder.objectRef<GraphqlOrder>("Order");
 export const FulfillmentRef = builder.objectRef<FulfillmentView>("Fulfillment");
 export const PaymentRef = builder.objectRef<PaymentView>("Payment");
 export const RefundRef = builder.objectRef<RefundView>("Refund");

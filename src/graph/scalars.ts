@@ -9,14 +9,14 @@ import { suggestCountryCode } from "#foundation/country-names.ts";
 import { type FailureCode, createFailureWithDetail } from "#foundation/failure.ts";
 import {
   isTextWithoutForbiddenCharacters,
-  isCountry,
+  isCountryCode,
   isSlug,
   localeLengthMax,
   parseLocale,
   slugLengthMax,
   slugPattern,
 } from "#foundation/text.ts";
-import { isCurrency } from "#foundation/money.ts";
+import { isCurrencyCode } from "#foundation/money.ts";
 import { isCalendarDay } from "#foundation/period.ts";
 import { builder } from "./builder.ts";
 
@@ -125,7 +125,7 @@ const currencyCode = scalar<string>({
   jsonSchema: { type: "string", pattern: "^[A-Z]{3}$", examples: ["EUR"] },
   rule: "ISO 4217, three upper-case letters.",
   valid: "a currency code of ISO 4217 in three upper-case letters, for example EUR",
-  parse: (value) => (typeof value === "string" && isCurrency(value) ? value : undefined),
+  parse: (value) => (typeof value === "string" && isCurrencyCode(value) ? value : undefined),
 });
 
 const countryCode = scalar<string>({
@@ -140,7 +140,7 @@ const countryCode = scalar<string>({
   // Only ASCII letters are changed to upper case. A general conversion would change ß to SS, which is a valid
   // country code.
   normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),
-  parse: (value) => (typeof value === "string" && isCountry(value) ? value : undefined),
+  parse: (value) => (typeof value === "string" && isCountryCode(value) ? value : undefined),
 });
 
 const localeCode = scalar<string>({

@@ -7,7 +7,7 @@ import type { CredentialVerifier } from "#access/credentials.ts";
 import { recordInternalTokenUse } from "#access/keys/internal-tokens.ts";
 import { type InternalTokenOrStaffViewer, isStaffViewer, type InternalTokenViewer } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
-import type { GraphServices } from "#graph/context.ts";
+import type { GraphqlServices } from "#graph/context.ts";
 import { toClientAddressKey, authenticateRequest, type RouteAuthentication } from "#http/caller.ts";
 import { type ConsoleCallerOptions, findConsoleCaller } from "#http/staff-session.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
@@ -31,7 +31,7 @@ export interface InternalTokenAuthentication {
 }
 
 export interface InternalTokenAuthenticationOptions {
-  readonly services: Pick<GraphServices, "db" | "clock" | "publicUrl">;
+  readonly services: Pick<GraphqlServices, "db" | "clock" | "publicUrl">;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
 }

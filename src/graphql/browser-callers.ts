@@ -5,16 +5,16 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type DocumentNode, type ExecutionResult, Kind, visit } from "graphql";
-import { getBuyerSession, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { getBuyerSessionOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { createFailure, type FailureCode, createFailureWithDetail } from "#foundation/failure.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import { countRequestAgainstQuota, createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { getRateLimitAddressKey } from "./authenticate.ts";
 
 /** True if the caller is a buyer's browser, which sends a publishable token or a buyer session. */
 export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
-  viewer.role === "browser" || getBuyerSession(viewer) !== undefined;
+  viewer.role === "browser" || getBuyerSessionOfViewer(viewer) !== undefined;
 
 /**
  * Counts a request of a buyer's browser for its network address. Refuses the request if it comes from a page
@@ -68,7 +68,7 @@ const countCodeMutations = (document: DocumentNode): number => {
  */
 export async function runWithPromotionCodeLimit(
   limiter: RateLimiter,
-  { document, context }: { readonly document: DocumentNode; readonly context: GraphContext },
+  { document, context }: { readonly document: DocumentNode; readonly context: GraphqlContext },
   run: () => Promise<ExecutionResult>,
 ): Promise<ExecutionResult> {
   const { viewer } = context;

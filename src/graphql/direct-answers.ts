@@ -5,20 +5,20 @@
  */
 import type { FastifyRequest } from "fastify";
 import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
-import type { GraphContext } from "#graph/context.ts";
-import type { Mesh } from "#mesh/open-mesh.ts";
-import type { PreparedDocument } from "#mesh/prepared-document.ts";
+import type { GraphqlContext } from "#graph/context.ts";
+import type { OpenedMesh } from "#mesh/open-mesh.ts";
+import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 import { getRequestViewer } from "./authenticate.ts";
-import { createPreparedDocumentCache } from "./document-caches.ts";
-import type { DocumentExecution } from "./execution.ts";
-import { type FailureTranslationServices, type HttpAnswer, toHttpAnswer } from "./failures.ts";
-import { documentIdParameter, readDocumentHash, readUrlParams } from "./trusted-documents.ts";
+import { createPreparedGraphqlDocumentCache } from "./document-caches.ts";
+import type { GraphqlDocumentExecutionFunction } from "./execution.ts";
+import { type FailureTranslationServices, type GraphqlHttpAnswer, toGraphqlHttpAnswer } from "./failures.ts";
+import { documentIdParameter, readTrustedDocumentHash, readGraphqlUrlParams } from "./trusted-documents.ts";
 
-export interface DirectAnswerServices extends FailureTranslationServices {
-  readonly prepareDocument: Mesh["prepareDocument"];
+export interface DirectGraphqlAnswerServices extends FailureTranslationServices {
+  readonly prepareDocument: OpenedMesh["prepareDocument"];
   readonly documents: Pick<TrustedDocumentLookup, "find">;
-  readonly execute: DocumentExecution;
-  readonly contextOf: (request: FastifyRequest) => GraphContext;
+  readonly execute: GraphqlDocumentExecutionFunction;
+  readonly contextOf: (request: FastifyRequest) => GraphqlContext;
 }
 
 /**
@@ -36,16 +36,18 @@ const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
  * Returns true if one of the plugins has a hook that Yoga calls for each request or result. In this case,
  * Yoga must answer the requests for trusted documents too, so that the hook is called.
  */
-export const hasRequestHooks = (plugins: readonly object[]): boolean =>
+export const hasYogaRequestHooks = (plugins: readonly object[]): boolean =>
   plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));
 
 /** Returns the answer to a request for a trusted document; undefined if Yoga must answer the request. */
-export type DirectAnswers = (request: FastifyRequest) => Promise<HttpAnswer | undefined>;
+export type DirectGraphqlAnswerFunction = (request: FastifyRequest) => Promise<GraphqlHttpAnswer | undefined>;
 
-export function createDirectAnswers(services: DirectAnswerServices): DirectAnswers {
-  const cache = createPreparedDocumentCache();
+export function createDirectGraphqlAnswerFunction(
+  services: DirectGraphqlAnswerServices,
+): DirectGraphqlAnswerFunction {
+  const cache = createPreparedGraphqlDocumentCache();
   const { documents, prepareDocument, execute, contextOf } = services;
-  const prepare = (sha256: string, text: string): PreparedDocument | undefined => {
+  const prepare = (sha256: string, text: string): PreparedGraphqlDocument | undefined => {
     const known = cache.get(sha256);
     if (known !== undefined) return known;
     const prepared = prepareDocument(text);
@@ -62,7 +64,7 @@ export function createDirectAnswers(services: DirectAnswerServices): DirectAnswe
     const prepared = prepare(row.sha256, row.document);
     if (prepared === undefined || (named.operationName ?? row.name) !== prepared.name) return undefined;
     const result = await execute(prepared.document, contextOf(request), { variables: named.variables });
-    return toHttpAnswer(result, request, services);
+    return toGraphqlHttpAnswer(result, request, services);
   };
 }
 
@@ -84,10 +86,10 @@ const parameters: ReadonlySet<string> = new Set([
  * undefined for every other request, for example for one with a malformed or unknown parameter.
  */
 function readNamedDocument(request: FastifyRequest): NamedDocument | undefined {
-  const params = request.method === "GET" ? readUrlParams(request) : request.body;
+  const params = request.method === "GET" ? readGraphqlUrlParams(request) : request.body;
   if (!isObject(params)) return undefined;
   const { variables, operationName, extensions } = params;
-  const hash = readDocumentHash(params);
+  const hash = readTrustedDocumentHash(params);
   if (hash === undefined || !Object.keys(params).every((name) => parameters.has(name))) return undefined;
   if (!isObjectOrMissing(variables) || !isObjectOrMissing(extensions)) return undefined;
   if (operationName !== undefined && operationName !== null && typeof operationName !== "string")

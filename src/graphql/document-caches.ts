@@ -2,7 +2,7 @@
 import type { DocumentNode } from "graphql";
 import { LRUCache } from "lru-cache";
 import { trustedDocumentLimits } from "#access/trusted-documents.ts";
-import type { PreparedDocument } from "#mesh/prepared-document.ts";
+import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 
 const documentsMax = 1_000;
 /**
@@ -48,7 +48,7 @@ const unusedMsMax = 3_600_000;
  * the same text share its entry. Each request first checks that its merchant has the document, so the entry
  * of a document that was removed is not used any more and is dropped after an hour.
  */
-export const createPreparedDocumentCache = (): LRUCache<string, PreparedDocument> =>
+export const createPreparedGraphqlDocumentCache = (): LRUCache<string, PreparedGraphqlDocument> =>
   new LRUCache({
     max: documentsMax,
     maxSize: programFieldsMax,

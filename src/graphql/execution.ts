@@ -2,22 +2,22 @@
 import type { DocumentNode, ExecutionResult } from "graphql";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import type { Mesh } from "#mesh/open-mesh.ts";
-import { PublicError } from "#mesh/public-error.ts";
-import type { DocumentRunOptions } from "#mesh/run.ts";
+import type { OpenedMesh } from "#mesh/open-mesh.ts";
+import { PublicGraphqlError } from "#mesh/public-error.ts";
+import type { GraphqlDocumentRunOptions } from "#mesh/run.ts";
 import { runWithPromotionCodeLimit } from "./browser-callers.ts";
 
 /** Executes a valid document for the caller of a context. Returns failures as errors of the result. */
-export type DocumentExecution = (
+export type GraphqlDocumentExecutionFunction = (
   document: DocumentNode,
-  context: GraphContext,
-  options: DocumentRunOptions,
+  context: GraphqlContext,
+  options: GraphqlDocumentRunOptions,
 ) => Promise<ExecutionResult>;
 
-export const createDocumentExecution =
-  (run: Mesh["run"], limiter: RateLimiter): DocumentExecution =>
+export const createGraphqlDocumentExecutionFunction =
+  (run: OpenedMesh["run"], limiter: RateLimiter): GraphqlDocumentExecutionFunction =>
   async (document, context, options) => {
     try {
       return await runWithPromotionCodeLimit(limiter, { document, context }, async () =>
@@ -26,6 +26,6 @@ export const createDocumentExecution =
     } catch (error) {
       // Two kinds of errors are thrown instead of returned in a result: `rate_limited` after too many wrong
       // promotion codes, and errors of hooks of additional Mesh plugins. They become failures of the answer.
-      return { errors: [new PublicError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
+      return { errors: [new PublicGraphqlError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
     }
   };

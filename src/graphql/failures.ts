@@ -7,8 +7,8 @@ import { type ExecutionResult, GraphQLError, type GraphQLSchema } from "graphql"
 import type { Plugin } from "graphql-yoga";
 import { type Failure, getRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
-import type { GraphContext } from "#graph/context.ts";
-import { getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
+import type { GraphqlContext } from "#graph/context.ts";
+import { getFailuresOfResult, PublicGraphqlError } from "#mesh/public-error.ts";
 import { type YogaServerContext, getRequestViewer } from "./authenticate.ts";
 
 export interface FailureTranslationServices {
@@ -21,7 +21,7 @@ export interface FailureTranslationServices {
  * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API,
  * including errors of documents that cannot be parsed or validated.
  */
-export function createFailureTranslationPlugin(services: FailureTranslationServices): Plugin<GraphContext> {
+export function createFailureTranslationPlugin(services: FailureTranslationServices): Plugin<GraphqlContext> {
   return {
     onResultProcess(process) {
       const { result, serverContext } = process;
@@ -34,7 +34,7 @@ export function createFailureTranslationPlugin(services: FailureTranslationServi
 }
 
 /** The status, headers and body of an answer of `/graphql`. */
-export interface HttpAnswer {
+export interface GraphqlHttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -43,11 +43,11 @@ export interface HttpAnswer {
 const answerHeaders = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
 /** Creates the answer for a result that Yoga does not send; it is the same as the answer of Yoga. */
-export function toHttpAnswer(
+export function toGraphqlHttpAnswer(
   result: ExecutionResult,
   caller: FastifyRequest,
   services: FailureTranslationServices,
-): HttpAnswer {
+): GraphqlHttpAnswer {
   if (result.errors === undefined)
     return { status: 200, headers: answerHeaders, body: JSON.stringify(result) };
   const { errors, status } = publicErrors(result, caller, services);
@@ -87,7 +87,7 @@ function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
   { publicUrl, log, schema }: FailureTranslationServices,
-): { errors: PublicError[]; status: number } {
+): { errors: PublicGraphqlError[]; status: number } {
   const suggests = !rolesWithoutSuggestions.has(getRequestViewer(caller)?.role ?? "");
   const failures = getFailuresOfResult(result, { suggests, schema });
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
@@ -109,8 +109,8 @@ function asPublicError(
   failure: Failure,
   error: unknown,
   origin: { readonly requestId: string; readonly publicUrl: string },
-): PublicError {
-  return error instanceof PublicError ? error : new PublicError(failure, origin, error);
+): PublicGraphqlError {
+  return error instanceof PublicGraphqlError ? error : new PublicGraphqlError(failure, origin, error);
 }
 
 function statusOf(failures: readonly Failure[], result: ExecutionResult): number {
@@ -124,7 +124,7 @@ function statusOf(failures: readonly Failure[], result: ExecutionResult): number
  * Adds the HTTP status and headers of the answer to an error, in `extensions.http`. Yoga reads
  * `extensions.http` and removes it before the error is sent to the client.
  */
-function withHttp(error: PublicError, status: number): GraphQLError {
+function withHttp(error: PublicGraphqlError, status: number): GraphQLError {
   const { message, nodes, source, positions, path, failure, extensions } = error;
   const headers = headersFor(failure, status);
   return new GraphQLError(message, {

@@ -8,13 +8,13 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } f
 import type { ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
-import { getBuyerSession, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { getBuyerSessionOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import {
   createFailure,
   createFailureWithDetail,
   type Failure,
-  toErrorBody,
+  toErrorResponseBody,
   toFailure,
 } from "#foundation/failure.ts";
 import { isBuyerReference, parseAcceptLanguage } from "#foundation/text.ts";
@@ -23,11 +23,11 @@ import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
   type CallerDetails,
-  createGraphContext,
-  type GraphContext,
-  type GraphServices,
+  createGraphqlContext,
+  type GraphqlContext,
+  type GraphqlServices,
 } from "#graph/context.ts";
-import type { Mesh } from "#mesh/open-mesh.ts";
+import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
@@ -39,9 +39,16 @@ import {
   type YogaServerContext,
 } from "./authenticate.ts";
 import { admitBrowserCaller } from "./browser-callers.ts";
-import { createDirectAnswers, type DirectAnswers, hasRequestHooks } from "./direct-answers.ts";
+import {
+  createDirectGraphqlAnswerFunction,
+  type DirectGraphqlAnswerFunction,
+  hasYogaRequestHooks,
+} from "./direct-answers.ts";
 import { createGraphqlDocumentCaches } from "./document-caches.ts";
-import { createDocumentExecution, type DocumentExecution } from "./execution.ts";
+import {
+  createGraphqlDocumentExecutionFunction,
+  type GraphqlDocumentExecutionFunction,
+} from "./execution.ts";
 import { createFailureTranslationPlugin } from "./failures.ts";
 import {
   createServerSentEventStreams,
@@ -61,8 +68,8 @@ import {
 } from "./subscriptions.ts";
 
 export interface GraphqlPluginOptions {
-  readonly mesh: Pick<Mesh, "schema" | "run" | "prepareDocument" | "serverPlugins">;
-  readonly services: GraphServices;
+  readonly mesh: Pick<OpenedMesh, "schema" | "run" | "prepareDocument" | "serverPlugins">;
+  readonly services: GraphqlServices;
   readonly log: Log;
   readonly limiter: RateLimiter;
   /**
@@ -88,7 +95,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     options.services.watch?.close();
     done();
   });
-  const execute = createDocumentExecution(options.mesh.run, options.limiter);
+  const execute = createGraphqlDocumentExecutionFunction(options.mesh.run, options.limiter);
   const yoga = createGraphYoga(options, streams, execute);
   const answerDirectly = directAnswersOf(options, execute);
   const preflight = corsOf(options.isPageAllowed);
@@ -160,26 +167,34 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
  */
 function directAnswersOf(
   { mesh, services, log, trustedDocuments: documents }: GraphqlPluginOptions,
-  execute: DocumentExecution,
-): DirectAnswers | undefined {
-  if (hasRequestHooks(mesh.serverPlugins)) return undefined;
+  execute: GraphqlDocumentExecutionFunction,
+): DirectGraphqlAnswerFunction | undefined {
+  if (hasYogaRequestHooks(mesh.serverPlugins)) return undefined;
   const { schema, prepareDocument } = mesh;
   const { publicUrl } = services;
   const contextOf = contextsOf({ services });
-  return createDirectAnswers({ prepareDocument, documents, execute, contextOf, publicUrl, log, schema });
+  return createDirectGraphqlAnswerFunction({
+    prepareDocument,
+    documents,
+    execute,
+    contextOf,
+    publicUrl,
+    log,
+    schema,
+  });
 }
 
 /** Creates the GraphQL context of an authenticated request. */
 function contextsOf({
   services,
-}: Pick<GraphqlPluginOptions, "services">): (request: FastifyRequest) => GraphContext {
+}: Pick<GraphqlPluginOptions, "services">): (request: FastifyRequest) => GraphqlContext {
   return (request) => {
     const viewer = getRequestViewer(request);
     if (viewer === undefined) throw createFailure("credentials_missing");
     // Requests of analysts read from the database replica if there is one: analysts change no data, and data
     // that is some seconds old is sufficient for them.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
-    return createGraphContext(services, {
+    return createGraphqlContext(services, {
       ...callerDetailsOf(request, viewer),
       client: getRateLimitAddressKey(request),
       source,
@@ -196,17 +211,17 @@ const callerDetailsOf = (
   requestId: request.id,
   languages: parseAcceptLanguage(request.headers["accept-language"]),
   buyerReference: buyerReferenceOf(request, viewer),
-  buyerSessionId: getBuyerSession(viewer)?.id ?? null,
+  buyerSessionId: getBuyerSessionOfViewer(viewer)?.id ?? null,
 });
 
 function createGraphYoga(
   { mesh, services, log, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
   streams: ServerSentEventStreams,
-  execute: DocumentExecution,
-): ReturnType<typeof createYoga<YogaServerContext, GraphContext>> {
+  execute: GraphqlDocumentExecutionFunction,
+): ReturnType<typeof createYoga<YogaServerContext, GraphqlContext>> {
   const { schema, run } = mesh;
   const contextOf = contextsOf({ services });
-  return createYoga<YogaServerContext, GraphContext>({
+  return createYoga<YogaServerContext, GraphqlContext>({
     schema,
     graphqlEndpoint: "/graphql",
     batching: false,
@@ -230,7 +245,7 @@ function createGraphYoga(
         streams,
         recheck,
         contextOf: (request, viewer) =>
-          createGraphContext(services, {
+          createGraphqlContext(services, {
             ...callerDetailsOf(request, viewer),
             client: getRateLimitAddressKey(request),
           }),
@@ -238,15 +253,15 @@ function createGraphYoga(
         log,
       }),
       createFailureTranslationPlugin({ publicUrl: services.publicUrl, log, schema }),
-    ] as Plugin<GraphContext>[],
+    ] as Plugin<GraphqlContext>[],
   });
 }
 
 /** A Yoga plugin that executes the documents which Yoga has parsed and validated. */
-const executeThroughMesh = (execute: DocumentExecution): Plugin<GraphContext> => ({
+const executeThroughMesh = (execute: GraphqlDocumentExecutionFunction): Plugin<GraphqlContext> => ({
   onExecute: ({ setExecuteFn }) => {
     setExecuteFn(async ({ document, contextValue, variableValues, operationName }: ExecutionArgs) =>
-      execute(document, contextValue as GraphContext, { variables: variableValues, operationName }),
+      execute(document, contextValue as GraphqlContext, { variables: variableValues, operationName }),
     );
   },
 });
@@ -269,7 +284,7 @@ function answerFailure(error: unknown, { request, reply, options }: Refusal): vo
       { requestId: request.id, code: failure.code, err: failure.cause },
       "A GraphQL request failed with a server error.",
     );
-  const extensions = toErrorBody(failure, request.id, options.services.publicUrl);
+  const extensions = toErrorResponseBody(failure, request.id, options.services.publicUrl);
   void reply
     .code(failure.status)
     .headers({
@@ -320,7 +335,7 @@ function corsOf(
  * with a buyer session: if the header were ignored, a buyer could see data of another buyer.
  */
 function buyerReferenceOf(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): string | null {
-  const session = getBuyerSession(viewer);
+  const session = getBuyerSessionOfViewer(viewer);
   const value = request.headers["x-buyer-reference"];
   if (value === undefined) return session?.buyerReference ?? null;
   if (session === undefined && typeof value === "string" && isBuyerReference(value)) return value;

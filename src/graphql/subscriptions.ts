@@ -17,14 +17,14 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { getCredentialId, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
-import { measureQueryCost, requireCostWithinLimit } from "#mesh/plugins/limits.ts";
-import { PublicError } from "#mesh/public-error.ts";
-import type { DocumentRunner } from "#mesh/run.ts";
+import { measureGraphqlQueryCost, requireQueryCostWithinLimit } from "#mesh/plugins/limits.ts";
+import { PublicGraphqlError } from "#mesh/public-error.ts";
+import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
 import type {
   ServerSentEventStream,
@@ -36,14 +36,14 @@ import { type FailureTranslationServices, translateSubscriptionErrors } from "./
 
 export interface SubscriptionServices extends FailureTranslationServices {
   readonly schema: GraphQLSchema;
-  readonly run: DocumentRunner;
+  readonly run: GraphqlDocumentRunner;
   readonly streams: ServerSentEventStreams;
   /**
    * Verifies the caller of an open subscription again. Returns the role and permissions that the caller has
    * now.
    */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
-  readonly contextOf: (caller: FastifyRequest, viewer: InternalTokenOrStaffViewer) => GraphContext;
+  readonly contextOf: (caller: FastifyRequest, viewer: InternalTokenOrStaffViewer) => GraphqlContext;
 }
 
 const begun = new WeakMap<FastifyRequest, SubscriptionResults>();
@@ -66,7 +66,7 @@ export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 
-export function createSubscriptionPlugin(services: SubscriptionServices): Plugin<GraphContext> {
+export function createSubscriptionPlugin(services: SubscriptionServices): Plugin<GraphqlContext> {
   return {
     onSubscribe({ args, setSubscribeFn }) {
       setSubscribeFn(async () => {
@@ -82,7 +82,7 @@ export function createSubscriptionPlugin(services: SubscriptionServices): Plugin
 }
 
 interface Subscribing extends ExecutionArgs {
-  readonly contextValue: GraphContext & YogaServerContext;
+  readonly contextValue: GraphqlContext & YogaServerContext;
 }
 
 /**
@@ -94,10 +94,10 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
   if (!accepting.has(caller)) throw notAccepted();
   requireNoControlCharacters(args);
   requireRoot(args);
-  const cost = measureQueryCost({ ...args, schema: services.schema });
-  requireCostWithinLimit(cost);
+  const cost = measureGraphqlQueryCost({ ...args, schema: services.schema });
+  requireQueryCostWithinLimit(cost);
   if (viewer.kind !== "internal") throw new Error("Only internal tokens and staff sessions can subscribe.");
-  const stream = services.streams.open(caller, getCredentialId(viewer));
+  const stream = services.streams.open(caller, getCredentialIdOfViewer(viewer));
   try {
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);
@@ -206,5 +206,5 @@ async function runStep(
   }
 }
 
-const asPublicError = (failure: Failure, context: GraphContext): PublicError =>
-  new PublicError(failure, context);
+const asPublicError = (failure: Failure, context: GraphqlContext): PublicGraphqlError =>
+  new PublicGraphqlError(failure, context);

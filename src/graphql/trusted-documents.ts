@@ -15,7 +15,7 @@ import {
 import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { createFailure, type Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import { getRequestViewer, type YogaServerContext } from "./authenticate.ts";
 
 /**
@@ -55,7 +55,7 @@ interface DocumentParams extends GraphQLParams {
 /** A Yoga plugin that replaces the hash of a trusted document in a request by the document's text. */
 export const createTrustedDocumentPlugin = (
   documents: Pick<TrustedDocumentLookup, "find">,
-): Plugin<GraphContext, YogaServerContext> => ({
+): Plugin<GraphqlContext, YogaServerContext> => ({
   onParams: async ({ params, setParams, context }) => {
     const { caller } = context;
     const viewer = getRequestViewer(caller);
@@ -86,7 +86,7 @@ const parametersOf = (url: string): URLSearchParams => new URLSearchParams(url.s
  * Reads all parameters from the query string of a GET request, of which `variables` and `extensions` are
  * JSON. Returns undefined if one of the two is not JSON.
  */
-export function readUrlParams({ url }: FastifyRequest): Readonly<Record<string, unknown>> | undefined {
+export function readGraphqlUrlParams({ url }: FastifyRequest): Readonly<Record<string, unknown>> | undefined {
   const params = parametersOf(url);
   try {
     return Object.fromEntries(
@@ -178,7 +178,7 @@ function readHash(params: DocumentParams): string | undefined {
  * Returns the hash of the trusted document that a request names. Returns undefined if the request names no
  * hash, two different hashes or a malformed hash.
  */
-export function readDocumentHash(params: DocumentParams): string | undefined {
+export function readTrustedDocumentHash(params: DocumentParams): string | undefined {
   try {
     return readHash(params);
   } catch {

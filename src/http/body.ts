@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
-import { describeJsonFault } from "./json-position.ts";
+import { describeJsonSyntaxFault } from "./json-position.ts";
 
 const depthMax = 16;
 /** The maximum number of members of one JSON object. Inputs of the API have fewer than a tenth of this number. */
@@ -38,7 +38,7 @@ function parseJsonText(text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     // The answer does not contain the message of the JSON parser, because that message quotes the body.
-    const place = describeJsonFault(text, depthMax);
+    const place = describeJsonSyntaxFault(text, depthMax);
     throw place === undefined
       ? createFailure("invalid_json")
       : invalidJson(`The body is not valid JSON. ${place}`);

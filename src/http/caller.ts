@@ -8,19 +8,22 @@ import {
   addWwwAuthenticateChallenges,
   type WwwAuthenticateChallengeOptions,
   authSchemes,
-  type AuthScheme,
+  type AccessTokenAuthScheme,
 } from "#access/authorization.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
 import type { RateLimitBucket } from "#access/viewer.ts";
-import type { LoginRateLimiter } from "#access/people/staff-sessions.ts";
-import { createMissingCredentialsFailure, describeMalformedHeader } from "./missing-credentials.ts";
+import type { StaffLoginRateLimiter } from "#access/people/staff-sessions.ts";
+import {
+  createMissingCredentialsFailure,
+  describeMalformedAuthorizationHeader,
+} from "./missing-credentials.ts";
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
  * Returns the values of all header lines with the given name. Node's `request.headers` has only the first of
  * several lines, or all of them joined.
  */
-export function getHeaderLines(request: FastifyRequest, name: string): string[] {
+export function getHttpHeaderLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
   if (request.headers[name] === undefined) return lines;
   const { rawHeaders } = request.raw;
@@ -38,7 +41,7 @@ export function getHeaderLines(request: FastifyRequest, name: string): string[] 
 const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
 export interface ParsedAuthorizationHeader {
-  readonly scheme: AuthScheme;
+  readonly scheme: AccessTokenAuthScheme;
   readonly token: string;
 }
 
@@ -54,7 +57,9 @@ export function parseAuthorizationHeader(values: readonly string[]): ParsedAutho
   const [, name, token] = authorizationForm.exec(value.trim()) ?? [];
   const scheme = authSchemes.find((known) => known === name?.toLowerCase());
   if (scheme === undefined || token === undefined)
-    throw createFailure("credentials_malformed", { message: describeMalformedHeader(value.trim()) });
+    throw createFailure("credentials_malformed", {
+      message: describeMalformedAuthorizationHeader(value.trim()),
+    });
   return { scheme, token };
 }
 
@@ -79,7 +84,7 @@ export async function authenticateRequest<RequestFacts, Viewer>(
 ): Promise<Viewer> {
   let authorization: ParsedAuthorizationHeader | undefined;
   try {
-    authorization = parseAuthorizationHeader(getHeaderLines(request, "authorization"));
+    authorization = parseAuthorizationHeader(getHttpHeaderLines(request, "authorization"));
     if (authorization === undefined) throw createMissingCredentialsFailure(request, route.schemes[0]);
     return await route.verify(authorization, facts);
   } catch (error) {
@@ -135,7 +140,7 @@ function withoutPort(hop: string): string {
  * share the counters. Attempts from an address that is over its quota are not counted for the account,
  * because a caller could name any number of accounts. Attempts above a quota do not extend the time window.
  */
-export function createLoginRateLimiter(limiter: RateLimiter): LoginRateLimiter {
+export function createStaffLoginRateLimiter(limiter: RateLimiter): StaffLoginRateLimiter {
   const secondsLeft = async (bucket: RateLimitBucket, key: string): Promise<number | undefined> => {
     const state = await limiter.consume(bucket, key);
     return state?.isExceeded === true ? state.resetSeconds : undefined;

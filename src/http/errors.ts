@@ -13,7 +13,7 @@ import {
   type Failure,
   type FailureCode,
   getRetryAfterSeconds,
-  toErrorBody,
+  toErrorResponseBody,
   toFailure,
 } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
@@ -87,7 +87,7 @@ export function sendFailureResponse(
     })
     .header("cache-control", "no-store")
     .type("application/json; charset=utf-8")
-    .send(JSON.stringify({ error: toErrorBody(failure, request.id, services.publicUrl) }));
+    .send(JSON.stringify({ error: toErrorResponseBody(failure, request.id, services.publicUrl) }));
 }
 
 /**
@@ -108,7 +108,7 @@ interface RawAnswer {
  * Answers requests that Node's HTTP parser refuses: malformed HTTP, too large headers, and requests that
  * arrive too slowly. Such a request has no request object yet, and Node would answer it without a body.
  */
-export function answerClientError(
+export function answerMalformedHttpRequest(
   error: Error & { readonly code?: string },
   socket: Socket,
   { publicUrl, headers }: RawAnswer,
@@ -119,7 +119,7 @@ export function answerClientError(
   }
   const failure = createFailure(parserFailures[error.code ?? ""] ?? "malformed_request");
   const requestId = createId("request");
-  const body = JSON.stringify({ error: toErrorBody(failure, requestId, publicUrl) });
+  const body = JSON.stringify({ error: toErrorResponseBody(failure, requestId, publicUrl) });
   socket.end(
     [
       `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ""}`,

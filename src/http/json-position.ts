@@ -49,7 +49,7 @@ const expectations: Readonly<Record<string, string>> = {
  * Returns a sentence with the line, the column and what is expected there, for a text that JSON.parse has
  * refused; undefined if the place is not found.
  */
-export function describeJsonFault(text: string, depthMax: number): string | undefined {
+export function describeJsonSyntaxFault(text: string, depthMax: number): string | undefined {
   const fault = findJsonFault(text, depthMax);
   if (fault === undefined) return undefined;
   const isAfterEnd = fault.code === "InvalidSymbol" && isCompleteJson(text.slice(0, fault.offset));

@@ -4,7 +4,7 @@
  * credentials.
  */
 import type { FastifyRequest } from "fastify";
-import type { AuthScheme } from "#access/authorization.ts";
+import type { AccessTokenAuthScheme } from "#access/authorization.ts";
 import { createFailure, type Failure, type FailureDetail } from "#foundation/failure.ts";
 
 /** Headers in which other APIs expect a key, as their documents write them. */
@@ -19,7 +19,7 @@ const otherHeaders: Readonly<Record<string, string>> = {
 /** Query parameters in which other APIs expect a key or a token. */
 const otherParameters = /[?&](api[_-]?key|access_token|token|key)=/i;
 
-const remedies: Readonly<Record<AuthScheme, string>> = {
+const remedies: Readonly<Record<AccessTokenAuthScheme, string>> = {
   bearer: "Send the header `Authorization: Bearer` with the key.",
   dpop: "Send the header `Authorization: DPoP` with an OAuth access token.",
 };
@@ -30,7 +30,7 @@ const remedies: Readonly<Record<AuthScheme, string>> = {
  */
 export function createMissingCredentialsFailure(
   { headers, raw }: FastifyRequest,
-  scheme: AuthScheme,
+  scheme: AccessTokenAuthScheme,
 ): Failure {
   const header = Object.keys(otherHeaders).find((name) => headers[name] !== undefined);
   const [, parameter] = otherParameters.exec(raw.url ?? "") ?? [];
@@ -54,7 +54,7 @@ export function createMissingCredentialsFailure(
 const secretForm = /^(?:cpk|cit|cbs)_/;
 
 /** Returns the message for the trimmed value of an Authorization header that is not well-formed. */
-export function describeMalformedHeader(value: string): string {
+export function describeMalformedAuthorizationHeader(value: string): string {
   if (secretForm.test(value))
     return "The Authorization header has no scheme: send `Bearer`, a space and the key.";
   const [, scheme = "", rest = ""] = /^(bearer|dpop)(?:$|\s+(.*)$)/is.exec(value) ?? [];

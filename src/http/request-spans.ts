@@ -15,7 +15,7 @@ declare module "fastify" {
  * Registers the hooks that create and end spans. These hooks must be the first ones, so that the work of all
  * other hooks belongs to the span.
  */
-export function traceRequests(server: FastifyInstance): void {
+export function traceHttpRequests(server: FastifyInstance): void {
   server.decorateRequest("span", null);
   if (!isTracingEnabled()) return;
   server.addHook("onRequest", (request, reply, done) => {

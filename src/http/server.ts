@@ -11,13 +11,13 @@ import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
 import { getClientAddress } from "./caller.ts";
 import {
-  answerClientError,
+  answerMalformedHttpRequest,
   createBodySizeFailure,
   type ErrorResponseServices,
   sendFailureResponse,
   toPublicFailure,
 } from "./errors.ts";
-import { traceRequests } from "./request-spans.ts";
+import { traceHttpRequests } from "./request-spans.ts";
 import { createRouteSuggestions } from "./route-suggestions.ts";
 
 declare module "fastify" {
@@ -51,7 +51,7 @@ export const defaultBodyBytesMax = 64 * 1024;
  * The configuration object of a route. All requests of a route share this object, so it can be the key of a
  * map.
  */
-export type RouteConfig = FastifyRequest["routeOptions"]["config"];
+export type HttpRouteConfig = FastifyRequest["routeOptions"]["config"];
 
 /**
  * Observes requests, for example to count them. Its functions are called when a request begins and when it
@@ -59,7 +59,7 @@ export type RouteConfig = FastifyRequest["routeOptions"]["config"];
  */
 export interface HttpRequestObserver {
   readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
-  readonly answered: (request: FastifyRequest, reply: FastifyReply, route: RouteConfig) => void;
+  readonly answered: (request: FastifyRequest, reply: FastifyReply, route: HttpRouteConfig) => void;
 }
 
 export interface HttpServerOptions extends ErrorResponseServices {
@@ -90,7 +90,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: (error, socket) =>
-      answerClientError(error, socket, {
+      answerMalformedHttpRequest(error, socket, {
         publicUrl: options.publicUrl,
         headers: browserHeaders(options.publicUrl),
       }),
@@ -110,7 +110,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   server.decorateRequest("failureCode", null);
   server.decorateRequest("credential", null);
   server.decorateRequest("bodyBytesMax", null);
-  traceRequests(server);
+  traceHttpRequests(server);
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {

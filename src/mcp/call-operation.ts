@@ -22,7 +22,7 @@ export interface McpCaller {
 }
 
 /** Sends a request to the operation and returns its answer. Never throws for errors of the operation. */
-export async function callRestOperation(
+export async function callRestOperationForMcp(
   server: FastifyInstance,
   { operation, tool }: McpOperationTool,
   { caller, args }: { readonly caller: McpCaller; readonly args: Readonly<Record<string, unknown>> },

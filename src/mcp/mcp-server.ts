@@ -4,9 +4,9 @@
  */
 import { INVALID_PARAMS, ProtocolError, Server } from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
-import { callRestOperation, type McpCaller } from "./call-operation.ts";
+import { callRestOperationForMcp, type McpCaller } from "./call-operation.ts";
 import type { McpOperationTool } from "./operation-tools.ts";
-import { listPrompts, writePrompt } from "./prompts.ts";
+import { listMcpPrompts, renderMcpPrompt } from "./prompts.ts";
 import type { McpResources } from "./resources.ts";
 
 const instructions =
@@ -41,14 +41,14 @@ export function createMcpServer(
         INVALID_PARAMS,
         `There is no tool "${params.name}". Tools: ${[...tools.keys()].join(", ")}.`,
       );
-    return callRestOperation(http, tool, { caller, args: params.arguments ?? {} });
+    return callRestOperationForMcp(http, tool, { caller, args: params.arguments ?? {} });
   });
   server.setRequestHandler("resources/list", () => ({ resources: resources.list() }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
   server.setRequestHandler("resources/read", ({ params }) => ({ contents: [resources.read(params.uri)] }));
-  server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts() }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: listMcpPrompts() }));
   server.setRequestHandler("prompts/get", ({ params }) => {
-    const { description, text } = writePrompt(params.name, params.arguments ?? {});
+    const { description, text } = renderMcpPrompt(params.name, params.arguments ?? {});
     return { description, messages: [{ role: "user", content: { type: "text", text } }] };
   });
   return server;

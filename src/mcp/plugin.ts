@@ -6,11 +6,11 @@
 import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { WwwAuthenticateChallengeOptions } from "#access/authorization.ts";
-import { getCredentialId, type IntegratorViewer } from "#access/viewer.ts";
+import { getCredentialIdOfViewer, type IntegratorViewer } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { addPublicUrlToOpenApi } from "#gateway/plugin.ts";
 import type { ApiDescription } from "#gateway/api-description.ts";
-import type { GatewayServices } from "#gateway/rest-call.ts";
+import type { RestGatewayServices } from "#gateway/rest-call.ts";
 import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
 import { authenticateRequest, toClientAddressKey } from "#http/caller.ts";
 import { countRequestAgainstQuota, requireRemainingQuota } from "#http/rate-limiter.ts";
@@ -27,7 +27,7 @@ export interface McpPluginOptions extends Pick<McpResourceSource, "listEventExam
   readonly services: McpServices;
 }
 
-type McpServices = Pick<GatewayServices, "publicUrl" | "limiter" | "credentials">;
+type McpServices = Pick<RestGatewayServices, "publicUrl" | "limiter" | "credentials">;
 type ToolMap = ReadonlyMap<string, McpOperationTool>;
 
 const mcpPath = "/mcp";
@@ -144,7 +144,7 @@ async function identifyMcpCaller(
 
 const counterOf = (viewer: IntegratorViewer): { bucket: "default"; key: string } => ({
   bucket: "default",
-  key: getCredentialId(viewer),
+  key: getCredentialIdOfViewer(viewer),
 });
 
 /** Returns the tool that a JSON-RPC message calls; undefined for other messages and unknown tools. */

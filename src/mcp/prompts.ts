@@ -83,10 +83,10 @@ const taskPrompts: readonly TaskPrompt[] = [
   },
 ];
 
-export const listPrompts = (): Prompt[] => taskPrompts.map(({ write: _write, ...prompt }) => prompt);
+export const listMcpPrompts = (): Prompt[] => taskPrompts.map(({ write: _write, ...prompt }) => prompt);
 
 /** Returns the instructions of a prompt. Throws INVALID_PARAMS for unknown prompts and missing arguments. */
-export function writePrompt(name: string, args: PromptArguments): { description: string; text: string } {
+export function renderMcpPrompt(name: string, args: PromptArguments): { description: string; text: string } {
   const prompt = taskPrompts.find((known) => known.name === name);
   if (prompt === undefined) {
     const names = taskPrompts.map((known) => known.name).join(", ");

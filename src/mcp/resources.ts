@@ -5,7 +5,7 @@ import {
   ResourceNotFoundError,
   type TextResourceContents,
 } from "@modelcontextprotocol/server";
-import { readGuides } from "#pages/docs/guides.ts";
+import { readDocsGuides } from "#pages/docs/guides.ts";
 
 interface DocumentResource {
   readonly resource: Resource;
@@ -46,7 +46,7 @@ export function createMcpResources(source: McpResourceSource): McpResources {
 }
 
 function listDocuments({ publicUrl, document, listEventExamples }: McpResourceSource): DocumentResource[] {
-  const guides = readGuides().map(({ name, title, summary, text }) => ({
+  const guides = readDocsGuides().map(({ name, title, summary, text }) => ({
     resource: {
       uri: `${publicUrl}/docs/guides/${name}`,
       name: `guide-${name}`,

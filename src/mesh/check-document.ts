@@ -10,7 +10,7 @@ import type {
   GraphqlDocumentFault,
 } from "#access/trusted-documents.ts";
 import { queryCostMax } from "#graph/limits.ts";
-import { computeDocumentCost } from "./document-cost.ts";
+import { computeGraphqlDocumentCost } from "./document-cost.ts";
 
 export type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
 
@@ -22,7 +22,7 @@ interface ParsedDocument extends CheckedGraphqlDocument {
  * Parses and validates the text of a trusted document. Returns the list of faults if the text is not a valid
  * document with exactly one named operation.
  */
-export function parseChecked(
+export function parseAndCheckTrustedDocument(
   { getEnveloped, schema }: MeshInstance,
   text: string,
 ): ParsedDocument | readonly GraphqlDocumentFault[] {
@@ -42,7 +42,7 @@ export function parseChecked(
 export const createTrustedDocumentChecker =
   (mesh: MeshInstance): TrustedDocumentChecker =>
   (text) => {
-    const checked = parseChecked(mesh, text);
+    const checked = parseAndCheckTrustedDocument(mesh, text);
     if (!("document" in checked)) return checked;
     const { document, ...operation } = checked;
     const fault = findCostFault(mesh.schema, document);
@@ -72,7 +72,7 @@ function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocumen
  */
 function findCostFault(schema: GraphQLSchema, document: DocumentNode): GraphqlDocumentFault | undefined {
   try {
-    const cost = computeDocumentCost(schema, document, { contextValue: undefined });
+    const cost = computeGraphqlDocumentCost(schema, document, { contextValue: undefined });
     return cost > queryCostMax
       ? faultOfWhole(`The document costs ${cost} points; the limit is ${queryCostMax}.`)
       : undefined;

@@ -34,8 +34,8 @@ import {
   visitWithTypeInfo,
 } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
-import { withLeaf } from "./contract-schema.ts";
-import type { DocumentExecutor } from "./run.ts";
+import { replaceLeafType } from "./contract-schema.ts";
+import type { GraphqlDocumentExecutor } from "./run.ts";
 
 /**
  * The maximum number of fields that a compiled document selects. A fragment that is used several times adds
@@ -44,12 +44,15 @@ import type { DocumentExecutor } from "./run.ts";
 export const compiledFieldsMax = 1_000;
 
 /** A query that was compiled for a graph. */
-export interface CompiledQuery {
+export interface CompiledGraphqlDocument {
   /**
    * Executes the query. Calls `fallback`, which executes the document with graphql-js, if the result has
    * errors that graphql-js could report differently.
    */
-  readonly execute: (args: ExecutionArgs, fallback: DocumentExecutor) => ReturnType<DocumentExecutor>;
+  readonly execute: (
+    args: ExecutionArgs,
+    fallback: GraphqlDocumentExecutor,
+  ) => ReturnType<GraphqlDocumentExecutor>;
   /** The number of fields in the compiled code. Caches limit the sum of these numbers. */
   readonly size: number;
 }
@@ -58,10 +61,10 @@ export interface CompiledQuery {
  * Compiles a valid document with one operation. Returns undefined if graphql-jit cannot compile the document,
  * so that graphql-js must execute it.
  */
-export function compileTrustedQuery(
+export function compileGraphqlDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
-): CompiledQuery | undefined {
+): CompiledGraphqlDocument | undefined {
   const operation = getOperationAST(document);
   if (!operation || operation.operation !== "query" || !isCompilable(schema, document)) return undefined;
   const size = countFields(operation.selectionSet, document);
@@ -82,7 +85,7 @@ export function compileTrustedQuery(
         args.contextValue,
         coerced,
       );
-      const finish = (result: ExecutionResult): ReturnType<DocumentExecutor> =>
+      const finish = (result: ExecutionResult): ReturnType<GraphqlDocumentExecutor> =>
         result.errors === undefined ? result : (convertSingleError(result, document) ?? fallback(args));
       return running instanceof Promise ? running.then(finish) : finish(running);
     },
@@ -201,14 +204,14 @@ const enumScalars = new WeakMap<GraphQLEnumType, GraphQLScalarType>();
 function toProgramType(type: GraphQLOutputType): GraphQLOutputType {
   const leaf = getNamedType(type);
   if (isScalarType(leaf))
-    return leaf.extensions["isSentAsIs"] === true ? withLeaf(type, GraphQLString) : type;
+    return leaf.extensions["isSentAsIs"] === true ? replaceLeafType(type, GraphQLString) : type;
   if (!isEnumType(leaf)) return type;
   let scalar = enumScalars.get(leaf);
   if (scalar === undefined) {
     scalar = new GraphQLScalarType({ name: `${leaf.name}Name`, serialize: (value) => leaf.serialize(value) });
     enumScalars.set(leaf, scalar);
   }
-  return withLeaf(type, scalar);
+  return replaceLeafType(type, scalar);
 }
 
 interface FieldPlace {

@@ -85,7 +85,11 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
 ): Field | undefined {
   const scalar = getNamedType(field.type);
   if (!isScalarType(scalar) || scalar.extensions["isSentAsIs"] !== true) return undefined;
-  return { ...field, type: withLeaf(field.type, GraphQLString), extensions: { ...field.extensions, scalar } };
+  return {
+    ...field,
+    type: replaceLeafType(field.type, GraphQLString),
+    extensions: { ...field.extensions, scalar },
+  };
 }
 
 /**
@@ -97,16 +101,16 @@ export function getDeclaredFieldType({
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
   const { scalar } = extensions as { readonly scalar?: GraphQLScalarType };
-  return scalar === undefined ? type : withLeaf(type, scalar);
+  return scalar === undefined ? type : replaceLeafType(type, scalar);
 }
 
 /**
  * Replaces the innermost type of an output type by the given scalar type. List and non-null types around the
  * innermost type are kept.
  */
-export function withLeaf(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(withLeaf(type.ofType, leaf));
-  return isListType(type) ? new GraphQLList(withLeaf(type.ofType, leaf)) : leaf;
+export function replaceLeafType(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(replaceLeafType(type.ofType, leaf));
+  return isListType(type) ? new GraphQLList(replaceLeafType(type.ofType, leaf)) : leaf;
 }
 
 /**
@@ -156,12 +160,12 @@ export function convertEnumValuesToContract(
 }
 
 /** The values of the variables of a GraphQL document, by name. */
-export type QueryVariables = Readonly<Record<string, unknown>>;
+export type GraphqlVariables = Readonly<Record<string, unknown>>;
 
 type CompiledQuery = (
   root: unknown,
   context: unknown,
-  variables: QueryVariables,
+  variables: GraphqlVariables,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
 const names = new WeakMap<DocumentNode, string>();
@@ -184,7 +188,7 @@ export const isServiceDocument = (document: DocumentNode): boolean => names.has(
  * Returns the compiled query of a service document. Throws an error with the document's name if the document
  * does not fit the schema.
  */
-export function getCompiledQuery(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
+export function getCompiledServiceDocument(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
   let queries = compiled.get(schema);
   if (queries === undefined) compiled.set(schema, (queries = new WeakMap()));
   let query = queries.get(document);

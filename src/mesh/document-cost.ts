@@ -16,15 +16,15 @@ import {
   visitWithTypeInfo,
 } from "graphql";
 import { LRUCache } from "lru-cache";
-import type { GraphContext } from "#graph/context.ts";
-import type { ExecutionPolicyArgs } from "./run.ts";
+import type { GraphqlContext } from "#graph/context.ts";
+import type { GraphqlExecutionPolicyArgs } from "./run.ts";
 
 interface CostContext {
   /**
    * The context of the request; undefined if the document is checked without a request, for example when it
    * is registered.
    */
-  readonly contextValue: GraphContext | undefined;
+  readonly contextValue: GraphqlContext | undefined;
   readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
 }
 
@@ -32,7 +32,7 @@ interface CostContext {
  * Computes the cost of a document with one operation. Throws a GraphQLError if the variables are invalid, and
  * a failure if arguments that set the cost are invalid.
  */
-export function computeDocumentCost(
+export function computeGraphqlDocumentCost(
   schema: GraphQLSchema,
   document: DocumentNode,
   { contextValue, variableValues }: CostContext,
@@ -47,20 +47,20 @@ export function computeDocumentCost(
  * Computes the cost of the operation that a request runs. Other operations of the same document are not
  * counted.
  */
-export function computeOperationCost({
+export function computeGraphqlOperationCost({
   schema,
   document,
   operationName,
   variableValues,
   contextValue,
-}: Omit<ExecutionPolicyArgs, "rootValue">): number {
+}: Omit<GraphqlExecutionPolicyArgs, "rootValue">): number {
   const operationDocument =
     typeof operationName === "string" ? (separateOperations(document)[operationName] ?? document) : document;
-  return computeDocumentCost(schema, operationDocument, { contextValue, variableValues });
+  return computeGraphqlDocumentCost(schema, operationDocument, { contextValue, variableValues });
 }
 
 /** Computes the cost of one document for the variables of a request. */
-export type CostMeter = (values: CostContext) => number;
+export type GraphqlCostMeter = (values: CostContext) => number;
 
 /**
  * The maximum number of computed costs that are cached for one document, one for each combination of
@@ -74,9 +74,9 @@ const combinationLengthMax = 500;
  * Creates a function (cost meter) that computes the cost of a document with one operation. The meter caches
  * the cost for each combination of the variables on which the cost depends; in most documents, the cost
  * depends on no variable. If variables are invalid, the meter throws the same error as
- * `computeDocumentCost`.
+ * `computeGraphqlDocumentCost`.
  */
-export function createCostMeter(schema: GraphQLSchema, document: DocumentNode): CostMeter {
+export function createGraphqlCostMeter(schema: GraphQLSchema, document: DocumentNode): GraphqlCostMeter {
   const names = findCostVariables(schema, document);
   const { variableDefinitions = [] } = getOperationAST(document) ?? {};
   const costs = new LRUCache<string, number>({ max: knownCostsMax });
@@ -86,7 +86,7 @@ export function createCostMeter(schema: GraphQLSchema, document: DocumentNode): 
     const combination = names.length === 0 ? "" : JSON.stringify(names.map((name) => coerced[name]));
     const known = costs.get(combination);
     if (known !== undefined) return known;
-    const cost = computeDocumentCost(schema, document, { contextValue, variableValues });
+    const cost = computeGraphqlDocumentCost(schema, document, { contextValue, variableValues });
     if (combination.length <= combinationLengthMax) costs.set(combination, cost);
     return cost;
   };

@@ -18,7 +18,11 @@ import {
   type SelectionSetNode,
   validate,
 } from "graphql";
-import { getCompiledQuery, markServiceDocument, convertEnumValuesToContract } from "./contract-schema.ts";
+import {
+  getCompiledServiceDocument,
+  markServiceDocument,
+  convertEnumValuesToContract,
+} from "./contract-schema.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -170,7 +174,7 @@ export function compileMeshDocuments(
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
     // Documents of webhook events are compiled when the service starts and not before their first event, so
     // that the service refuses to start if a document cannot be compiled.
-    getCompiledQuery(contractSchema, document);
+    getCompiledServiceDocument(contractSchema, document);
     if (isRestOperation(definition)) operations.push(document);
     else events.set(definition.name?.value ?? "", document);
   }

@@ -21,7 +21,7 @@ import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempot
 import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { getCallerKindOfViewer, staffCallers } from "#graph/context.ts";
-import type { ExecutionPolicyArgs } from "./run.ts";
+import type { GraphqlExecutionPolicyArgs } from "./run.ts";
 import { getContractSchema, isServiceDocument } from "./contract-schema.ts";
 
 /**
@@ -33,10 +33,10 @@ export function getIdempotencyKeyOfMutation({
   document,
   operationName,
   variableValues,
-}: ExecutionPolicyArgs): string | undefined {
+}: GraphqlExecutionPolicyArgs): string | undefined {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== "mutation") return undefined;
-  const fields = getRootFields(operation.selectionSet, document);
+  const fields = getGraphqlRootFields(operation.selectionSet, document);
   const values = { ...defaultTexts(operation), ...variableValues };
   const text = fields.map((field) => keyArgument(field, values)).find((key) => key !== undefined);
   if (text === undefined) return undefined;
@@ -64,7 +64,7 @@ export function createDocumentFingerprint({
   operationName,
   variableValues,
   contextValue,
-}: ExecutionPolicyArgs): Buffer {
+}: GraphqlExecutionPolicyArgs): Buffer {
   const operation = getOperationAST(document, operationName);
   const names = (operation?.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
   const variables = Object.fromEntries(
@@ -84,15 +84,18 @@ export function createDocumentFingerprint({
  * Returns the root fields of an operation, including those of fragments, without `__typename` and
  * introspection.
  */
-export function getRootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
+export function getGraphqlRootFields(selectionSet: SelectionSetNode, document: DocumentNode): FieldNode[] {
   return selectionSet.selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value.startsWith("__") ? [] : [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return getRootFields(selection.selectionSet, document);
+    if (selection.kind === Kind.INLINE_FRAGMENT)
+      return getGraphqlRootFields(selection.selectionSet, document);
     const fragment = document.definitions.find(
       (definition) =>
         definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
     );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? getRootFields(fragment.selectionSet, document) : [];
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION
+      ? getGraphqlRootFields(fragment.selectionSet, document)
+      : [];
   });
 }
 
@@ -132,7 +135,7 @@ const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
  * lookups for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the result of the last
  * preparation; undefined if the document's mutations have no preparation.
  */
-export async function runMutationPreparations(args: ExecutionPolicyArgs): Promise<unknown> {
+export async function runMutationPreparations(args: GraphqlExecutionPolicyArgs): Promise<unknown> {
   const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
@@ -157,13 +160,13 @@ export async function runMutationPreparations(args: ExecutionPolicyArgs): Promis
  */
 function findMutationsToPrepare(
   schema: GraphQLSchema,
-  { document, operationName }: ExecutionPolicyArgs,
+  { document, operationName }: GraphqlExecutionPolicyArgs,
 ): readonly Mutation[] {
   const known = mutations.get(document);
   if (known !== undefined) return known;
   const operation = getOperationAST(document, operationName);
   const fields = schema.getMutationType()?.getFields() ?? {};
-  const nodes = operation ? getRootFields(operation.selectionSet, document) : [];
+  const nodes = operation ? getGraphqlRootFields(operation.selectionSet, document) : [];
   const found = nodes.flatMap((node): Mutation[] => {
     const field = fields[node.name.value];
     return field !== undefined && getMutationPreparation(field) !== undefined ? [[node, field]] : [];

@@ -16,11 +16,11 @@ import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
 import { createTrustedDocumentChecker } from "./check-document.ts";
 import { getContractSchema } from "./contract-schema.ts";
 import { type MeshDocuments, compileMeshDocuments } from "./documents.ts";
-import { createDocumentPreparer, type DocumentPreparer } from "./prepared-document.ts";
-import { createDocumentRunner, type DocumentRunner } from "./run.ts";
+import { createGraphqlDocumentPreparer, type GraphqlDocumentPreparer } from "./prepared-document.ts";
+import { createGraphqlDocumentRunner, type GraphqlDocumentRunner } from "./run.ts";
 
 /** An opened GraphQL Mesh. */
-export interface Mesh extends MeshDocuments {
+export interface OpenedMesh extends MeshDocuments {
   /** The GraphQL schema of all sources, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
   /**
@@ -28,9 +28,9 @@ export interface Mesh extends MeshDocuments {
    * REST and the webhook events contain them.
    */
   readonly contractSchema: GraphQLSchema;
-  readonly run: DocumentRunner;
+  readonly run: GraphqlDocumentRunner;
   readonly checkDocument: TrustedDocumentChecker;
-  readonly prepareDocument: DocumentPreparer;
+  readonly prepareDocument: GraphqlDocumentPreparer;
   /**
    * The Mesh plugins for a GraphQL server that executes documents with `run`. Each contains only the hooks
    * for parsing, validation, requests and results. The other hooks are left out, because `run` calls them
@@ -43,7 +43,7 @@ export interface Mesh extends MeshDocuments {
 const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Opens the Mesh of the `.meshrc.yaml` in the folder `dir`. Paths in the file are relative to `dir`. */
-export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
+export async function openMesh(dir: string = projectFolder): Promise<OpenedMesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
   // If the configuration lists documents, Mesh adds a plugin at the end of its plugins that runs a document
@@ -60,9 +60,9 @@ export async function openMesh(dir: string = projectFolder): Promise<Mesh> {
     schema: mesh.schema,
     contractSchema,
     ...compileMeshDocuments(contractSchema, documents),
-    run: createDocumentRunner(mesh, plugins),
+    run: createGraphqlDocumentRunner(mesh, plugins),
     checkDocument: createTrustedDocumentChecker(mesh),
-    prepareDocument: createDocumentPreparer(mesh),
+    prepareDocument: createGraphqlDocumentPreparer(mesh),
     serverPlugins: plugins.map(serverPlugin),
     close: () => mesh.destroy(),
   };

@@ -14,8 +14,8 @@ import {
   type RateLimitBucket,
   isRateLimitBucket,
   isIntegratorViewer,
-  isScope,
-  type Scope,
+  isPermissionScope,
+  type PermissionScope,
   type Viewer,
 } from "#access/viewer.ts";
 import { type Failure, createFailure } from "#foundation/failure.ts";
@@ -27,7 +27,7 @@ export type OperationSecurity =
    * The operation requires an API key or an OAuth access token. `scope` is the scope that the API key or
    * token must have; null if any scope is accepted.
    */
-  | { readonly kind: "api_key"; readonly scope: Scope | null; readonly whileSuspended: boolean }
+  | { readonly kind: "api_key"; readonly scope: PermissionScope | null; readonly whileSuspended: boolean }
   /** The operation requires an OAuth access token; an API key is refused. */
   | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
@@ -75,13 +75,13 @@ export function readOperationSecurity(
     return { kind: "anonymous", bucket: requireRateLimitBucketName(id, anonymous["bucket"]) };
   if (oauth !== undefined) return { kind: "oauth", scope: null, whileSuspended: false };
   const scope = (requires?.["scope"] ?? null) as string | null;
-  if (typeof scope === "string" && !isScope(scope))
+  if (typeof scope === "string" && !isPermissionScope(scope))
     throw new Error(`${id}: the scope ${scope} does not exist.`);
   return { kind: "api_key", scope, whileSuspended: requires?.["whileSuspended"] === true };
 }
 
 /** Throws 403 `scope_missing` unless the caller's API key or access token has the scope. */
-export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): void {
+export function requireScope(viewer: Viewer, scope: PermissionScope, publicUrl: string): void {
   if (isIntegratorViewer(viewer) && viewer.scopes.has(scope)) return;
   const [credential, scheme] =
     viewer.kind === "oauth" ? (["access token", "dpop"] as const) : (["API key", "bearer"] as const);
@@ -103,23 +103,23 @@ export function requireScope(viewer: Viewer, scope: Scope, publicUrl: string): v
 }
 
 /** The credential that callers of a document need, and whether they must send an idempotency key. */
-export interface DocumentRequirements {
+export interface GraphqlDocumentRequirements {
   readonly security: OperationSecurity;
   /** Whether each request for the document must have an idempotency key. */
   readonly isIdempotent: boolean;
 }
 
-const requirementsByDocument = new WeakMap<DocumentNode, DocumentRequirements | null>();
+const requirementsByDocument = new WeakMap<DocumentNode, GraphqlDocumentRequirements | null>();
 
 /**
  * Returns which credential a REST document requires, and whether it requires an idempotency key. Returns null
  * if the document has no directive `@rest`. The directives of each document are read only once.
  */
-export function getDocumentRequirements(
+export function getGraphqlDocumentRequirements(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName?: string | null,
-): DocumentRequirements | null {
+): GraphqlDocumentRequirements | null {
   const known = requirementsByDocument.get(document);
   if (known !== undefined) return known;
   const definition = getOperationAST(document, operationName);

@@ -4,46 +4,46 @@
  * variables on which it depends.
  */
 import type { DocumentNode, OperationTypeNode } from "graphql";
-import { parseChecked, type MeshInstance } from "./check-document.ts";
-import { compileTrustedQuery, type CompiledQuery } from "./compiled-query.ts";
-import { createCostMeter, type CostMeter } from "./document-cost.ts";
+import { parseAndCheckTrustedDocument, type MeshInstance } from "./check-document.ts";
+import { compileGraphqlDocument, type CompiledGraphqlDocument } from "./compiled-query.ts";
+import { createGraphqlCostMeter, type GraphqlCostMeter } from "./document-cost.ts";
 
 /**
  * A trusted document that is ready to run. The property `document` is its key: with it, `run` finds the
  * compiled query and the cost.
  */
-export interface PreparedDocument {
+export interface PreparedGraphqlDocument {
   readonly document: DocumentNode;
   /** The name of the document's only operation. */
   readonly name: string;
   readonly operation: `${OperationTypeNode}`;
-  readonly measureCost: CostMeter;
+  readonly measureCost: GraphqlCostMeter;
   /** The compiled query; undefined if the document cannot be compiled, so that graphql-js executes it. */
-  readonly query: CompiledQuery | undefined;
+  readonly query: CompiledGraphqlDocument | undefined;
 }
 
 /**
  * Prepares the text of a trusted document. Returns undefined if the text is not valid, for example because
  * the schema has changed since it was registered.
  */
-export type DocumentPreparer = (text: string) => PreparedDocument | undefined;
+export type GraphqlDocumentPreparer = (text: string) => PreparedGraphqlDocument | undefined;
 
-const prepared = new WeakMap<DocumentNode, PreparedDocument>();
+const prepared = new WeakMap<DocumentNode, PreparedGraphqlDocument>();
 
 /** Returns the parts of a document that a preparer has parsed; undefined for all other documents. */
-export const getPreparedDocument = (document: DocumentNode): PreparedDocument | undefined =>
+export const getPreparedGraphqlDocument = (document: DocumentNode): PreparedGraphqlDocument | undefined =>
   prepared.get(document);
 
-export const createDocumentPreparer =
-  (mesh: MeshInstance): DocumentPreparer =>
+export const createGraphqlDocumentPreparer =
+  (mesh: MeshInstance): GraphqlDocumentPreparer =>
   (text) => {
-    const checked = parseChecked(mesh, text);
+    const checked = parseAndCheckTrustedDocument(mesh, text);
     if (!("document" in checked)) return undefined;
     const { document } = checked;
     const ready = {
       ...checked,
-      measureCost: createCostMeter(mesh.schema, document),
-      query: compileTrustedQuery(mesh.schema, document),
+      measureCost: createGraphqlCostMeter(mesh.schema, document),
+      query: compileGraphqlDocument(mesh.schema, document),
     };
     prepared.set(document, ready);
     return ready;

@@ -5,7 +5,7 @@
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
-import { createFailure, Failure, toErrorBody, toFailure } from "#foundation/failure.ts";
+import { createFailure, Failure, toErrorResponseBody, toFailure } from "#foundation/failure.ts";
 import {
   createUnknownEnumValueFailure,
   findArgumentPath,
@@ -18,7 +18,7 @@ import {
  * Values of a request that are needed for an error body: the id of the request, and the base URL of links to
  * the error documentation.
  */
-export interface ErrorBodyContext {
+export interface ErrorResponseBodyContext {
   readonly requestId: string;
   readonly publicUrl: string;
 }
@@ -28,17 +28,17 @@ export interface ErrorBodyContext {
  * `originalError`, because Mesh copies the stack of an original error into answers in development and logs it
  * in production. The original error is in `cause`, which is never sent.
  */
-export class PublicError extends GraphQLError {
+export class PublicGraphqlError extends GraphQLError {
   readonly failure: Failure;
 
-  constructor(failure: Failure, { requestId, publicUrl }: ErrorBodyContext, raised?: unknown) {
+  constructor(failure: Failure, { requestId, publicUrl }: ErrorResponseBodyContext, raised?: unknown) {
     const { nodes, source, positions, path } = raised instanceof GraphQLError ? raised : {};
     super(failure.message, {
       nodes: nodes ?? null,
       source: source ?? null,
       positions: positions ?? null,
       path: path ?? null,
-      extensions: { ...toErrorBody(failure, requestId, publicUrl) },
+      extensions: { ...toErrorResponseBody(failure, requestId, publicUrl) },
     });
     this.failure = failure;
     Object.defineProperty(this, "cause", { value: raised, enumerable: false });
@@ -47,7 +47,7 @@ export class PublicError extends GraphQLError {
 
 /** Returns the failure of the list in `foundation/failure.ts` that an error of a GraphQL result becomes. */
 export const getFailureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
-  error instanceof PublicError ? error.failure : toFailure(error);
+  error instanceof PublicGraphqlError ? error.failure : toFailure(error);
 
 /**
  * Wraps a thrown value in a GraphQL error, which `getFailuresOfResult` later converts to a failure. A thrown
@@ -93,7 +93,7 @@ interface ErrorConversionOptions extends SchemaSuggestions {
 }
 
 function toResultFailure(error: unknown, options: ErrorConversionOptions): Failure {
-  if (error instanceof PublicError) return error.failure;
+  if (error instanceof PublicGraphqlError) return error.failure;
   const original = error instanceof GraphQLError ? error.originalError : error;
   if (original instanceof Failure) return withArgumentName(original, error);
   const isRaisedByGraphql =

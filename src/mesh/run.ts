@@ -7,12 +7,12 @@ import type { getMesh } from "@graphql-mesh/runtime";
 import { handleMaybePromise, isPromise } from "@whatwg-node/promise-helpers";
 import type { DocumentNode, ExecutionArgs, ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import type { GraphContext } from "#graph/context.ts";
-import type { QueryVariables } from "./contract-schema.ts";
+import type { GraphqlContext } from "#graph/context.ts";
+import type { GraphqlVariables } from "./contract-schema.ts";
 
 /** Options of one execution. */
-export interface DocumentRunOptions {
-  readonly variables?: QueryVariables | null | undefined;
+export interface GraphqlDocumentRunOptions {
+  readonly variables?: GraphqlVariables | null | undefined;
   /** The name of the operation to execute; required if the document has several operations. */
   readonly operationName?: string | null | undefined;
   /** The event for which the root field of a subscription is resolved; left out for queries and mutations. */
@@ -24,10 +24,10 @@ export interface DocumentRunOptions {
  * plugin `failures.ts`. The promise is rejected only if a hook of an additional plugin throws; callers then
  * answer `internal_error`.
  */
-export type DocumentRunner = (
+export type GraphqlDocumentRunner = (
   document: DocumentNode,
-  context: GraphContext,
-  options?: DocumentRunOptions,
+  context: GraphqlContext,
+  options?: GraphqlDocumentRunOptions,
 ) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
@@ -46,13 +46,13 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
  * they are created once and copied into each context. Only if a plugin has context hooks, Mesh extends each
  * context itself.
  */
-export function createDocumentRunner(
+export function createGraphqlDocumentRunner(
   { schema, getEnveloped }: MeshInstance,
   configured: readonly MeshDevPlugin[],
-): DocumentRunner {
+): GraphqlDocumentRunner {
   // All plugins: those of Mesh, those of `.meshrc.yaml`, and those that these plugins have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
-  const execute = createHookedExecutor(getEnveloped._plugins as unknown as readonly Plugin[]);
+  const execute = createGraphqlExecutorWithHooks(getEnveloped._plugins as unknown as readonly Plugin[]);
   const extend = configured.some(hasContextHooks)
     ? extendEachContext(getEnveloped)
     : extendFromTemplate(getEnveloped);
@@ -63,7 +63,7 @@ export function createDocumentRunner(
   };
 }
 
-type Extend = (context: GraphContext) => unknown;
+type Extend = (context: GraphqlContext) => unknown;
 
 /**
  * Replaces the `headers` that Mesh adds to a context by an empty object, so that no Mesh source receives the
@@ -112,8 +112,8 @@ interface DoneHooks {
 interface ExecutePayload {
   readonly args: ExecutionArgs;
   readonly context: unknown;
-  executeFn: DocumentExecutor;
-  readonly setExecuteFn: (execute: DocumentExecutor) => void;
+  executeFn: GraphqlDocumentExecutor;
+  readonly setExecuteFn: (execute: GraphqlDocumentExecutor) => void;
   readonly setResultAndStopExecution: (result: ExecutionResult) => void;
   readonly extendContext: (extension: object) => void;
 }
@@ -126,7 +126,7 @@ type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | 
  * used, because it allocates 16 KB for each execution, a fifth of the memory that reading a cart allocates.
  * The first plugin sets the executor.
  */
-export function createHookedExecutor(plugins: readonly Plugin[]): DocumentExecutor {
+export function createGraphqlExecutorWithHooks(plugins: readonly Plugin[]): GraphqlDocumentExecutor {
   const hooks = plugins.flatMap(({ onExecute }) =>
     onExecute === undefined ? [] : [onExecute as unknown as ExecuteHook],
   );
@@ -166,7 +166,7 @@ export function createHookedExecutor(plugins: readonly Plugin[]): DocumentExecut
   };
 }
 
-const noExecutor: DocumentExecutor = () => {
+const noExecutor: GraphqlDocumentExecutor = () => {
   throw new Error("No plugin has set an executor.");
 };
 
@@ -190,31 +190,34 @@ function finish(
  * The arguments with which a document is executed, including the context of the request. Under `mesh dev`,
  * Mesh's own server creates contexts without a caller.
  */
-export interface ExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
+export interface GraphqlExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
   readonly document: DocumentNode;
-  readonly contextValue: GraphContext;
+  readonly contextValue: GraphqlContext;
 }
 
 /** Executes a document, as the `execute` function of graphql-js does. */
-export type DocumentExecutor = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
+export type GraphqlDocumentExecutor = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
  * Chooses the executor of a document. Returns an executor that replaces or wraps `execute`, or undefined to
  * keep `execute`.
  */
-export type ExecutionPolicy = (
-  args: ExecutionPolicyArgs,
-  execute: DocumentExecutor,
-) => DocumentExecutor | undefined;
+export type GraphqlExecutionPolicy = (
+  args: GraphqlExecutionPolicyArgs,
+  execute: GraphqlDocumentExecutor,
+) => GraphqlDocumentExecutor | undefined;
 
 /**
  * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`. Each
  * plugin wraps the executor that the earlier plugins have set, so the last plugin of the list runs first.
  */
-export function createExecutionPolicyPlugin(policy: ExecutionPolicy): Plugin {
+export function createGraphqlExecutionPolicyPlugin(policy: GraphqlExecutionPolicy): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
-      const chosen = policy(args as unknown as ExecutionPolicyArgs, executeFn as DocumentExecutor);
+      const chosen = policy(
+        args as unknown as GraphqlExecutionPolicyArgs,
+        executeFn as GraphqlDocumentExecutor,
+      );
       if (chosen !== undefined) setExecuteFn(chosen as Parameters<typeof setExecuteFn>[0]);
     },
   };

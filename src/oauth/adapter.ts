@@ -9,17 +9,21 @@ import { revokeOauthGrants } from "#access/credential-changes.ts";
 import { findOauthGrants } from "#access/oauth/grants.ts";
 import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import {
-  consumeOauthItem,
-  deleteOauthItem,
-  findOauthItem,
-  type ConsumeOauthItemInput,
-  type OauthItemInput,
-  saveOauthItem,
-  insertOauthItemIfNew,
-  type OauthItem,
+  consumeOauthServerRecord,
+  deleteOauthServerRecord,
+  findOauthServerRecord,
+  type ConsumeOauthServerRecordInput,
+  type NewOauthServerRecord,
+  saveOauthServerRecord,
+  insertOauthServerRecordIfNew,
+  type OauthServerRecord,
 } from "#access/oauth/oauth-items.ts";
 import { getAccessTokenAudience, protectedResources } from "#access/authorization.ts";
-import { findAgentClientRow, findMetadataUrl, isMetadataUrl } from "#access/oauth/agent-clients.ts";
+import {
+  findOauthAgentClientRow,
+  findMetadataUrlOfOauthClient,
+  isClientIdMetadataUrl,
+} from "#access/oauth/agent-clients.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
@@ -27,7 +31,7 @@ import { toFailure } from "#foundation/failure.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 import { registrationLifetimeMs, registrationMetadata } from "./agent-registration.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { isRefreshRetryAllowed, refreshTokenKind } from "./refresh-rotation.ts";
+import { isRefreshTokenRetryAllowed, refreshTokenKind } from "./refresh-rotation.ts";
 
 type AdapterServices = Pick<
   OauthServices,
@@ -100,7 +104,7 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
         kind: "Grant",
         jti: grant.id,
         accountId: grant.staffId,
-        clientId: (await findMetadataUrl(db, grant.clientId)) ?? grant.clientId,
+        clientId: (await findMetadataUrlOfOauthClient(db, grant.clientId)) ?? grant.clientId,
         resources: toScopesByAudience(publicUrl, grant.scopes),
         rejected: { resources: toScopesByAudience(publicUrl, refused) },
         iat: seconds(grant.issuedAt),
@@ -146,10 +150,10 @@ function clientAdapter(services: AdapterServices, library: OidcProviderModule): 
     ...unsupported,
     upsert: (id, payload) => registrations.upsert(id, payload, registrationLifetimeMs / 1000),
     find: async (id) => {
-      if (isMetadataUrl(id)) return undefined;
+      if (isClientIdMetadataUrl(id)) return undefined;
       const client = await findOauthClient(services.db, id);
       if (client !== undefined) return toMetadata(client);
-      const row = await findAgentClientRow(services.db, id);
+      const row = await findOauthAgentClientRow(services.db, id);
       // A disabled client has a row. Its registration may still be stored, and must not be used.
       return row === undefined ? registrations.find(id) : undefined;
     },
@@ -210,7 +214,7 @@ const remainingFields = [
  * whole records would need much space. The kept fields are enough to answer a repeated request.
  */
 const consumedRecordsByKind: Readonly<
-  Record<string, (now: Date) => NonNullable<ConsumeOauthItemInput["toConsumedRecord"]>>
+  Record<string, (now: Date) => NonNullable<ConsumeOauthServerRecordInput["toConsumedRecord"]>>
 > = {
   AuthorizationCode: (now) => (payload) => ({
     payload: { ...payload, exp: Number(payload["exp"]) + usedCodeMs / 1000 },
@@ -227,16 +231,21 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
   const { InvalidGrant, InvalidRequestUri } = library.errors;
   const { db, keyring, clock } = services;
   const save =
-    kind === "ReplayDetection" ? saveUsedOnce : kind === refreshTokenKind ? saveNewItem : saveOauthItem;
-  async function saveUsedOnce(store: AdapterServices, item: OauthItemInput): Promise<void> {
+    kind === "ReplayDetection"
+      ? saveUsedOnce
+      : kind === refreshTokenKind
+        ? saveNewItem
+        : saveOauthServerRecord;
+  async function saveUsedOnce(store: AdapterServices, item: NewOauthServerRecord): Promise<void> {
     // A concurrent request may insert the same record after oidc-provider's own check, so only the insert
     // shows whether the record is new.
-    if (!(await insertOauthItemIfNew(store, item, clock.now()))) throw new InvalidGrant("it was used before");
+    if (!(await insertOauthServerRecordIfNew(store, item, clock.now())))
+      throw new InvalidGrant("it was used before");
   }
   // A repeated request gets the same successor of a refresh token as the first request, which has already
   // stored the successor.
-  async function saveNewItem(store: AdapterServices, item: OauthItemInput): Promise<void> {
-    await insertOauthItemIfNew(store, item, clock.now());
+  async function saveNewItem(store: AdapterServices, item: NewOauthServerRecord): Promise<void> {
+    await insertOauthServerRecordIfNew(store, item, clock.now());
   }
   return {
     ...unsupported,
@@ -250,21 +259,23 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
         expiresAt: new Date(clock.now().getTime() + expiresIn * 1000),
       }),
     find: async (id) => {
-      const item = await findOauthItem(services, { kind, by: "id", value: id, now: clock.now() });
+      const item = await findOauthServerRecord(services, { kind, by: "id", value: id, now: clock.now() });
       if (kind !== refreshTokenKind || item === undefined) return toPayload(item);
       if (item.grantId !== null) await limitRefreshes(item.grantId, services, library);
-      return (await isRefreshRetryAllowed(services, id, item.consumedAt)) ? item.payload : toPayload(item);
+      return (await isRefreshTokenRetryAllowed(services, id, item.consumedAt))
+        ? item.payload
+        : toPayload(item);
     },
     findByUid: async (uid) =>
-      toPayload(await findOauthItem(services, { kind, by: "uid", value: uid, now: clock.now() })),
+      toPayload(await findOauthServerRecord(services, { kind, by: "uid", value: uid, now: clock.now() })),
     consume: async (id) => {
       const now = clock.now();
-      const { isFirstUse, grantId, consumedAt } = await consumeOauthItem(
+      const { isFirstUse, grantId, consumedAt } = await consumeOauthServerRecord(
         { db, keyring },
         { kind, id, now, toConsumedRecord: consumedRecordsByKind[kind]?.(now) },
       );
       if (isFirstUse) return;
-      if (kind === refreshTokenKind && (await isRefreshRetryAllowed(services, id, consumedAt))) return;
+      if (kind === refreshTokenKind && (await isRefreshTokenRetryAllowed(services, id, consumedAt))) return;
       if (kind === "PushedAuthorizationRequest")
         throw new InvalidRequestUri("request_uri is invalid, expired, or was already used");
       // A record without a grant id belonged to a grant that has already been revoked, so there is no grant
@@ -272,7 +283,7 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       if (grantId !== null) await endGrant(services, library, grantId);
       throw new InvalidGrant("it was used before");
     },
-    destroy: (id) => deleteOauthItem(db, { kind, id }),
+    destroy: (id) => deleteOauthServerRecord(db, { kind, id }),
     // The records of a revoked grant need not be deleted here, because revoking the grant has already deleted
     // them.
     revokeByGrantId: () => Promise.resolve(),
@@ -294,7 +305,7 @@ async function limitRefreshes(
   throw Object.assign(refusal, { status: 429, statusCode: 429 });
 }
 
-const toPayload = (item: OauthItem | undefined): AdapterPayload | undefined =>
+const toPayload = (item: OauthServerRecord | undefined): AdapterPayload | undefined =>
   item === undefined
     ? undefined
     : { ...item.payload, ...(item.consumedAt === null ? {} : { consumed: seconds(item.consumedAt) }) };

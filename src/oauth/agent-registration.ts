@@ -6,10 +6,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Client, Configuration, KoaContextWithOIDC } from "oidc-provider";
 import {
-  findAgentClientRow,
+  findOauthAgentClientRow,
   findAgentRedirectUriFault,
-  getVerifiedHost,
-  isMetadataUrl,
+  getVerifiedHostOfMetadataUrl,
+  isClientIdMetadataUrl,
 } from "#access/oauth/agent-clients.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { createId } from "#foundation/ids.ts";
@@ -25,7 +25,7 @@ export const registrationLifetimeMs = 86_400_000;
  */
 export const registrationMetadata = "registration";
 
-export const isAgent = (client: Pick<Client, "metadata">): boolean =>
+export const isAgentOauthClient = (client: Pick<Client, "metadata">): boolean =>
   client.metadata()[registrationMetadata] !== "operator";
 
 type ClientRules = NonNullable<Configuration["extraClientMetadata"]>;
@@ -45,13 +45,17 @@ const keptMetadata: ReadonlySet<string> = new Set([
 ]);
 
 /** Checks the metadata that an agent sends, and adds the metadata that is the same for all agents. */
-export function createClientRules({ errors }: OidcProviderModule): ClientRules {
+export function createAgentMetadataRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],
     validator: (...[context, , registration, metadata]: ValidatorParameters) => {
       const id = metadata.client_id;
       // oidc-provider passes the context only for a request to the registration endpoint.
-      const how = isMetadataUrl(id) ? "metadata_document" : context === undefined ? registration : "dynamic";
+      const how = isClientIdMetadataUrl(id)
+        ? "metadata_document"
+        : context === undefined
+          ? registration
+          : "dynamic";
       if (how === "operator") return;
       const fault = findAgentRedirectUriFault(metadata.redirect_uris);
       if (fault !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: ${fault}`);
@@ -60,7 +64,8 @@ export function createClientRules({ errors }: OidcProviderModule): ClientRules {
       const isLocal = metadata.redirect_uris?.some((uri) => uri.startsWith("http:")) === true;
       Object.assign(metadata, {
         [registrationMetadata]: how,
-        client_name: cleanName(metadata.client_name) ?? getVerifiedHost(id) ?? "An agent without a name",
+        client_name:
+          cleanName(metadata.client_name) ?? getVerifiedHostOfMetadataUrl(id) ?? "An agent without a name",
         application_type: isLocal ? "native" : "web",
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
@@ -81,7 +86,7 @@ function cleanName(name: unknown): string | undefined {
   return cleaned === "" ? undefined : cleaned;
 }
 
-export interface AgentFeatureOptions {
+export interface AgentRegistrationFeatureOptions {
   readonly services: Pick<OauthServices, "db" | "clock">;
   /** Counts a fetch of a metadata document. Returns false if the caller's address has fetched too many. */
   readonly mayFetchMetadata: (request: IncomingMessage) => Promise<boolean>;
@@ -94,10 +99,10 @@ type AgentFeatures = Pick<
 
 const metadataUrlLengthMax = 500;
 
-export function createAgentFeatures({
+export function createAgentRegistrationFeatures({
   services: { db, clock },
   mayFetchMetadata,
-}: AgentFeatureOptions): AgentFeatures {
+}: AgentRegistrationFeatureOptions): AgentFeatures {
   return {
     registration: {
       enabled: true,
@@ -114,7 +119,7 @@ export function createAgentFeatures({
         url.length <= metadataUrlLengthMax &&
         (context === undefined || (await mayFetchMetadata(context.req))),
       allowClient: async (_context, { clientId }) =>
-        (await findAgentClientRow(db, clientId))?.disabledAt == null,
+        (await findOauthAgentClientRow(db, clientId))?.disabledAt == null,
     },
   };
 }

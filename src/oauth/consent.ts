@@ -7,24 +7,28 @@
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import { revokeOauthGrants } from "#access/credential-changes.ts";
-import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
-import { ensureAgentClient } from "#access/oauth/agent-clients.ts";
+import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
+import { findOrStoreOauthAgentClient } from "#access/oauth/agent-clients.ts";
 import { createOauthGrant } from "#access/oauth/grants.ts";
-import { consumeOauthItem, findOauthItem, linkOauthItemToGrant } from "#access/oauth/oauth-items.ts";
-import { isScope, type Scope } from "#access/viewer.ts";
+import {
+  consumeOauthServerRecord,
+  findOauthServerRecord,
+  linkOauthInteractionToGrant,
+} from "#access/oauth/oauth-items.ts";
+import { isPermissionScope, type PermissionScope } from "#access/viewer.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
 import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import { createFailure, Failure, type FailureCode } from "#foundation/failure.ts";
 import {
-  type InteractionRequest,
-  type RequestingClient,
-  finishInteraction,
+  type OauthInteractionRequest,
+  type RequestingOauthClient,
+  finishOauthInteraction,
   sendOauthPage,
   signOutAndRestart,
 } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { getRedirectDestination } from "#pages/shared/page.ts";
-import { renderConsentPage, findSignedInStaff } from "./pages.ts";
+import { renderOauthConsentPage, findSignedInStaff } from "./pages.ts";
 
 interface ConsentOptions {
   readonly status?: number;
@@ -33,8 +37,8 @@ interface ConsentOptions {
 }
 
 /** Sends the consent page, or redirects to the app if consent was already given. */
-export async function sendConsentPage(
-  exchange: InteractionRequest,
+export async function sendOauthConsentPage(
+  exchange: OauthInteractionRequest,
   services: OauthServices,
 ): Promise<FastifyReply> {
   const grantId = await findGrantOfInteraction(exchange, services);
@@ -42,7 +46,7 @@ export async function sendConsentPage(
 }
 
 async function showConsentForm(
-  exchange: InteractionRequest,
+  exchange: OauthInteractionRequest,
   { db }: OauthServices,
   shown: ConsentOptions = {},
 ): Promise<FastifyReply> {
@@ -51,9 +55,9 @@ async function showConsentForm(
   const { client, leadsTo, reply } = exchange;
   const place = await findInstallationState(db, { merchantId: staff.merchantId, appId: client.appId });
   const requested = requestedScopes(exchange);
-  const isAllowed = (scope: Scope): boolean => place.installationScopes?.includes(scope) ?? true;
+  const isAllowed = (scope: PermissionScope): boolean => place.installationScopes?.includes(scope) ?? true;
   const scopes = requested.filter(isAllowed);
-  const page = renderConsentPage({
+  const page = renderOauthConsentPage({
     app: { name: client.appName, publisher: client.publisher },
     agent: client.agent,
     leadsTo,
@@ -77,14 +81,14 @@ async function showConsentForm(
  * was disabled or its password or role has changed.
  */
 function findStaffOfInteraction(
-  { interaction: { session } }: Pick<InteractionRequest, "interaction">,
+  { interaction: { session } }: Pick<OauthInteractionRequest, "interaction">,
   reader: DatabaseReader,
 ): Promise<SignedInStaff | undefined> {
   return session === undefined ? Promise.resolve(undefined) : findSignedInStaff(reader, session);
 }
 
-const requestedScopes = ({ interaction: { params } }: InteractionRequest): Scope[] =>
-  String(params["scope"]).split(" ").filter(isScope);
+const requestedScopes = ({ interaction: { params } }: OauthInteractionRequest): PermissionScope[] =>
+  String(params["scope"]).split(" ").filter(isPermissionScope);
 
 interface InstallationState {
   readonly merchantName: string;
@@ -132,8 +136,8 @@ function suspensionRefusal({ merchantStatus, installationStatus }: InstallationS
   return installationStatus === "suspended" ? refusalTexts.installation_suspended : undefined;
 }
 
-export async function acceptConsent(
-  exchange: InteractionRequest,
+export async function acceptOauthConsent(
+  exchange: OauthInteractionRequest,
   services: OauthServices,
   ticked: readonly string[],
 ): Promise<FastifyReply> {
@@ -148,7 +152,7 @@ export async function acceptConsent(
   if (staff.role !== "admin") return showConsentForm(exchange, services, { status: 403 });
   try {
     const { isNew, grantId } = await createGrantOnce(exchange, services, { staff, scopes });
-    if (isNew) return await finishInteraction(exchange, { consent: { grantId } });
+    if (isNew) return await finishOauthInteraction(exchange, { consent: { grantId } });
     // The consent form was sent twice. The grant of the first form is used.
     return await continueInteraction(exchange, grantId);
   } catch (error) {
@@ -167,17 +171,20 @@ export async function acceptConsent(
  * Ends the interaction with the error `access_denied` for the app. If an interrupted consent has already
  * created a grant, this grant is revoked.
  */
-export async function denyConsent(
-  exchange: InteractionRequest,
+export async function denyOauthConsent(
+  exchange: OauthInteractionRequest,
   services: OauthServices,
 ): Promise<FastifyReply> {
   const grantId = await findGrantOfInteraction(exchange, services);
   if (grantId !== null) await revokeDeniedGrant(exchange, services, grantId);
-  return finishInteraction(exchange, { error: "access_denied", error_description: "access was not granted" });
+  return finishOauthInteraction(exchange, {
+    error: "access_denied",
+    error_description: "access was not granted",
+  });
 }
 
 function revokeDeniedGrant(
-  { interaction, request }: InteractionRequest,
+  { interaction, request }: OauthInteractionRequest,
   { db, clock, onRevoked }: OauthServices,
   grantId: string,
 ): Promise<void> {
@@ -185,7 +192,11 @@ function revokeDeniedGrant(
   return runInTransaction(db, async (transaction) => {
     // Revoking the grant deletes all its records. The interaction is still needed for the answer to the app,
     // so it is detached from the grant first.
-    await linkOauthItemToGrant(transaction, { kind: "Interaction", id: interaction.uid, grantId: null });
+    await linkOauthInteractionToGrant(transaction, {
+      kind: "Interaction",
+      id: interaction.uid,
+      grantId: null,
+    });
     const revoked = await revokeOauthGrants(transaction, { now }, { column: "id", value: grantId });
     for (const ended of revoked)
       await onRevoked(transaction, { ...ended, reason: "denied", now, requestId: request.id });
@@ -194,10 +205,10 @@ function revokeDeniedGrant(
 
 /** Returns the id of the grant that was created in this interaction; null if none was created. */
 async function findGrantOfInteraction(
-  { interaction }: InteractionRequest,
+  { interaction }: OauthInteractionRequest,
   { db, keyring, clock }: OauthServices,
 ): Promise<string | null> {
-  const item = await findOauthItem(
+  const item = await findOauthServerRecord(
     { db, keyring },
     { kind: "Interaction", by: "id", value: interaction.uid, now: clock.now() },
   );
@@ -209,12 +220,12 @@ async function findGrantOfInteraction(
  * revoked; the interaction then ends too.
  */
 async function continueInteraction(
-  exchange: InteractionRequest,
+  exchange: OauthInteractionRequest,
   grantId: string | null,
 ): Promise<FastifyReply> {
   const isCutShort = grantId !== null && !(await isAnswered(exchange));
   return isCutShort
-    ? finishInteraction(exchange, { consent: { grantId } })
+    ? finishOauthInteraction(exchange, { consent: { grantId } })
     : exchange.reply.redirect(exchange.interaction.returnTo, 303);
 }
 
@@ -225,7 +236,7 @@ const betweenChecksMs = 50;
  * Waits up to two seconds for the concurrent request that created the grant to store the interaction's
  * result. Returns false if that request was interrupted.
  */
-async function isAnswered({ provider, interaction: { uid } }: InteractionRequest): Promise<boolean> {
+async function isAnswered({ provider, interaction: { uid } }: OauthInteractionRequest): Promise<boolean> {
   for (let look = 0; look < checksMax; look += 1) {
     const interaction = await provider.Interaction.find(uid);
     if (interaction === undefined || interaction.result !== undefined) return true;
@@ -236,7 +247,7 @@ async function isAnswered({ provider, interaction: { uid } }: InteractionRequest
 
 interface ConsentDecision {
   readonly staff: SignedInStaff;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
 }
 
 type ConsentResult =
@@ -244,14 +255,14 @@ type ConsentResult =
   | { readonly isNew: false; readonly grantId: string | null };
 
 function createGrantOnce(
-  { interaction, client, request }: InteractionRequest,
+  { interaction, client, request }: OauthInteractionRequest,
   services: OauthServices,
   { staff, scopes }: ConsentDecision,
 ): Promise<ConsentResult> {
   const now = services.clock.now();
   const answered = { kind: "Interaction", id: interaction.uid };
   return runInTransaction(services.db, async (transaction) => {
-    const { isFirstUse, grantId } = await consumeOauthItem(
+    const { isFirstUse, grantId } = await consumeOauthServerRecord(
       { db: transaction, keyring: services.keyring },
       { ...answered, now },
     );
@@ -275,7 +286,7 @@ function createGrantOnce(
       now,
       requestId: request.id,
     });
-    await linkOauthItemToGrant(transaction, { ...answered, grantId: made.grantId });
+    await linkOauthInteractionToGrant(transaction, { ...answered, grantId: made.grantId });
     return { isNew: true, grantId: made.grantId };
   });
 }
@@ -283,11 +294,15 @@ function createGrantOnce(
 /** Returns the id of the client's row. Stores an agent to which no merchant has granted access yet. */
 function getStoredClientId(
   transaction: Transaction,
-  access: AccessManagementContext,
-  { id, appName, agent }: RequestingClient,
+  access: AccessManagementCommandContext,
+  { id, appName, agent }: RequestingOauthClient,
 ): Promise<string> | string {
   if (agent === null) return id;
   // Apps belong to no merchant.
   const ofPlatform = { ...access, merchantId: null };
-  return ensureAgentClient(transaction, ofPlatform, { id, name: appName, redirectUris: agent.redirectUris });
+  return findOrStoreOauthAgentClient(transaction, ofPlatform, {
+    id,
+    name: appName,
+    redirectUris: agent.redirectUris,
+  });
 }

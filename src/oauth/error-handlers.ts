@@ -11,7 +11,7 @@ import { renderOauthMessagePage } from "./pages.ts";
 
 type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-export function createErrorPageHandler(services: Pick<OauthServices, "log">): ErrorHandler {
+export function createOauthErrorPageHandler(services: Pick<OauthServices, "log">): ErrorHandler {
   return (error, request, reply) => {
     const failure = recordFailure(toRequestFailure(error), { request, reply }, services);
     const { status } = failure;
@@ -25,7 +25,7 @@ export function createErrorPageHandler(services: Pick<OauthServices, "log">): Er
   };
 }
 
-export function createJsonErrorHandler(services: Pick<OauthServices, "log">): ErrorHandler {
+export function createOauthJsonErrorHandler(services: Pick<OauthServices, "log">): ErrorHandler {
   return (error, request, reply) => {
     const { status, message } = recordFailure(toRequestFailure(error), { request, reply }, services);
     const code =

@@ -5,7 +5,7 @@
 import type * as Library from "oidc-provider";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { InteractionResults, Provider } from "oidc-provider";
-import { findAgentClientRow, getVerifiedHost } from "#access/oauth/agent-clients.ts";
+import { findOauthAgentClientRow, getVerifiedHostOfMetadataUrl } from "#access/oauth/agent-clients.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
 import { type HtmlPage, getPageHttpHeaders, getRedirectScheme, renderPage } from "#pages/shared/page.ts";
@@ -19,7 +19,7 @@ interface HttpExchange {
 }
 
 /** The OAuth client that asks for access, as the pages show it. */
-export interface RequestingClient {
+export interface RequestingOauthClient {
   /** The client id that the client sends. */
   readonly id: string;
   /** The id of the client's app; null for an agent to which no merchant has granted access yet. */
@@ -39,10 +39,10 @@ export interface RequestingAgent {
   readonly verifiedHost: string | null;
 }
 
-export interface InteractionRequest extends HttpExchange {
+export interface OauthInteractionRequest extends HttpExchange {
   readonly provider: Provider;
   readonly interaction: Interaction;
-  readonly client: RequestingClient;
+  readonly client: RequestingOauthClient;
   /**
    * The origin or scheme of the app's redirect URI, to which the browser is sent at the end of the
    * interaction. The page's Content-Security-Policy must allow this origin or scheme.
@@ -54,11 +54,11 @@ export interface InteractionRequest extends HttpExchange {
  * Finds the interaction of a request. Returns undefined if the interaction's cookie is missing, the
  * interaction has expired, or its OAuth client no longer exists.
  */
-export async function findInteractionRequest(
+export async function findOauthInteractionRequest(
   provider: Provider,
   db: Database,
   messages: HttpExchange,
-): Promise<InteractionRequest | undefined> {
+): Promise<OauthInteractionRequest | undefined> {
   const interaction = await findInteraction(provider, messages);
   if (
     interaction === undefined ||
@@ -81,7 +81,7 @@ async function findRequestingClient(
   provider: Provider,
   db: Database,
   id: string,
-): Promise<RequestingClient | undefined> {
+): Promise<RequestingOauthClient | undefined> {
   const operatorClient = await findOauthClient(db, id);
   if (operatorClient?.registration === "operator") return { ...operatorClient, agent: null };
   const { errors } = await loadOidcProvider();
@@ -91,10 +91,10 @@ async function findRequestingClient(
       if (error instanceof errors.OIDCProviderError) return undefined;
       throw error;
     }),
-    findAgentClientRow(db, id),
+    findOauthAgentClientRow(db, id),
   ]);
   if (agent === undefined) return undefined;
-  const verifiedHost = getVerifiedHost(id);
+  const verifiedHost = getVerifiedHostOfMetadataUrl(id);
   return {
     id,
     appId: row?.appId ?? null,
@@ -121,15 +121,15 @@ async function findInteraction(
  * Adds a result to the results of an interaction and stores them. Then redirects to the authorization
  * endpoint, where oidc-provider continues with the stored results.
  */
-export async function finishInteraction(
-  { provider, request, reply }: InteractionRequest,
+export async function finishOauthInteraction(
+  { provider, request, reply }: OauthInteractionRequest,
   result: InteractionResults,
 ): Promise<FastifyReply> {
   return reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303);
 }
 
 /** Signs the staff member out and restarts the interaction with the sign-in page. */
-export async function signOutAndRestart(exchange: InteractionRequest): Promise<FastifyReply> {
+export async function signOutAndRestart(exchange: OauthInteractionRequest): Promise<FastifyReply> {
   const { provider, request, reply } = exchange;
   await destroyInteractionSession(exchange);
   return reply.redirect(
@@ -145,7 +145,7 @@ export async function signOutAndRestart(exchange: InteractionRequest): Promise<F
 export async function destroyInteractionSession({
   provider,
   interaction,
-}: InteractionRequest): Promise<void> {
+}: OauthInteractionRequest): Promise<void> {
   if (interaction.session === undefined) return;
   const session = await provider.Session.findByUid(interaction.session.uid);
   delete interaction.session;

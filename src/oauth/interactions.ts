@@ -9,30 +9,30 @@ import {
   createStaffSignInFunction,
   emptySignInPageError,
   type StaffSignInFunction,
-  type SignInPageError,
-  createSignInPageError,
-  parseSignInForm,
+  type StaffSignInPageError,
+  createStaffSignInPageError,
+  parseStaffSignInForm,
 } from "#access/people/staff-sessions.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
-import { acceptConsent, denyConsent, sendConsentPage } from "./consent.ts";
+import { acceptOauthConsent, denyOauthConsent, sendOauthConsentPage } from "./consent.ts";
 import {
-  type InteractionRequest,
-  finishInteraction,
+  type OauthInteractionRequest,
+  finishOauthInteraction,
   destroyInteractionSession,
-  findInteractionRequest,
+  findOauthInteractionRequest,
   sendSignInEndedPage,
   sendOauthPage,
   signOutAndRestart,
 } from "./interaction-request.ts";
-import { createErrorPageHandler } from "./error-handlers.ts";
+import { createOauthErrorPageHandler } from "./error-handlers.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { toLoginResult, renderOauthSignInPage } from "./pages.ts";
+import { toOidcLoginResult, renderOauthSignInPage } from "./pages.ts";
 
 export const interactionRoute = "/oauth/interaction/:uid";
 
-type InteractionHandler = (exchange: InteractionRequest) => Promise<FastifyReply> | FastifyReply;
+type InteractionHandler = (exchange: OauthInteractionRequest) => Promise<FastifyReply> | FastifyReply;
 
-export function registerInteractionRoutes(
+export function registerOauthInteractionRoutes(
   server: FastifyInstance,
   services: OauthServices,
   currentProvider: () => Promise<Provider>,
@@ -42,7 +42,10 @@ export function registerInteractionRoutes(
   const handleInteraction =
     (handle: InteractionHandler) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const exchange = await findInteractionRequest(await currentProvider(), services.db, { request, reply });
+      const exchange = await findOauthInteractionRequest(await currentProvider(), services.db, {
+        request,
+        reply,
+      });
       return exchange === undefined ? sendSignInEndedPage(reply) : handle(exchange);
     };
   const handlePost: InteractionHandler = (exchange) =>
@@ -50,7 +53,7 @@ export function registerInteractionRoutes(
       ? handleForm(exchange, services, signIn)
       : sendSignInEndedPage(exchange.reply);
   void server.register((pages, _options, done) => {
-    pages.setErrorHandler(createErrorPageHandler(services));
+    pages.setErrorHandler(createOauthErrorPageHandler(services));
     acceptOnlyFormBodies(pages);
     const limited = { onRequest: services.limitAddress };
     pages.get(
@@ -63,26 +66,29 @@ export function registerInteractionRoutes(
   });
 }
 
-const isConsent = ({ interaction }: InteractionRequest): boolean => interaction.prompt.name === "consent";
+const isConsent = ({ interaction }: OauthInteractionRequest): boolean =>
+  interaction.prompt.name === "consent";
 
 function sendCurrentPage(
-  exchange: InteractionRequest,
+  exchange: OauthInteractionRequest,
   services: OauthServices,
 ): Promise<FastifyReply> | FastifyReply {
-  return isConsent(exchange) ? sendConsentPage(exchange, services) : sendSignInPage(exchange, { email: "" });
+  return isConsent(exchange)
+    ? sendOauthConsentPage(exchange, services)
+    : sendSignInPage(exchange, { email: "" });
 }
 
 function handleForm(
-  exchange: InteractionRequest,
+  exchange: OauthInteractionRequest,
   services: OauthServices,
   signIn: StaffSignInFunction,
 ): Promise<FastifyReply> | FastifyReply {
   const form = getSubmittedForm(exchange.request);
   const action = form.get("action");
-  if (action === "deny") return denyConsent(exchange, services);
+  if (action === "deny") return denyOauthConsent(exchange, services);
   if (action === "switch") return signOutAndRestart(exchange);
   if (action === "allow" && isConsent(exchange))
-    return acceptConsent(exchange, services, form.getAll("scope"));
+    return acceptOauthConsent(exchange, services, form.getAll("scope"));
   if (action === "sign-in" && !isConsent(exchange)) return handleSignIn(exchange, signIn, form);
   // The browser sent a form of an earlier step, for example the sign-in form after the sign-in. The answer is
   // the page of the current step.
@@ -90,7 +96,7 @@ function handleForm(
 }
 
 function sendSignInPage(
-  { client, leadsTo, reply }: InteractionRequest,
+  { client, leadsTo, reply }: OauthInteractionRequest,
   { email, fault }: { readonly email: string; readonly fault?: string },
 ): FastifyReply {
   return sendOauthPage(
@@ -105,22 +111,27 @@ function sendSignInPage(
 }
 
 async function handleSignIn(
-  exchange: InteractionRequest,
+  exchange: OauthInteractionRequest,
   signIn: StaffSignInFunction,
   form: URLSearchParams,
 ): Promise<FastifyReply> {
   const { interaction, request, reply } = exchange;
-  const { email, password } = parseSignInForm(form);
-  const sendSignInError = ({ status, message, code, retryAfterSeconds }: SignInPageError): FastifyReply => {
+  const { email, password } = parseStaffSignInForm(form);
+  const sendSignInError = ({
+    status,
+    message,
+    code,
+    retryAfterSeconds,
+  }: StaffSignInPageError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
     return sendSignInPage({ ...exchange, reply: reply.code(status) }, { email, fault: message });
   };
   if (email === "" || password === "") return sendSignInError(emptySignInPageError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return sendSignInError(createSignInPageError(outcome));
+  if (outcome.kind !== "signed_in") return sendSignInError(createStaffSignInPageError(outcome));
   const { staffId } = outcome.staff;
   if (interaction.session !== undefined && interaction.session.accountId !== staffId)
     await destroyInteractionSession(exchange);
-  return finishInteraction(exchange, { login: toLoginResult(outcome.staff) });
+  return finishOauthInteraction(exchange, { login: toOidcLoginResult(outcome.staff) });
 }

@@ -2,20 +2,20 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RevokedOauthGrant } from "#access/credential-changes.ts";
 import type { CreatedOauthGrant } from "#access/oauth/grants.ts";
-import type { Scope } from "#access/viewer.ts";
-import type { SigningKeys } from "#access/oauth/signing-keys.ts";
-import type { LoginRateLimiter } from "#access/people/staff-sessions.ts";
+import type { PermissionScope } from "#access/viewer.ts";
+import type { OauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
+import type { StaffLoginRateLimiter } from "#access/people/staff-sessions.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
 import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 
 export interface OauthGrantCreation extends CreatedOauthGrant {
   readonly staff: SignedInStaff;
   readonly clientId: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
   readonly now: Date;
   readonly requestId: string;
 }
@@ -33,10 +33,10 @@ export interface OauthGrantRevocation extends RevokedOauthGrant {
 export interface OauthServices {
   readonly db: Database;
   readonly clock: Clock;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly publicUrl: string;
-  readonly signingKeys: SigningKeys;
-  readonly loginLimit: LoginRateLimiter;
+  readonly signingKeys: OauthSigningKeyProvider;
+  readonly loginLimit: StaffLoginRateLimiter;
   /**
    * Counts an unauthenticated request against the limit of its IP address. Fails with `rate_limited` if the
    * address has sent too many requests.

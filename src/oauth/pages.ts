@@ -4,8 +4,8 @@
  */
 import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
-import { type Scope, scopeDescriptions, scopeTitles } from "#access/viewer.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { type PermissionScope, scopeDescriptions, scopeTitles } from "#access/viewer.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { HtmlPage } from "#pages/shared/page.ts";
 import {
   renderSignInFaultSummary,
@@ -40,7 +40,7 @@ export function renderOauthSignInPage({ app, leadsTo, email, fault }: OauthSignI
   };
 }
 
-export interface ConsentPageData {
+export interface OauthConsentPageData {
   readonly app: RequestingApp;
   /** Data that only AI agents have; null for a client that an operator created. */
   readonly agent: { readonly verifiedHost: string | null } | null;
@@ -52,15 +52,15 @@ export interface ConsentPageData {
   readonly destination: string;
   readonly merchantName: string;
   readonly staffEmail: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
   /** Requested scopes that the app's installation does not have. */
-  readonly scopesBeyond: readonly Scope[];
+  readonly scopesBeyond: readonly PermissionScope[];
   readonly fault: string | undefined;
   /** The reason why the staff member cannot grant access; undefined if access can be granted. */
   readonly refusal: string | undefined;
 }
 
-export function renderConsentPage(shown: ConsentPageData): HtmlPage {
+export function renderOauthConsentPage(shown: OauthConsentPageData): HtmlPage {
   const { app, leadsTo, merchantName, staffEmail, fault, refusal } = shown;
   const heading = `Allow ${app.name} to access ${merchantName}?`;
   const note = html`<p class="soft">
@@ -110,7 +110,10 @@ export function renderConsentPage(shown: ConsentPageData): HtmlPage {
  * Warns that the name of an agent is unverified, because the agent chose it itself. The staff member can
  * recognize who receives the access only by the place to which the browser returns.
  */
-function agentNote({ verifiedHost }: { readonly verifiedHost: string | null }, destination: string): Markup {
+function agentNote(
+  { verifiedHost }: { readonly verifiedHost: string | null },
+  destination: string,
+): HtmlMarkup {
   const origin =
     verifiedHost === null
       ? html`This AI agent registered itself.`
@@ -121,13 +124,13 @@ function agentNote({ verifiedHost }: { readonly verifiedHost: string | null }, d
   </p>`;
 }
 
-const scopeElementId = (scope: Scope): string => `scope-${scope.replace(":", "-")}`;
+const scopeElementId = (scope: PermissionScope): string => `scope-${scope.replace(":", "-")}`;
 
 /**
  * Renders a note with the requested scopes that the staff member cannot grant. Consent does not extend the
  * scopes of the app's installation.
  */
-function missingScopesNote(scopes: readonly Scope[]): Markup | undefined {
+function missingScopesNote(scopes: readonly PermissionScope[]): HtmlMarkup | undefined {
   if (scopes.length === 0) return undefined;
   return html`<p class="soft">
     The app also asks for
@@ -137,7 +140,7 @@ function missingScopesNote(scopes: readonly Scope[]): Markup | undefined {
 }
 
 /** Renders a checkbox for one scope. After an error no box is checked, so that the staff member chooses again. */
-const scopeChoice = (scope: Scope, isTicked: boolean): Markup =>
+const scopeChoice = (scope: PermissionScope, isTicked: boolean): HtmlMarkup =>
   html`<div class="scope">
     <input
       type="checkbox"
@@ -159,7 +162,7 @@ export function renderOauthMessagePage(title: string, message: string): HtmlPage
   };
 }
 
-function appLabel({ name, publisher }: RequestingApp): Markup {
+function appLabel({ name, publisher }: RequestingApp): HtmlMarkup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
@@ -174,7 +177,7 @@ interface SignedInSession {
 }
 
 /** Returns the result of a sign-in in the form that oidc-provider stores in its session. */
-export const toLoginResult = ({
+export const toOidcLoginResult = ({
   staffId,
   version,
 }: SignedInStaff): NonNullable<InteractionResults["login"]> => ({

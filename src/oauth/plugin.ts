@@ -6,31 +6,31 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { appendAuditEntries } from "#access/audit.ts";
-import type { SigningKeys } from "#access/oauth/signing-keys.ts";
+import type { OauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
-import { toClientAddressKey, createLoginRateLimiter } from "#http/caller.ts";
+import { toClientAddressKey, createStaffLoginRateLimiter } from "#http/caller.ts";
 import { type RateLimitCounterKey, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import type { GraphServices } from "#graph/context.ts";
+import type { GraphqlServices } from "#graph/context.ts";
 import {
   getAccessTokenAudience,
   clientAuthMethods,
   oauthPaths,
   protectedResourceMetadataPath,
-  type ProtectedResource,
+  type OauthProtectedResource,
   protectedResources,
   authorizationServerMetadataPath,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
 import { integratorScopes } from "#access/viewer.ts";
-import { createErrorPageHandler, createJsonErrorHandler } from "./error-handlers.ts";
-import { interactionRoute, registerInteractionRoutes } from "./interactions.ts";
+import { createOauthErrorPageHandler, createOauthJsonErrorHandler } from "./error-handlers.ts";
+import { interactionRoute, registerOauthInteractionRoutes } from "./interactions.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { createOauthProviderGetter, type RefusedOauthRequest } from "./provider.ts";
 
 export interface OauthPluginOptions {
-  readonly services: GraphServices;
-  readonly signingKeys: SigningKeys;
+  readonly services: GraphqlServices;
+  readonly signingKeys: OauthSigningKeyProvider;
   readonly limiter: RateLimiter;
   readonly log: Log;
   readonly fetchDocument: OauthServices["fetchDocument"];
@@ -49,7 +49,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
     signingKeys,
     log,
     fetchDocument,
-    loginLimit: createLoginRateLimiter(limiter),
+    loginLimit: createStaffLoginRateLimiter(limiter),
     // Unauthenticated requests to the authorization server and anonymous reads of the API are counted against
     // the same quota of an IP address.
     limitAddress: async (request, reply) =>
@@ -154,7 +154,7 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     // oidc-provider reads the body itself.
     bare.removeAllContentTypeParsers();
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
-    const onPage = { onRequest: services.limitAddress, errorHandler: createErrorPageHandler(services) };
+    const onPage = { onRequest: services.limitAddress, errorHandler: createOauthErrorPageHandler(services) };
     for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, passToProvider);
     for (const url of postPaths) {
       const limit = postLimits(services)[url];
@@ -162,13 +162,13 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
         method: ["POST", "OPTIONS"],
         url,
         ...(limit === undefined ? {} : { onRequest: limitPosts(limit) }),
-        errorHandler: createJsonErrorHandler(services),
+        errorHandler: createOauthJsonErrorHandler(services),
         handler: passToProvider,
       });
     }
     done();
   });
-  registerInteractionRoutes(server, services, currentProvider);
+  registerOauthInteractionRoutes(server, services, currentProvider);
   registerMetadataRoutes(server, services);
   return [
     ...[oauthPaths.authorization, resumePath, ...metadataPaths].map((path) => [path, ["GET"]] as const),
@@ -245,7 +245,7 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
  */
 const resourceMetadata = (
   publicUrl: string,
-  resource: ProtectedResource,
+  resource: OauthProtectedResource,
 ): Readonly<Record<string, unknown>> => ({
   resource: getAccessTokenAudience(publicUrl, resource),
   authorization_servers: [publicUrl],
@@ -257,7 +257,7 @@ const resourceMetadata = (
 });
 
 /** The paths of the metadata documents, each with the protected resource that the document describes. */
-const resourceMetadataPaths: readonly (readonly [string, ProtectedResource])[] = [
+const resourceMetadataPaths: readonly (readonly [string, OauthProtectedResource])[] = [
   [protectedResourceMetadataPath, "api"],
   ...protectedResources.map((name) => [`${protectedResourceMetadataPath}/${name}`, name] as const),
 ];

@@ -21,15 +21,15 @@ import { grantDays } from "#access/oauth/grants.ts";
 import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import { createOidcAdapters } from "./adapter.ts";
 import {
-  type AgentFeatureOptions,
-  createAgentFeatures,
-  createClientRules,
-  isAgent,
+  type AgentRegistrationFeatureOptions,
+  createAgentRegistrationFeatures,
+  createAgentMetadataRules,
+  isAgentOauthClient,
 } from "./agent-registration.ts";
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
-import { useComputedSuccessors } from "./refresh-rotation.ts";
+import { useComputedRefreshTokenIds } from "./refresh-rotation.ts";
 import {
   createParameterLengthCheck,
   createOauthPrompts,
@@ -48,7 +48,7 @@ export interface RefusedOauthRequest {
   readonly fault: unknown;
 }
 
-export interface OauthProviderHooks extends Pick<AgentFeatureOptions, "mayFetchMetadata"> {
+export interface OauthProviderHooks extends Pick<AgentRegistrationFeatureOptions, "mayFetchMetadata"> {
   readonly onRefused: (refused: RefusedOauthRequest) => void;
 }
 
@@ -83,7 +83,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     services.publicUrl,
     createConfiguration(library, { services, keys, hooks }),
   );
-  useComputedSuccessors(provider, library, services);
+  useComputedRefreshTokenIds(provider, library, services);
   const { protocol, host } = new URL(services.publicUrl);
   // oidc-provider takes its URLs, cookies and DPoP checks from PUBLIC_URL. The Host header and proxy headers
   // are ignored.
@@ -154,7 +154,7 @@ function createConfiguration(
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
-    extraClientMetadata: createClientRules(library),
+    extraClientMetadata: createAgentMetadataRules(library),
     clientBasedCORS: (_context, origin, client) => isOriginOfAnyUri(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
     cookies: {
@@ -201,7 +201,7 @@ function createConfiguration(
     },
     features: {
       ...createFeatures(library, services, keys),
-      ...createAgentFeatures({ services, mayFetchMetadata: hooks.mayFetchMetadata }),
+      ...createAgentRegistrationFeatures({ services, mayFetchMetadata: hooks.mayFetchMetadata }),
     },
     fetch: (url, init) => services.fetchDocument(url instanceof Request ? url.url : url.toString(), init),
   };
@@ -258,11 +258,13 @@ function createFeatures(
     dPoP: { enabled: true },
     resourceIndicators: {
       enabled: true,
-      defaultResource: (_context, client) => Promise.resolve(isAgent(client) ? audiences.mcp : audiences.api),
+      defaultResource: (_context, client) =>
+        Promise.resolve(isAgentOauthClient(client) ? audiences.mcp : audiences.api),
       useGrantedResource: () => Promise.resolve(true),
       getResourceServerInfo: (_context, resource, client) => {
         // Agents get no tokens for the REST API, because their tokens are not bound to a key.
-        const isAllowed = resource === audiences.mcp || (resource === audiences.api && !isAgent(client));
+        const isAllowed =
+          resource === audiences.mcp || (resource === audiences.api && !isAgentOauthClient(client));
         if (!isAllowed) throw new errors.InvalidTarget();
         return {
           audience: resource,

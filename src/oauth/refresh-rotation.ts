@@ -7,7 +7,7 @@
  */
 import { createHmac } from "node:crypto";
 import type { Provider } from "oidc-provider";
-import { isAnyOauthItemConsumed, type OauthItem } from "#access/oauth/oauth-items.ts";
+import { isAnyOauthServerRecordConsumed, type OauthServerRecord } from "#access/oauth/oauth-items.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 
@@ -31,7 +31,7 @@ const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tok
 type RefreshTokenModel = Provider["RefreshToken"]["prototype"] & { generateTokenId?: () => string };
 
 /** Makes the provider use the computed id for a refresh token that replaces another one. */
-export function useComputedSuccessors(
+export function useComputedRefreshTokenIds(
   provider: Provider,
   { Provider: library }: OidcProviderModule,
   services: Pick<RotationServices, "keyring">,
@@ -53,13 +53,13 @@ export function useComputedSuccessors(
  * while its successor has not been used. This function does not check that the request has the token's client
  * and DPoP key; the authorization server does.
  */
-export async function isRefreshRetryAllowed(
+export async function isRefreshTokenRetryAllowed(
   services: RotationServices,
   tokenId: string,
-  consumedAt: OauthItem["consumedAt"],
+  consumedAt: OauthServerRecord["consumedAt"],
 ): Promise<boolean> {
   if (consumedAt === null) return false;
   if (services.clock.now().getTime() - consumedAt.getTime() >= refreshRetryMs) return false;
   const ids = computeSuccessorIds(services, tokenId);
-  return !(await isAnyOauthItemConsumed(services.db, { kind: refreshTokenKind, ids }));
+  return !(await isAnyOauthServerRecordConsumed(services.db, { kind: refreshTokenKind, ids }));
 }

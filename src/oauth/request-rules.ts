@@ -3,7 +3,7 @@
  * is asked to sign in or to consent.
  */
 import type { interactionPolicy, KoaContextWithOIDC } from "oidc-provider";
-import { integratorScopes, isScope } from "#access/viewer.ts";
+import { integratorScopes, isPermissionScope } from "#access/viewer.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 
 type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) => void;
@@ -43,7 +43,7 @@ export const createRequestedScopeCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, value) => {
     const requested = value?.split(" ").filter((scope) => scope !== "offline_access") ?? [];
-    const unknown = requested.filter((scope) => !isScope(scope));
+    const unknown = requested.filter((scope) => !isPermissionScope(scope));
     if (unknown.length > 0) throw new errors.InvalidScope("the scope is not known", unknown.join(" "));
     Object.assign(oidc.params ?? {}, {
       scope: (requested.length > 0 ? requested : integratorScopes).join(" "),

@@ -18,7 +18,7 @@ import type { ProcessMessagePort } from "#http/shared-limiter.ts";
 export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
 /** The metrics of all processes. */
-export interface GatheredMetrics {
+export interface MetricsOfAllProcesses {
   /**
    * The metrics as JSON texts: one or two texts for each running process, and one text with the summed
    * counters of all processes that have ended.
@@ -63,7 +63,7 @@ interface PartMessage extends Message {
 }
 
 /** Sent after all parts. */
-type GatheredMessage = Message & Pick<GatheredMetrics, "answered" | "missing">;
+type GatheredMessage = Message & Pick<MetricsOfAllProcesses, "answered" | "missing">;
 
 const timeoutMs = 1_000;
 /**
@@ -73,18 +73,20 @@ const timeoutMs = 1_000;
 const gatherTimeoutMs = 1_500;
 
 /** The connection of a process to its parent process, over which they exchange metrics. */
-export interface ParentProcessMetricsExchange {
+export interface ChildToParentMetricsConnection {
   /**
    * Sets the function that reads the metrics of this process. The parent process requests these metrics
    * whenever any of the processes serves `/metrics`.
    */
   readonly provide: (measure: () => Promise<ProcessMetrics>) => void;
   /** Requests the metrics of all processes. Returns undefined if the parent process does not answer. */
-  readonly request: () => Promise<GatheredMetrics | undefined>;
+  readonly request: () => Promise<MetricsOfAllProcesses | undefined>;
 }
 
 /** Creates the connection over which this process exchanges metrics with its parent process. */
-export function createParentProcessMetricsExchange(port: ProcessMessagePort): ParentProcessMetricsExchange {
+export function createChildToParentMetricsConnection(
+  port: ProcessMessagePort,
+): ChildToParentMetricsConnection {
   const requests = createRequests<GatheredMessage>();
   const parts = new Map<number, string[]>();
   port.onMessage((message) => {
@@ -159,7 +161,7 @@ export function createMultiProcessMetricsCollector(): MultiProcessMetricsCollect
    */
   const gather = async (
     forward: (metrics: readonly string[]) => void,
-  ): Promise<Pick<GatheredMetrics, "answered" | "missing">> => {
+  ): Promise<Pick<MetricsOfAllProcesses, "answered" | "missing">> => {
     const [running, endedBefore] = [[...members], ended];
     const answers = await Promise.all(
       running.map(async ({ request, counted }) => {

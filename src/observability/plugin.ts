@@ -14,8 +14,8 @@ import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import {
   mergeProcessMetrics,
-  type ParentProcessMetricsExchange,
-  type GatheredMetrics,
+  type ChildToParentMetricsConnection,
+  type MetricsOfAllProcesses,
 } from "./gather-metrics.ts";
 
 /** The options of `metricsPlugin`. */
@@ -106,7 +106,7 @@ interface ExpositionOptions {
    * The connection for collecting the metrics of the other processes; undefined if the service has only one
    * process.
    */
-  readonly exchange?: ParentProcessMetricsExchange | undefined;
+  readonly exchange?: ChildToParentMetricsConnection | undefined;
 }
 
 interface Exposition {
@@ -137,7 +137,7 @@ export function createPrometheusExposition({ registry, readQueue, exchange }: Ex
 
 interface ProcessGauge {
   readonly registry: Registry;
-  readonly set: (processes: Pick<GatheredMetrics, "answered" | "missing">) => void;
+  readonly set: (processes: Pick<MetricsOfAllProcesses, "answered" | "missing">) => void;
 }
 
 function createProcessGauge(): ProcessGauge {

@@ -6,13 +6,13 @@
 import { type RawBuilder, sql } from "kysely";
 import { Gauge, Registry } from "prom-client";
 import type { Database } from "#database/connect.ts";
-import { runStatement } from "#database/transaction.ts";
+import { runSqlStatement } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import {
   endpointSendingMax,
   installationSendingMax,
-  type ClaimTimeSql,
-  toClaimTimeSql,
+  type DeliveryClaimTimeSql,
+  toDeliveryClaimTimeSql,
   countSendingDeliveriesSql,
   currentSendRateTokensSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
@@ -184,7 +184,7 @@ function createGauges(): Gauges {
  * receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
-  const moment = toClaimTimeSql(now);
+  const moment = toDeliveryClaimTimeSql(now);
   const { at } = moment;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
@@ -227,7 +227,7 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       as oldest_event_seconds,
       (select count(*)::integer from payment) as due_payments, ${age("(select min(due_at) from payment)")} as
       oldest_payment_seconds`;
-  const [metrics] = await runStatement(db, statement);
+  const [metrics] = await runSqlStatement(db, statement);
   if (metrics === undefined) throw new Error("The statement that reads waiting work returned no row.");
   return metrics;
 }
@@ -236,7 +236,7 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
  * SQL that selects the enabled webhook endpoints with waiting deliveries. The columns of an endpoint say
  * which events the endpoint may receive, and whether the service could send another delivery to it now.
  */
-function endpoints(moment: ClaimTimeSql): RawBuilder<unknown> {
+function endpoints(moment: DeliveryClaimTimeSql): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =

@@ -4,9 +4,9 @@
  */
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { RouteConfig, HttpRequestObserver } from "#http/server.ts";
+import type { HttpRouteConfig, HttpRequestObserver } from "#http/server.ts";
 import { type RateLimitBucket, rateLimitQuotas } from "#access/viewer.ts";
-import type { IdempotentRunner } from "#database/idempotency.ts";
+import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { RateLimitState, RateLimiter } from "#http/rate-limiter.ts";
 
@@ -36,7 +36,7 @@ export function createHttpMetrics(registry: Registry): HttpRequestObserver {
 }
 
 /** Returns a function that finds the metrics of a route. The route is identified by its Fastify config object. */
-function createRouteMetrics(registry: Registry): (config: RouteConfig) => RouteMetrics {
+function createRouteMetrics(registry: Registry): (config: HttpRouteConfig) => RouteMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: "commerce_http_requests_total",
@@ -51,7 +51,7 @@ function createRouteMetrics(registry: Registry): (config: RouteConfig) => RouteM
     buckets: durationBuckets,
     registers,
   });
-  const routes = new Map<RouteConfig, RouteMetrics>();
+  const routes = new Map<HttpRouteConfig, RouteMetrics>();
   const prepare = (operation: string): RouteMetrics => {
     const child = durations.labels(operation);
     const counters = new Map<string, () => void>();
@@ -173,7 +173,9 @@ const refusalOutcomes: Readonly<Record<string, string>> = {
 };
 
 /** Returns a function that wraps the execution of requests with idempotency keys and counts their outcomes. */
-export function createIdempotencyMetrics(registry: Registry): (doOnce: IdempotentRunner) => IdempotentRunner {
+export function createIdempotencyMetrics(
+  registry: Registry,
+): (doOnce: IdempotentRequestRunner) => IdempotentRequestRunner {
   const outcomes = new Counter({
     name: "commerce_idempotent_requests_total",
     help: "Requests with an idempotency key over REST and GraphQL, by outcome.",

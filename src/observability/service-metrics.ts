@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { IdempotentRunner } from "#database/idempotency.ts";
+import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import { getRetriedTransactionCount } from "#database/transaction.ts";
 import type { WebhookAttemptResult, InProcessEvents } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
@@ -23,11 +23,11 @@ export interface ServiceMetrics {
   /** Wraps a rate limiter so that its refusals are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
-  readonly measureDoOnce: (doOnce: IdempotentRunner) => IdempotentRunner;
+  readonly measureDoOnce: (doOnce: IdempotentRequestRunner) => IdempotentRequestRunner;
 }
 
 /** The labels of the metric `commerce_build_info`. */
-export interface ProcessDescription {
+export interface BuildInfoMetricLabels {
   /** The role of the process, for example `gateway`. */
   readonly role: string;
   /** The database: `pglite` or `postgres`. */
@@ -35,7 +35,7 @@ export interface ProcessDescription {
 }
 
 export function createServiceMetrics(
-  { role, engine }: ProcessDescription,
+  { role, engine }: BuildInfoMetricLabels,
   events: InProcessEvents,
 ): ServiceMetrics {
   const registry = new Registry();

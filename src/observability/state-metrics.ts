@@ -3,12 +3,12 @@
  * subscriptions, and the connections to other processes.
  */
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { ConnectionPoolState } from "#database/connect.ts";
+import type { DatabaseConnectionPoolState } from "#database/connect.ts";
 
 /** Functions that read the current state of the service, for gauges. */
 export interface ServiceStateMetricReaders {
   /** Reads the state of the database connection pool; undefined for PGlite, which has a single connection. */
-  readonly pool: () => ConnectionPoolState | undefined;
+  readonly pool: () => DatabaseConnectionPoolState | undefined;
   readonly subscriptions: () => number;
   /**
    * Returns true if this process currently receives the notifications that other processes send through the
@@ -33,7 +33,7 @@ export interface RegisteredStateMetricReaders extends ServiceStateMetricReaders 
 
 /** Registers the gauges of the service's state in the registry. */
 export function registerServiceStateMetrics(registry: Registry, read: RegisteredStateMetricReaders): void {
-  const pool = (): ConnectionPoolState => read.pool() ?? pglitePool;
+  const pool = (): DatabaseConnectionPoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
   register(registry, {
     name: "commerce_database_connections_max",
@@ -100,7 +100,7 @@ function register(registry: Registry, { read, ...options }: StateGauge): void {
   registry.registerMetric(gauge);
 }
 
-function registerConnections(registry: Registry, pool: () => ConnectionPoolState): void {
+function registerConnections(registry: Registry, pool: () => DatabaseConnectionPoolState): void {
   const gauge = new Gauge({
     name: "commerce_database_connections",
     help: "Open connections of the pool, by state: busy or idle.",
@@ -115,4 +115,4 @@ function registerConnections(registry: Registry, pool: () => ConnectionPoolState
   registry.registerMetric(gauge);
 }
 
-const pglitePool: ConnectionPoolState = { max: 1, total: 1, idle: 1, waiting: 0 };
+const pglitePool: DatabaseConnectionPoolState = { max: 1, total: 1, idle: 1, waiting: 0 };

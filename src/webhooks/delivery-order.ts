@@ -6,7 +6,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 
-export type DeliveryOrder = "any" | "subject";
+export type DeliveryOrderMode = "any" | "subject";
 
 /** The value of `next_attempt_at` of a held delivery. */
 export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
@@ -15,7 +15,7 @@ export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
  * An endpoint and a subject. A transaction has inserted new deliveries about the subject to the endpoint, all
  * of them held.
  */
-export interface OrderedSubject {
+export interface EndpointAndOrderedSubject {
   readonly endpointId: string;
   readonly subjectId: string;
 }
@@ -26,9 +26,9 @@ export interface OrderedSubject {
  * them has then either committed, so that the second statement sees the end, or waits for the lock, so that
  * it sees the new deliveries and releases the next one. No delivery therefore stays held forever.
  */
-export async function releaseFirstDeliveries(
+export async function releaseFirstHeldDeliveries(
   transaction: Transaction,
-  subjects: readonly OrderedSubject[],
+  subjects: readonly EndpointAndOrderedSubject[],
   now: Date,
 ): Promise<void> {
   if (subjects.length === 0) return;
@@ -52,7 +52,7 @@ export async function releaseFirstDeliveries(
 }
 
 /** Lets all unfinished deliveries of an endpoint be sent in any order. */
-export async function removeDeliveryOrder(
+export async function allowDeliveriesInAnyOrder(
   transaction: Transaction,
   endpointId: string,
   now: Date,

@@ -13,7 +13,7 @@ export interface DeliveryFilter {
 }
 
 /** Returns a query for the ids of the deliveries that match a filter, for counting the deliveries. */
-export function buildDeliveryIdQuery(
+export function buildDeliveryIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, endpointId, status }: DeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
@@ -82,7 +82,7 @@ export interface DeliveryBody {
  * Finds the stored bodies of deliveries. If an endpoint is set to thin payloads now, the thin body is
  * returned, otherwise the full body.
  */
-export async function findDeliveryBodies(
+export async function findWebhookDeliveryBodies(
   reader: DatabaseReader,
   deliveryIds: readonly string[],
 ): Promise<Map<string, DeliveryBody>> {

@@ -68,7 +68,7 @@ export function getAttemptDelaySeconds(attempt: number, random: () => number): n
  * The recent failures of one endpoint: how many there were, and when. The circuit breaker of the endpoint
  * opens and closes by these values.
  */
-export interface EndpointHealth {
+export interface EndpointHealthCounters {
   readonly consecutiveFailures: number;
   /** Time of the first failure since the last success; null if no attempt has failed since then. */
   readonly failingSince: Date | null;
@@ -83,7 +83,7 @@ export interface EndpointHealth {
   readonly probeAt: Date | null;
 }
 
-export const initialEndpointHealth: EndpointHealth = {
+export const initialEndpointHealth: EndpointHealthCounters = {
   consecutiveFailures: 0,
   failingSince: null,
   failedSinceSuccess: 0,
@@ -92,7 +92,7 @@ export const initialEndpointHealth: EndpointHealth = {
 };
 
 export interface EndpointHealthChange {
-  readonly health: EndpointHealth;
+  readonly health: EndpointHealthCounters;
   /** The new state of the endpoint after this attempt; null if the state does not change. */
   readonly becomes: "degraded" | "gone" | "failing" | null;
 }
@@ -102,7 +102,7 @@ export interface EndpointHealthChange {
  * breaker.
  */
 export function calculateEndpointHealthChange(
-  health: EndpointHealth,
+  health: EndpointHealthCounters,
   step: DeliveryAttemptOutcome,
   { attempt, now, scale }: Omit<DeliveryAttemptContext, "random">,
 ): EndpointHealthChange {

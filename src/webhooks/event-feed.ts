@@ -6,12 +6,12 @@
 import { createHash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { createBodyFault } from "#foundation/faults.ts";
+import { createRequestBodyFault } from "#foundation/faults.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import { eventRetentionDays } from "./delivery-rules.ts";
 import type { EventSummary } from "./event-lists.ts";
 
-export interface EventFeedRead {
+export interface EventFeedReadOptions {
   /** The merchant whose events are read; null reads the events of all merchants. */
   readonly merchantId: string | null;
   /** The event types to read; null reads all types. */
@@ -69,7 +69,10 @@ interface FeedRow {
  * the events. If events are deleted at the same time, the reader therefore gets an error and does not miss
  * them unnoticed.
  */
-export async function readEventFeed(reader: DatabaseReader, read: EventFeedRead): Promise<EventFeedPage> {
+export async function readEventFeed(
+  reader: DatabaseReader,
+  read: EventFeedReadOptions,
+): Promise<EventFeedPage> {
   const { merchantId, types, after, limit } = read;
   const start = after === null ? null : parseCursor(after);
   const from = start === null ? sql`f.deleted_position` : sql`${start.position}::bigint`;
@@ -112,16 +115,16 @@ export async function readEventFeed(reader: DatabaseReader, read: EventFeedRead)
  * Returns the cursor at the present end of the feed. A reader that begins with this cursor gets only events
  * that are added later.
  */
-export async function getFeedEndCursor(reader: DatabaseReader): Promise<string> {
+export async function getEventFeedEndCursor(reader: DatabaseReader): Promise<string> {
   const { rows } = await sql<{ lastPosition: number }>`select last_position from event_feed`.execute(reader);
   return createCursor(reader, rows[0]?.lastPosition ?? 0);
 }
 
-/** The key of `findFeedEnds` for the feed of all merchants. */
+/** The key of `findEventFeedEndPositions` for the feed of all merchants. */
 export const allMerchantsKey = "";
 
 /** Returns the position of the last event of each merchant; 0 if the merchant has no events. */
-export async function findFeedEnds(
+export async function findEventFeedEndPositions(
   reader: DatabaseReader,
   merchantIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
@@ -210,4 +213,4 @@ function expiredFailure(atMs: number): Failure {
 }
 
 const cursorFailure = (code: string, message: string): Failure =>
-  createFailure("invalid_field", { message, details: [createBodyFault("/after", code, message)] });
+  createFailure("invalid_field", { message, details: [createRequestBodyFault("/after", code, message)] });

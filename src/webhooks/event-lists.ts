@@ -21,7 +21,7 @@ export interface EventFilter extends ListPeriod {
 }
 
 /** Selects the ids of the events that match a filter. The caller orders, pages or counts the query. */
-export function buildEventIdQuery(
+export function buildEventIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
 ): SelectQueryBuilder<Tables, "event", { id: string }> {
@@ -47,7 +47,7 @@ export interface MerchantDeliveryFilter extends ListPeriod {
  * Selects the ids of the deliveries that match a filter, for all endpoints together. The caller adds the
  * order and limit, or counts the rows.
  */
-export function buildMerchantDeliveryIdQuery(
+export function buildMerchantDeliveryIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, createdFrom, createdTo }: MerchantDeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
@@ -88,16 +88,16 @@ export async function findEventSummaries(
   });
 }
 
-export interface EventBody {
+export interface WebhookEventBody {
   readonly id: string;
   readonly body: string;
 }
 
 /** Reads the bodies of events with the whole object, by event id. */
-export async function findEventBodies(
+export async function findWebhookEventBodies(
   reader: DatabaseReader,
   ids: readonly string[],
-): Promise<Map<string, EventBody>> {
+): Promise<Map<string, WebhookEventBody>> {
   const rows = await reader
     .selectFrom("event")
     .select(["id", "snapshot as body"])

@@ -7,7 +7,7 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { z } from "zod";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { createWebhookHeaders } from "./dispatch/deliver.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
@@ -35,15 +35,15 @@ export const listenCursor = z.object({
   /** Ids of those received events whose ids are not lower than `floor`. */
   received: z.array(z.string().max(64)).max(receivedMax + listenedEventsMax),
 });
-export type ListenCursor = z.infer<typeof listenCursor>;
+export type EventListenCursor = z.infer<typeof listenCursor>;
 
 /** Returns the cursor of a listener that receives the events from `since` on. */
-export const createListenCursor = (since: Date): ListenCursor => ({
+export const createEventListenCursor = (since: Date): EventListenCursor => ({
   floor: getLowestIdAtTime("event", since.getTime()),
   received: [],
 });
 
-export interface ListenFilter {
+export interface EventListenFilter {
   readonly installationId: string;
   /** Event types, groups such as `order.*`, or `*` alone. */
   readonly eventTypes: readonly string[];
@@ -62,8 +62,8 @@ export interface ListenedEvent {
  */
 export async function findListenedEvents(
   reader: DatabaseReader,
-  { installationId, eventTypes }: ListenFilter,
-  { floor, received }: ListenCursor,
+  { installationId, eventTypes }: EventListenFilter,
+  { floor, received }: EventListenCursor,
 ): Promise<ListenedEvent[]> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
   const { rows } = await sql<ListenedEvent>`
@@ -79,11 +79,11 @@ export async function findListenedEvents(
 }
 
 /** Returns the cursor after the given events were received. */
-export function advanceListenCursor(
-  cursor: ListenCursor,
+export function advanceEventListenCursor(
+  cursor: EventListenCursor,
   events: readonly ListenedEvent[],
   now: Date,
-): ListenCursor {
+): EventListenCursor {
   const received = [...cursor.received, ...events.map(({ id }) => id)].toSorted();
   const settled = getLowestIdAtTime("event", now.getTime() - lateCommitMs);
   // After a full page, older events may remain that the listener has not received yet.
@@ -97,7 +97,7 @@ export function advanceListenCursor(
 }
 
 /** Identifies the credential of a listener and its installation. */
-export interface Listener {
+export interface EventListenerIdentity {
   readonly installationId: string;
   readonly credentialId: string;
 }
@@ -107,7 +107,10 @@ export interface Listener {
  * first encryption key. It changes only if one of these changes, so a receiver can store it in its
  * configuration.
  */
-export function createListenSecret(keyring: Keyring, { installationId, credentialId }: Listener): string {
+export function createEventListenSecret(
+  keyring: EncryptionKeyring,
+  { installationId, credentialId }: EventListenerIdentity,
+): string {
   const [key] = keyring.derive("secrets of listeners");
   if (key === undefined) throw new Error("The keyring has no key.");
   const mac = createHmac("sha256", key).update(`${installationId} ${credentialId}`).digest("base64");
@@ -120,7 +123,7 @@ interface SignContext {
   readonly now: Date;
 }
 
-export interface ListenedRequest {
+export interface ListenedEventRequest {
   readonly event: { readonly id: string; readonly type: string; readonly occurredAt: Date };
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -130,7 +133,7 @@ export interface ListenedRequest {
 export function signListenedEvent(
   { id, type, occurredAt, body }: ListenedEvent,
   { secret, installationId, now }: SignContext,
-): ListenedRequest {
+): ListenedEventRequest {
   const headers = createWebhookHeaders({
     eventId: id,
     eventType: type,

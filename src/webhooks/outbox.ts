@@ -4,8 +4,8 @@
  * bodies: a snapshot with the whole object, and a thin body with only its id.
  */
 import { LRUCache } from "lru-cache";
-import { buildInsertQuery } from "#database/prepared-template.ts";
-import { type Transaction, runStatementWithCommit } from "#database/transaction.ts";
+import { buildInsertSqlQuery } from "#database/prepared-template.ts";
+import { type Transaction, runSqlStatementWithCommit } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
 import { type EventType, eventTypes, type EventSubjectType } from "./event-types.ts";
@@ -31,7 +31,7 @@ export interface DomainEvent {
 }
 
 /** Collects the events of one transaction. */
-export interface Outbox {
+export interface EventOutbox {
   append(event: DomainEvent): void;
   /**
    * Adds events that sum up several changes of the transaction. `createEvents` is called at the end, when the
@@ -85,10 +85,10 @@ const chunkMax = 500;
  * Runs `work`, which appends events to the given outbox. After `work` has ended, inserts these events into
  * the database.
  */
-export async function withOutbox<Result>(
+export async function runWithEventOutbox<Result>(
   transaction: Transaction,
   { render, ...context }: EventContext & { readonly render: EventSubjectRenderFunction },
-  work: (outbox: Outbox) => Promise<Result>,
+  work: (outbox: EventOutbox) => Promise<Result>,
 ): Promise<Result> {
   const events: DomainEvent[] = [];
   const last: (() => readonly DomainEvent[])[] = [];
@@ -102,7 +102,7 @@ export async function withOutbox<Result>(
   // No later statement of the transaction reads the inserted events. The inserts are therefore sent together
   // with the COMMIT, which saves a round trip.
   for (const chunk of chunksOf(rows))
-    await runStatementWithCommit(transaction, buildInsertQuery(transaction, "event", chunk));
+    await runSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "event", chunk));
   return result;
 }
 
@@ -123,7 +123,7 @@ export async function insertEvents(
 ): Promise<readonly string[]> {
   const rows = await toEventRows(transaction, events, context);
   for (const chunk of chunksOf(rows))
-    await transaction.executeQuery(buildInsertQuery(transaction, "event", chunk));
+    await transaction.executeQuery(buildInsertSqlQuery(transaction, "event", chunk));
   return rows.map(({ id }) => id);
 }
 

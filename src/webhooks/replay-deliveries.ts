@@ -10,7 +10,7 @@ import { requireNoFaults } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import type { ReplayCommandContext } from "./replay-delivery.ts";
 import {
-  type BulkReplayInput,
+  type BulkReplayDeliveriesInput,
   findBulkReplayFaults,
   bulkReplayPageSize,
   countReplaySkipReasons,
@@ -40,7 +40,7 @@ export interface BulkReplayResult {
 export async function replayDeliveries(
   transaction: Transaction,
   context: ReplayCommandContext,
-  input: BulkReplayInput,
+  input: BulkReplayDeliveriesInput,
 ): Promise<BulkReplayResult> {
   requireNoFaults(findBulkReplayFaults(input));
   const installationId = await findReplayInstallation(transaction, context, input);
@@ -78,7 +78,10 @@ async function lockEvents(transaction: Transaction, found: readonly DeliveryCurs
 async function selectReplays(
   transaction: Transaction,
   { now }: ReplayCommandContext,
-  { page, input }: { readonly page: readonly DeliveryCursorPosition[]; readonly input: BulkReplayInput },
+  {
+    page,
+    input,
+  }: { readonly page: readonly DeliveryCursorPosition[]; readonly input: BulkReplayDeliveriesInput },
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
   // The deliveries are read only after their events are locked. The statement therefore also sees the replays
   // that another transaction created shortly before.
@@ -107,7 +110,11 @@ async function insertReplays(
     chosen,
     input,
     now,
-  }: { readonly chosen: readonly NumberedCandidate[]; readonly input: BulkReplayInput; readonly now: Date },
+  }: {
+    readonly chosen: readonly NumberedCandidate[];
+    readonly input: BulkReplayDeliveriesInput;
+    readonly now: Date;
+  },
 ): Promise<void> {
   if (chosen.length === 0) return;
   const rows = chosen.map(({ id, merchantId, installationId, eventId, endpointId, replayNo }) => ({

@@ -35,7 +35,7 @@ export interface ReplayCommandContext {
   readonly events: InProcessEvents;
 }
 
-export interface DeliveryReplayInput {
+export interface ReplayDeliveryInput {
   readonly deliveryId: string;
   readonly reason: ReplayReason;
   /**
@@ -59,7 +59,7 @@ export const replayNoteLengthMax = 200;
 export async function replayDelivery(
   transaction: Transaction,
   context: ReplayCommandContext,
-  input: DeliveryReplayInput,
+  input: ReplayDeliveryInput,
 ): Promise<DeliveryReplayResult> {
   requireNoFaults(findTextFaults("/note", input.note, { min: 0, max: replayNoteLengthMax, lines: "many" }));
   const delivery = await lockDelivery(transaction, context, input.deliveryId);
@@ -201,7 +201,7 @@ function replayFailure(
 interface NewReplay {
   readonly delivery: LockedDelivery;
   readonly endpointId: string;
-  readonly input: DeliveryReplayInput;
+  readonly input: ReplayDeliveryInput;
   readonly now: Date;
 }
 

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { createBodyFault, type Faults, findTextFaults } from "#foundation/faults.ts";
+import { createRequestBodyFault, type InputFaults, findTextFaults } from "#foundation/faults.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import {
@@ -42,7 +42,7 @@ export interface FailedDeliveryFilter {
   readonly after?: string | null | undefined;
 }
 
-export interface BulkReplayInput extends FailedDeliveryFilter {
+export interface BulkReplayDeliveriesInput extends FailedDeliveryFilter {
   readonly reason: ReplayReason;
   readonly note?: string | null | undefined;
 }
@@ -72,19 +72,25 @@ export function findBulkReplayFaults({
   endpointId,
   installationId,
   after,
-}: FailedDeliveryFilter & Pick<Partial<BulkReplayInput>, "note">): Faults {
+}: FailedDeliveryFilter & Pick<Partial<BulkReplayDeliveriesInput>, "note">): InputFaults {
   const faults = findTextFaults("/note", note, { min: 0, max: replayNoteLengthMax, lines: "many" });
   const lengthMs = until.getTime() - since.getTime();
-  if (lengthMs <= 0) faults.push(createBodyFault("/until", "too_small", "until must be after since."));
+  if (lengthMs <= 0) faults.push(createRequestBodyFault("/until", "too_small", "until must be after since."));
   if (lengthMs > bulkReplayDaysMax * dayMs)
     faults.push(
-      createBodyFault("/until", "too_large", `until may be at most ${bulkReplayDaysMax} days after since.`),
+      createRequestBodyFault(
+        "/until",
+        "too_large",
+        `until may be at most ${bulkReplayDaysMax} days after since.`,
+      ),
     );
   if ((endpointId ?? null) === null && (installationId ?? null) === null)
-    faults.push(createBodyFault("/endpointId", "required", "An endpoint or an installation is required."));
+    faults.push(
+      createRequestBodyFault("/endpointId", "required", "An endpoint or an installation is required."),
+    );
   if (typeof after === "string" && !cursorPattern.test(decode(after)))
     faults.push(
-      createBodyFault("/after", "pattern_mismatch", "after must be the endCursor of a previous page."),
+      createRequestBodyFault("/after", "pattern_mismatch", "after must be the endCursor of a previous page."),
     );
   return faults;
 }

@@ -11,7 +11,7 @@ import { heldAtSql } from "./delivery-order.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-delivery.ts";
 
-export interface DeliveryRetryInput {
+export interface RetryDeliveryInput {
   readonly deliveryId: string;
   /**
    * The number of attempts that the delivery had when the caller read it. If another attempt was made since
@@ -38,7 +38,7 @@ interface WaitingDelivery {
 export async function retryDelivery(
   transaction: Transaction,
   { merchantId, now, events }: ReplayCommandContext,
-  { deliveryId, expectedAttemptCount }: DeliveryRetryInput,
+  { deliveryId, expectedAttemptCount }: RetryDeliveryInput,
 ): Promise<string> {
   const { rows } = await sql<WaitingDelivery>`
     select d.id, d.status, d.attempt_count, d.endpoint_id,

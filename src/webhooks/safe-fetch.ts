@@ -8,7 +8,7 @@ import { type HostNameResolver, resolveHostName } from "./safe-addresses.ts";
 import { createSsrfSafeConnector } from "./safe-connector.ts";
 import { findEndpointUrlFaults } from "./endpoint-url.ts";
 
-export interface SafeFetch {
+export interface SsrfSafeFetch {
   /**
    * Sends a GET request with the given headers. Follows no redirects, and rejects URLs and addresses that are
    * not public.
@@ -18,7 +18,7 @@ export interface SafeFetch {
   readonly close: () => Promise<void>;
 }
 
-export interface SafeFetchOptions {
+export interface SsrfSafeFetchOptions {
   readonly resolve?: HostNameResolver | undefined;
   /**
    * A certificate authority (PEM) that is trusted in addition to the certificate authorities that Node trusts
@@ -31,11 +31,11 @@ export interface SafeFetchOptions {
 
 const connectTimeoutMs = 2_000;
 
-export function createSafeFetch({
+export function createSsrfSafeFetch({
   resolve = resolveHostName,
   certificateAuthority,
   isLoopbackAllowed = false,
-}: SafeFetchOptions = {}): SafeFetch {
+}: SsrfSafeFetchOptions = {}): SsrfSafeFetch {
   let agent: Promise<Agent> | undefined;
   const openAgent = async (): Promise<Agent> => {
     const { Agent: UndiciAgent } = await import("undici");

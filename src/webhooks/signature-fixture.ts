@@ -5,7 +5,7 @@
  */
 import { createId } from "#foundation/ids.ts";
 import { signWebhook } from "./signatures.ts";
-import { signatureVectors, type SignatureVector, toBase64 } from "./signature-vectors.ts";
+import { signatureVectors, type WebhookSignatureTestVector, toBase64 } from "./signature-vectors.ts";
 
 const toleranceSeconds = 300;
 
@@ -41,7 +41,7 @@ export interface SignatureFixture {
     readonly signature: "webhook-signature";
   };
   readonly live: LiveSignatureFixture;
-  readonly vectors: readonly SignatureVector[];
+  readonly vectors: readonly WebhookSignatureTestVector[];
 }
 
 export interface SignatureFixtureEndpoint {

@@ -10,7 +10,7 @@ import {
   formatWebhookSignature,
 } from "./signatures.ts";
 
-export interface SignatureVector {
+export interface WebhookSignatureTestVector {
   readonly name: string;
   readonly purpose: string;
   /** The secret that the verifier is configured with. */
@@ -77,7 +77,7 @@ interface VectorDraft {
   readonly rejectReason?: SignatureRejectReason;
 }
 
-export const signatureVectors: readonly SignatureVector[] = (
+export const signatureVectors: readonly WebhookSignatureTestVector[] = (
   [
     { name: "valid", purpose: "A valid request." },
     {
@@ -177,7 +177,7 @@ export const signatureVectors: readonly SignatureVector[] = (
   ] satisfies readonly VectorDraft[]
 ).map(toVector);
 
-function toVector(draft: VectorDraft): SignatureVector {
+function toVector(draft: VectorDraft): WebhookSignatureTestVector {
   const {
     id = vectorId,
     body = vectorBody,

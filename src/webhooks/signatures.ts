@@ -5,7 +5,7 @@
  * secret.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import type { SealContext } from "#foundation/encryption.ts";
+import type { EncryptionContext } from "#foundation/encryption.ts";
 
 export interface WebhookToSign {
   /** The event id, sent as `webhook-id`. */
@@ -24,7 +24,7 @@ const secretBytes = 32;
  * Says where an encrypted webhook secret is stored. The secret can be decrypted only for this table, column
  * and row.
  */
-export const getWebhookSecretSealContext = (id: string): SealContext => ({
+export const getWebhookSecretEncryptionContext = (id: string): EncryptionContext => ({
   table: "webhook_secret",
   column: "sealed",
   rowId: id,

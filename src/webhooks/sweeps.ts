@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { runStatement } from "#database/transaction.ts";
+import { runSqlStatement } from "#database/transaction.ts";
 import { getEventRetentionStart } from "./delivery-rules.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
@@ -36,7 +36,7 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
         where exists (select from old)
       )
       select count(*)::integer as deleted from old`;
-    const [{ deleted } = { deleted: 0 }] = await runStatement(db, statement);
+    const [{ deleted } = { deleted: 0 }] = await runSqlStatement(db, statement);
     total += deleted;
     if (deleted < eventsPerBatch || signal?.aborted === true) return total;
   }

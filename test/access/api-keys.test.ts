@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, it } from "vitest";
 import { recordApiKeyUse, verifyApiKey } from "#access/keys/verify-keys.ts";
-import { type AccessManagementContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
+import { type AccessManagementCommandContext, createApiKey, revokeApiKey } from "#access/keys/manage-keys.ts";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
@@ -42,7 +42,7 @@ describeOnBoth("API keys", (open) => {
 
   const create = (
     change: Partial<Parameters<typeof createApiKey>[2]> = {},
-    access: AccessManagementContext = platform,
+    access: AccessManagementCommandContext = platform,
   ): ReturnType<typeof createApiKey> =>
     runInTransaction(db, (transaction) =>
       createApiKey(transaction, access, {
@@ -99,7 +99,7 @@ describeOnBoth("API keys", (open) => {
 
   it("are revoked for good: the first time counts, and a foreign merchant cannot revoke", async () => {
     const { apiKeyId, value } = await create();
-    const revoke = (access: AccessManagementContext): ReturnType<typeof revokeApiKey> =>
+    const revoke = (access: AccessManagementCommandContext): ReturnType<typeof revokeApiKey> =>
       runInTransaction(db, (transaction) => revokeApiKey(transaction, access, apiKeyId));
     expect(await codeOf(revoke({ merchantId: "mer_other", now }))).toBe("resource_not_found");
     expect((await verifyApiKey(db, value, now)).apiKeyId).toBe(apiKeyId);

@@ -5,7 +5,7 @@ import {
   appendAuditEntries,
   type NewAuditEntry,
   getAuditActor,
-  buildAuditEntryQuery,
+  buildAuditEntrySqlQuery,
   streamAuditEntryPages,
   commandLineActor,
 } from "#access/audit.ts";
@@ -29,7 +29,10 @@ describeOnBoth("the audit log", (open) => {
       appendAuditEntries(transaction, { ...commandLineActor, ...nothing, now, ...entry }),
     );
   const last = () =>
-    buildAuditEntryQuery(db, { merchantId: null }).orderBy("id", "desc").limit(1).executeTakeFirstOrThrow();
+    buildAuditEntrySqlQuery(db, { merchantId: null })
+      .orderBy("id", "desc")
+      .limit(1)
+      .executeTakeFirstOrThrow();
 
   beforeAll(async () => {
     ({ db } = await open());
@@ -71,7 +74,7 @@ describeOnBoth("the audit log", (open) => {
       throw new Error("no");
     });
     await expect(undone).rejects.toThrow("no");
-    expect(await buildAuditEntryQuery(db, { merchantId, action: "undone" }).execute()).toEqual([]);
+    expect(await buildAuditEntrySqlQuery(db, { merchantId, action: "undone" }).execute()).toEqual([]);
   });
 
   it.each([
@@ -80,9 +83,9 @@ describeOnBoth("the audit log", (open) => {
     ["emptied", sql`truncate audit_entry`],
   ])("cannot be %s", async (_how, statement) => {
     await write({ action: "stays" });
-    const before = await buildAuditEntryQuery(db, { merchantId: null }).orderBy("id").execute();
+    const before = await buildAuditEntrySqlQuery(db, { merchantId: null }).orderBy("id").execute();
     await expect(statement.execute(db)).rejects.toThrow("audit_entry is append-only");
-    expect(await buildAuditEntryQuery(db, { merchantId: null }).orderBy("id").execute()).toEqual(before);
+    expect(await buildAuditEntrySqlQuery(db, { merchantId: null }).orderBy("id").execute()).toEqual(before);
   });
 
   it("shows a merchant what the platform did to the merchant's data", async () => {
@@ -122,7 +125,7 @@ describeOnBoth("the audit log", (open) => {
       seen.push(...rows.map(({ action }) => action));
     expect(seen).toEqual(actions);
     await sql`set enable_seqscan = off`.execute(db);
-    const query = buildAuditEntryQuery(db, { merchantId: null, actorId: "tok_steps" })
+    const query = buildAuditEntrySqlQuery(db, { merchantId: null, actorId: "tok_steps" })
       .orderBy("id", "desc")
       .limit(50)
       .compile();
@@ -138,8 +141,8 @@ describeOnBoth("the audit log", (open) => {
     for (let count = 0; count < 1_003; count += 1)
       await write({ merchantId, action: "many", now: new Date(later.getTime() + count) });
     await write({ merchantId, actor: "staff", actorId: "tok_1", action: "one", targetId, now: later });
-    const count = async (filter: Partial<Parameters<typeof buildAuditEntryQuery>[1]>): Promise<number> =>
-      (await buildAuditEntryQuery(db, { merchantId: null, ...filter }).execute()).length;
+    const count = async (filter: Partial<Parameters<typeof buildAuditEntrySqlQuery>[1]>): Promise<number> =>
+      (await buildAuditEntrySqlQuery(db, { merchantId: null, ...filter }).execute()).length;
     expect(await count({ merchantId, actor: "staff" })).toBe(1);
     expect(await count({ actorId: "tok_1", action: "one", targetId })).toBe(1);
     expect(await count({ merchantId: "mer_other" })).toBe(0);
@@ -156,7 +159,7 @@ describeOnBoth("the audit log", (open) => {
     expect(seen).toHaveLength(1_004);
     expect(seen).toEqual([...new Set(seen)].toSorted());
     expect(await last()).toMatchObject({ action: "many" });
-    expect((await buildAuditEntryQuery(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe(
+    expect((await buildAuditEntrySqlQuery(db, { merchantId: null, targetId }).execute())[0]?.targetType).toBe(
       "checkout_session",
     );
   });

@@ -2,7 +2,7 @@
  * Every change that reduces a credential's rights drops its cached verdict at commit: not earlier, and not on
  * rollback.
  */
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type CreatedApiKey, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
@@ -17,7 +17,7 @@ import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 
 describeOnPostgres("the cached verdict of a credential", (open) => {
-  const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
+  const keyring = createEncryptionKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
   const clock = new TestClock(new Date("2026-06-01T00:00:00.000Z"));
   const platform = { merchantId: null, now: clock.now() };
   const statements: string[] = [];

@@ -7,25 +7,25 @@ import { beforeAll, describe, expect, it } from "vitest";
 import {
   createOauthGrant,
   findOauthGrants,
-  buildOauthGrantQuery,
+  buildOauthGrantSqlQuery,
   revokeOauthGrant,
   deleteOauthGrantsPastRetention,
 } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
 import { createCredentialVerifier, type OauthGrantStateFinder } from "#access/credentials.ts";
-import { findOauthItem, saveOauthItem } from "#access/oauth/oauth-items.ts";
-import type { Scope } from "#access/viewer.ts";
+import { findOauthServerRecord, saveOauthServerRecord } from "#access/oauth/oauth-items.ts";
+import type { PermissionScope } from "#access/viewer.ts";
 import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { updateInstallation, registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const access = { merchantId: null, now };
-const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
+const keyring = createEncryptionKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 
 describeOnPostgres("grants", (open) => {
   let db: Database;
@@ -43,7 +43,7 @@ describeOnPostgres("grants", (open) => {
       });
     });
   const grant = (
-    input: { clientId: string; scopes?: readonly Scope[]; staffId?: string },
+    input: { clientId: string; scopes?: readonly PermissionScope[]; staffId?: string },
     by: string | null = null,
   ) =>
     runInTransaction(db, (transaction) =>
@@ -150,8 +150,8 @@ describeOnPostgres("grants", (open) => {
         lastUsedAt: null,
       },
     ]);
-    expect((await buildOauthGrantQuery(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
-    expect(await buildOauthGrantQuery(db, "mer_other").execute()).toEqual([]);
+    expect((await buildOauthGrantSqlQuery(db, merchantId).execute()).map(({ id }) => id)).toContain(grantId);
+    expect(await buildOauthGrantSqlQuery(db, "mer_other").execute()).toEqual([]);
   });
 
   it("do not extend an existing installation's scopes", async () => {
@@ -250,9 +250,12 @@ describeOnPostgres("grants", (open) => {
         uid: null,
         expiresAt: new Date(now.getTime() + 1),
       };
-      await saveOauthItem({ db, keyring }, item);
+      await saveOauthServerRecord({ db, keyring }, item);
       return () =>
-        findOauthItem({ db, keyring }, { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now });
+        findOauthServerRecord(
+          { db, keyring },
+          { kind: "RefreshToken", by: "id", value: `of ${grantId}`, now },
+        );
     };
 
     it("end with their codes and refresh tokens, by their merchant, and the first time counts", async () => {

@@ -5,7 +5,7 @@ import {
   disableOauthClient,
   enableOauthClient,
   findOauthClient,
-  buildOauthClientQuery,
+  buildOauthClientSqlQuery,
   type NewOauthClient,
 } from "#access/oauth/oauth-clients.ts";
 import { registerApp } from "#access/installations.ts";
@@ -50,7 +50,7 @@ describeOnPostgres("OAuth clients", (open) => {
       appName: "App",
       publisher: "Apps",
     });
-    const listed = () => buildOauthClientQuery(db).where("id", "=", id).execute();
+    const listed = () => buildOauthClientSqlQuery(db).where("id", "=", id).execute();
     const common = { id, appId, redirectUris, authMethod: "private_key_jwt", createdAt: access.now };
     expect(await listed()).toEqual([{ ...common, version: 1, disabledAt: null }]);
     const turnOff = (now: Date) =>

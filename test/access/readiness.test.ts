@@ -3,9 +3,9 @@
  * access tokens, and calls from outside.
  */
 import { describe, expect, it } from "vitest";
-import { type ReadinessCheck, assessReadiness } from "#access/readiness/readiness.ts";
-import type { InstallationReadinessData, ReadinessCheckData } from "#access/readiness/readiness-data.ts";
-import type { ApiKeyViewer, OAuthViewer, Scope } from "#access/viewer.ts";
+import { type InstallationReadinessCheck, assessInstallationReadiness } from "#access/readiness/readiness.ts";
+import type { InstallationReadinessData, DataForReadinessChecks } from "#access/readiness/readiness-data.ts";
+import type { ApiKeyViewer, OAuthViewer, PermissionScope } from "#access/viewer.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
 const dayMs = 86_400_000;
@@ -41,14 +41,14 @@ const owner = {
   installationId: "ins_1",
   appId: "app_1",
   merchantId: "mer_1",
-  scopes: new Set<Scope>(),
+  scopes: new Set<PermissionScope>(),
   suspended: null,
 } as const;
 const withKey: ApiKeyViewer = { ...owner, kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk_test_1" };
 const withToken: OAuthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
 
-const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<ReadinessCheckData> = {}) =>
-  assessReadiness({
+const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<DataForReadinessChecks> = {}) =>
+  assessInstallationReadiness({
     now,
     installation: { ...facts, ...change },
     credential: withKey,
@@ -56,9 +56,9 @@ const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<Re
     ...more,
   });
 const check = (
-  code: ReadinessCheck["code"],
+  code: InstallationReadinessCheck["code"],
   ...given: Parameters<typeof judge>
-): ReadinessCheck | undefined => judge(...given).checks.find((one) => one.code === code);
+): InstallationReadinessCheck | undefined => judge(...given).checks.find((one) => one.code === code);
 
 describe("the summary of the checks", () => {
   const [warns, advisoryFails, blockingFails] = [

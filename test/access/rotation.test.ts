@@ -5,7 +5,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import {
-  type AccessManagementContext,
+  type AccessManagementCommandContext,
   type CreatedApiKey,
   createApiKey,
   revokeApiKey,
@@ -62,7 +62,7 @@ describeOnBoth("rotating an API key", (open) => {
   const rotate = (
     apiKeyId: string,
     input: Partial<RotateApiKeyInput> = {},
-    access: AccessManagementContext = platform,
+    access: AccessManagementCommandContext = platform,
   ): Promise<CreatedApiKey> =>
     runInTransaction(db, (transaction) => rotateApiKey(transaction, access, { apiKeyId, ...input }));
   const rowOf = async (apiKeyId: string) => (await findApiKeys(db, [apiKeyId]))[0];

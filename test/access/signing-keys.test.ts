@@ -4,24 +4,30 @@
  */
 import { importJWK, type JWK, jwtVerify, SignJWT } from "jose";
 import { expect, it } from "vitest";
-import { createSigningKeys, type SigningKeys, deleteExpiredSigningKeys } from "#access/oauth/signing-keys.ts";
+import {
+  createOauthSigningKeyProvider,
+  type OauthSigningKeyProvider,
+  deleteExpiredOauthSigningKeys,
+} from "#access/oauth/signing-keys.ts";
 import type { Database } from "#database/connect.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 
-const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
+const keyring = createEncryptionKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 const kidsOf = ({ keys }: { readonly keys: readonly JWK[] }): unknown[] => keys.map(({ kid }) => kid);
 
 describeOnPostgres("signing keys", (open) => {
-  const create = async (count = 1): Promise<{ db: Database; clock: TestClock; processes: SigningKeys[] }> => {
+  const create = async (
+    count = 1,
+  ): Promise<{ db: Database; clock: TestClock; processes: OauthSigningKeyProvider[] }> => {
     const { db } = await open();
     const clock = new TestClock(new Date("2026-03-01T12:00:00.000Z"));
     return {
       db,
       clock,
-      processes: Array.from({ length: count }, () => createSigningKeys({ db, keyring, clock })),
+      processes: Array.from({ length: count }, () => createOauthSigningKeyProvider({ db, keyring, clock })),
     };
   };
 
@@ -41,13 +47,13 @@ describeOnPostgres("signing keys", (open) => {
   it("sign at once after creation, though time passes during it", async () => {
     const { db } = await open();
     let at = Date.parse("2026-03-01T12:00:00.000Z");
-    const keys = createSigningKeys({ db, keyring, clock: { now: () => new Date((at += 5)) } });
+    const keys = createOauthSigningKeyProvider({ db, keyring, clock: { now: () => new Date((at += 5)) } });
     expect((await keys.signing()).map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
   });
 
   it("verify their signatures, and are stored encrypted", async () => {
     const { db, processes } = await create();
-    const [keys] = processes as [SigningKeys];
+    const [keys] = processes as [OauthSigningKeyProvider];
     const [privateJwk] = await keys.signing();
     if (privateJwk === undefined) throw new Error("There is no key.");
     const token = await new SignJWT({})
@@ -71,8 +77,8 @@ describeOnPostgres("signing keys", (open) => {
     const log = createLog("info", {
       write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>),
     });
-    const later = createKeyring([{ id: "k2", key: new Uint8Array(32).fill(2) }]);
-    const keys = createSigningKeys({ db, keyring: later, clock, log });
+    const later = createEncryptionKeyring([{ id: "k2", key: new Uint8Array(32).fill(2) }]);
+    const keys = createOauthSigningKeyProvider({ db, keyring: later, clock, log });
     expect((await keys.publicJwks(first?.kid)).keys.map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
     // Verifying decrypts no key.
     expect(logged).toEqual([]);
@@ -96,7 +102,7 @@ describeOnPostgres("signing keys", (open) => {
 
   it("change in all processes a minute after a rotation, and old keys verify old tokens", async () => {
     const { db, clock, processes } = await create(2);
-    const [one, other] = processes as [SigningKeys, SigningKeys];
+    const [one, other] = processes as [OauthSigningKeyProvider, OauthSigningKeyProvider];
     const first = kidsOf({ keys: [...(await one.signing())] });
     await other.signing();
     const kid = await one.rotate();
@@ -113,17 +119,17 @@ describeOnPostgres("signing keys", (open) => {
     clock.advance(600_000);
     for (const keys of processes)
       expect(kidsOf(await keys.publicJwks())).toEqual(expect.arrayContaining(first));
-    await deleteExpiredSigningKeys(db, clock.now());
+    await deleteExpiredOauthSigningKeys(db, clock.now());
     expect(await db.selectFrom("oauthSigningKey").select("id").execute()).toHaveLength(4);
     clock.advance(120_000);
     for (const keys of processes) expect(kidsOf(await keys.publicJwks())).toHaveLength(2);
-    await deleteExpiredSigningKeys(db, clock.now());
+    await deleteExpiredOauthSigningKeys(db, clock.now());
     expect(await db.selectFrom("oauthSigningKey").select("id").execute()).toHaveLength(2);
   });
 
   it("are reloaded at most once a second, whatever ids callers invent", async () => {
     const { open: _, ...made } = { open, ...(await create()) };
-    const [keys] = made.processes as [SigningKeys];
+    const [keys] = made.processes as [OauthSigningKeyProvider];
     await keys.publicJwks();
     await made.db.deleteFrom("oauthSigningKey").execute();
     for (let time = 0; time < 50; time += 1)

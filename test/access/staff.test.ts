@@ -10,7 +10,7 @@ import {
   disableStaff,
   enableStaff,
   findActiveStaff,
-  validateAndHashNewPassword,
+  validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
   authenticateStaffByPassword,
@@ -52,7 +52,7 @@ describeOnPostgres("a staff member", (open) => {
     given: string,
     { isRevokingGrants = false, by = null as string | null } = {},
   ): Promise<void> => {
-    const passwordHash = await validateAndHashNewPassword(given);
+    const passwordHash = await validateAndHashNewStaffPassword(given);
     await runInTransaction(db, (transaction) =>
       setStaffPassword(transaction, { merchantId: by, now }, { staffId, passwordHash, isRevokingGrants }),
     );
@@ -231,7 +231,7 @@ describeOnPostgres("a staff member", (open) => {
     });
 
     it.each(["eleven char", "p".repeat(257)])("is refused: %s", async (given) => {
-      await expect(validateAndHashNewPassword(given)).rejects.toMatchObject({
+      await expect(validateAndHashNewStaffPassword(given)).rejects.toMatchObject({
         code: "invalid_field",
         parts: { details: [{ field: "/password" }] },
       });

@@ -1,7 +1,7 @@
 /** Files and paths with which a merchant or a stranger could attack buyers through a checkout page's branding. */
 import { deflateSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { decodeLogoFile } from "#commerce/merchants/logo-file.ts";
+import { decodeMerchantLogoFile } from "#commerce/merchants/logo-file.ts";
 import { drawDemoLogo } from "#demo/pictures/draw-logo.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -33,7 +33,7 @@ it.each([
   ["a picture of 4 000 million pixels in each direction", withSize(0xff_ff_ff_ff, 0xff_ff_ff_ff)],
   ["a file that is too large", Buffer.concat([png, Buffer.alloc(131_073)])],
 ])("%s is refused as a logo", (_name, file) => {
-  expect(decodeLogoFile("/logo", file.toString("base64"))).toEqual({
+  expect(decodeMerchantLogoFile("/logo", file.toString("base64"))).toEqual({
     faults: [expect.objectContaining({ in: "body", field: "/logo" })],
   });
 });

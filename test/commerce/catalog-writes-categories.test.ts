@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, it } from "vitest";
 import {
-  type CategoryUpsertInput,
+  type UpsertCategoryInput,
   deleteCategory,
   upsertCategory,
 } from "#commerce/catalog/change-category.ts";
@@ -27,7 +27,7 @@ describeOnPostgres("categories", (open, engine) => {
   });
 
   const names = [{ locale: "de", text: "Name" }];
-  const make = async (input: Partial<CategoryUpsertInput> = {}, context = world.context): Promise<string> =>
+  const make = async (input: Partial<UpsertCategoryInput> = {}, context = world.context): Promise<string> =>
     (await world.run(upsertCategory, { slug: fresh("category"), names, ...input }, context)).categoryId;
   const row = (id: string) =>
     world.db

@@ -1,6 +1,10 @@
 /** Images and videos of a product: only safe addresses, in the order that the merchant gave. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { attachMedia, isAllowedMediaUrl, removeMedia } from "#commerce/catalog/product-media.ts";
+import {
+  attachProductMedia,
+  isAllowedProductMediaUrl,
+  removeProductMedia,
+} from "#commerce/catalog/product-media.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import {
@@ -41,10 +45,14 @@ describeOnBoth("media", (open) => {
 
     it("inserts media at the end or at a position, and removes them", async () => {
       const { productId, variantId } = await makePublished(world);
-      const first = await world.run(attachMedia, { productId, ...image, url: "https://cdn.example/1.jpg" });
-      await world.run(attachMedia, { productId, ...image, url: "/media/2.webp" });
+      const first = await world.run(attachProductMedia, {
+        productId,
+        ...image,
+        url: "https://cdn.example/1.jpg",
+      });
+      await world.run(attachProductMedia, { productId, ...image, url: "/media/2.webp" });
       const rises = await countVersionRises(world, productId, () =>
-        world.run(attachMedia, { productId, ...image, url: "/media/0.webp", position: 0 }),
+        world.run(attachProductMedia, { productId, ...image, url: "/media/0.webp", position: 0 }),
       );
       expect(rises).toEqual({ product: 1, catalog: 1 });
       expect(await order(productId)).toEqual([
@@ -55,7 +63,7 @@ describeOnBoth("media", (open) => {
       const sku = fresh("M");
       await world.run(upsertVariant, { productId, variantId, sku, options: [], mediaId: first.mediaId });
       world.takeIndexed();
-      await world.run(removeMedia, { productId, mediaId: first.mediaId });
+      await world.run(removeProductMedia, { productId, mediaId: first.mediaId });
       expect(world.takeIndexed()).toEqual([[productId]]);
       expect(await order(productId)).toEqual(["0 /media/0.webp", "2 /media/2.webp"]);
       expect(await variantRow(variantId)).toMatchObject({ mediaId: null });
@@ -64,7 +72,7 @@ describeOnBoth("media", (open) => {
     it("refuses addresses that are neither https nor of this service, and sizes of zero", async () => {
       const productId = await makeProduct(world);
       expect(
-        await world.refusal(attachMedia, {
+        await world.refusal(attachProductMedia, {
           productId,
           ...image,
           url: "http://cdn.example/1.jpg",
@@ -96,22 +104,24 @@ describeOnBoth("media", (open) => {
           })),
         )
         .execute();
-      expect(await world.refusal(attachMedia, { productId, ...image, url: "/media/y" })).toMatchObject({
-        code: "invalid_state",
-        conflict: { reason: "media_limit_reached", data: { limit: 50 } },
-      });
+      expect(await world.refusal(attachProductMedia, { productId, ...image, url: "/media/y" })).toMatchObject(
+        {
+          code: "invalid_state",
+          conflict: { reason: "media_limit_reached", data: { limit: 50 } },
+        },
+      );
     });
 
     it("does not find media of another product", async () => {
       const productId = await makeProduct(world);
-      const { mediaId } = await world.run(attachMedia, { productId, ...image, url: "/media/a" });
+      const { mediaId } = await world.run(attachProductMedia, { productId, ...image, url: "/media/a" });
       expect(
-        await world.refusal(removeMedia, { productId: await makeProduct(world), mediaId }),
+        await world.refusal(removeProductMedia, { productId: await makeProduct(world), mediaId }),
       ).toMatchObject({ code: "resource_not_found" });
-      expect(await world.refusal(removeMedia, { productId, mediaId: "med_\u0000" })).toMatchObject({
+      expect(await world.refusal(removeProductMedia, { productId, mediaId: "med_\u0000" })).toMatchObject({
         code: "resource_not_found",
       });
-      expect(await world.refusal(removeMedia, { productId, mediaId }, world.other)).toMatchObject({
+      expect(await world.refusal(removeProductMedia, { productId, mediaId }, world.other)).toMatchObject({
         code: "product_not_found",
       });
     });
@@ -121,7 +131,7 @@ describeOnBoth("media", (open) => {
 describe("media addresses", () => {
   it.each(["https://cdn.example/a.jpg?w=1", "/media/a.jpg", "/media/2026/03/a-b_c.webp"])(
     "accept %s",
-    (url) => expect(isAllowedMediaUrl(url)).toBe(true),
+    (url) => expect(isAllowedProductMediaUrl(url)).toBe(true),
   );
   it.each([
     "http://cdn.example/a.jpg",
@@ -139,5 +149,5 @@ describe("media addresses", () => {
     "https://cdn.example/a b.jpg",
     `https://cdn.example/${"a".repeat(2048)}`,
     "",
-  ])("refuse %j", (url) => expect(isAllowedMediaUrl(url)).toBe(false));
+  ])("refuse %j", (url) => expect(isAllowedProductMediaUrl(url)).toBe(false));
 });

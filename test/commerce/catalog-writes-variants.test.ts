@@ -3,7 +3,7 @@
  * has all options.
  */
 import { beforeAll, describe, expect, it } from "vitest";
-import { attachMedia } from "#commerce/catalog/product-media.ts";
+import { attachProductMedia } from "#commerce/catalog/product-media.ts";
 import { isGtin } from "#commerce/catalog/catalog-fields.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -259,7 +259,7 @@ describeOnPostgres("variants", (open) => {
         width: 1,
         height: 1,
       } as const;
-      const { mediaId } = await world.run(attachMedia, { productId: elsewhere.productId, ...medium });
+      const { mediaId } = await world.run(attachProductMedia, { productId: elsewhere.productId, ...medium });
       const productId = await makeProduct(world);
       expect(
         await world.refusal(upsertVariant, {

@@ -1,12 +1,12 @@
 /** Tax rates, delivery methods and policies of a market: identified by their scope and replaced as a whole. */
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  type DeliveryMethodUpsertInput,
-  type TaxRateUpsertInput,
+  type UpsertDeliveryMethodInput,
+  type UpsertTaxRateInput,
   upsertDeliveryMethod,
   upsertTaxRate,
 } from "#commerce/markets/delivery-and-tax.ts";
-import { upsertPolicy } from "#commerce/markets/change-policy.ts";
+import { upsertMerchantPolicy } from "#commerce/markets/change-policy.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, countVersionRises, startOfWorld, type World } from "./writes-world.ts";
 
@@ -22,7 +22,7 @@ describeOnPostgres("a market's rules", (open) => {
     conflict: null,
   };
 
-  const rate = (): TaxRateUpsertInput => ({
+  const rate = (): UpsertTaxRateInput => ({
     marketId: world.europe,
     country: "DE",
     name: "MwSt.",
@@ -31,7 +31,7 @@ describeOnPostgres("a market's rules", (open) => {
   });
   const taxRateRow = (id: string) =>
     world.db.selectFrom("taxRate").selectAll().where("id", "=", id).executeTakeFirst();
-  const method = (): DeliveryMethodUpsertInput => ({
+  const method = (): UpsertDeliveryMethodInput => ({
     marketId: world.europe,
     code: "standard",
     names: [{ locale: "de", text: "Standard" }],
@@ -161,8 +161,8 @@ describeOnPostgres("a market's rules", (open) => {
     const summaries = [{ locale: "de", text: "30 Tage Rückgabe.\nKostenlos." }];
 
     it("keeps one policy for all markets, and one for each market with a separate policy", async () => {
-      const general = await world.run(upsertPolicy, { type: "return", summaries });
-      const european = await world.run(upsertPolicy, {
+      const general = await world.run(upsertMerchantPolicy, { type: "return", summaries });
+      const european = await world.run(upsertMerchantPolicy, {
         type: "return",
         marketId: world.europe,
         summaries,
@@ -179,10 +179,14 @@ describeOnPostgres("a market's rules", (open) => {
         url: "https://shop.example/return",
       });
       const change = { type: "return", summaries: [{ locale: "de", text: "60 Tage." }] } as const;
-      expect((await countVersionRises(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(1);
-      expect((await countVersionRises(world, "", () => world.run(upsertPolicy, change))).catalog).toBe(0);
+      expect(
+        (await countVersionRises(world, "", () => world.run(upsertMerchantPolicy, change))).catalog,
+      ).toBe(1);
+      expect(
+        (await countVersionRises(world, "", () => world.run(upsertMerchantPolicy, change))).catalog,
+      ).toBe(0);
       expect(await policyRow(general.policyId)).toMatchObject({ summaries: { de: "60 Tage." }, version: 2 });
-      expect(await world.refusal(upsertPolicy, { ...change, expectedVersion: 1 })).toEqual({
+      expect(await world.refusal(upsertMerchantPolicy, { ...change, expectedVersion: 1 })).toEqual({
         code: "version_conflict",
         details: [],
         conflict: {
@@ -198,7 +202,7 @@ describeOnPostgres("a market's rules", (open) => {
 
     it("refuses input out of bounds, and a market of another merchant", async () => {
       expect(
-        await world.refusal(upsertPolicy, {
+        await world.refusal(upsertMerchantPolicy, {
           type: "free" as "return",
           summaries: [],
           url: "http://shop.example",
@@ -209,7 +213,7 @@ describeOnPostgres("a market's rules", (open) => {
         conflict: null,
       });
       expect(
-        await world.refusal(upsertPolicy, { type: "return", summaries, marketId: world.otherMarket }),
+        await world.refusal(upsertMerchantPolicy, { type: "return", summaries, marketId: world.otherMarket }),
       ).toEqual(missing);
     });
   });

@@ -1,7 +1,7 @@
 /** Two merchants with markets in a separate database, and helpers of the tests of catalog, stock and markets. */
 import { sql } from "kysely";
 import { expect } from "vitest";
-import { createProduct, type ProductCreateInput } from "#commerce/catalog/change-product.ts";
+import { createProduct, type CreateProductInput } from "#commerce/catalog/change-product.ts";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { publishProduct } from "#commerce/catalog/publish-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
@@ -137,7 +137,7 @@ export function fresh(stem: string): string {
 
 export async function makeProduct(
   world: World,
-  input: Partial<ProductCreateInput> = {},
+  input: Partial<CreateProductInput> = {},
   context = world.context,
 ): Promise<string> {
   const { productId } = await world.run(

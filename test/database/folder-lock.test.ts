@@ -13,7 +13,7 @@ import {
   DataFolderInUseError,
   DataFolderUnusableError,
   lockDataFolder,
-  waitForDataFolder,
+  waitForDataFolderLock,
 } from "#database/folder-lock.ts";
 
 let folder = "";
@@ -96,12 +96,12 @@ it("a start waits for the lock of a process that is ending", async () => {
   });
   await once(child, "spawn");
   writeLock({ pid: child.pid, startedAt: startTimeOf(child.pid ?? 0) });
-  const waiting = waitForDataFolder(folder);
+  const waiting = waitForDataFolderLock(folder);
   child.kill("SIGKILL");
   const release = await waiting;
   expect(lockOf().pid).toBe(process.pid);
   // It does not wait for its own process.
-  await expect(waitForDataFolder(folder)).rejects.toThrow(DataFolderInUseError);
+  await expect(waitForDataFolderLock(folder)).rejects.toThrow(DataFolderInUseError);
   release();
 });
 

@@ -2,17 +2,17 @@
 import { createHash } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
-import { createIdempotentRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
+import { createIdempotentRequestRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
 import {
   eraseAnswersOfIdempotencyRecords,
   findIdempotencyRecords,
   type IdempotencyRecordKey,
 } from "#database/idempotency-maintenance.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
-const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
 const now = new Date("2026-05-01T10:00:00.000Z");
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 const keyOf = (ownerId: string, key: string): IdempotencyRecordKey => ({
@@ -28,7 +28,7 @@ describeOnBoth("an idempotency record", (open) => {
   let db: Database;
   let at = now;
   const ask = (ownerId: string, key: string, body: string) =>
-    createIdempotentRunner({ db, keyring, clock: { now: () => at } })(
+    createIdempotentRequestRunner({ db, keyring, clock: { now: () => at } })(
       { ownerId, key, fingerprint: digest(key) },
       () => Promise.resolve<StoredIdempotentAnswer>({ status: 200, contentType: "text/plain", body }),
     );
@@ -87,7 +87,7 @@ describeOnBoth("an idempotency record", (open) => {
   });
 
   it("that cannot be decrypted is found too, but other errors are thrown", async () => {
-    const other = createKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
+    const other = createEncryptionKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
     expect(
       await findIdempotencyRecords(db, other, {
         ownerIds: ["ins_1"],

@@ -6,11 +6,11 @@ import { createHash } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import {
-  createIdempotentRunner,
-  getIdempotencyRecordSealContext,
+  createIdempotentRequestRunner,
+  getIdempotencyRecordEncryptionContext,
   type StoredIdempotentAnswer,
 } from "#database/idempotency.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const first = { id: "k1", key: Buffer.alloc(32, 7) };
@@ -27,7 +27,11 @@ describeOnBoth("the fingerprint", (open) => {
   });
 
   it("differs between records of the same request, and is never the plain digest", async () => {
-    const doOnce = createIdempotentRunner({ db, keyring: createKeyring([first]), clock: { now: () => now } });
+    const doOnce = createIdempotentRequestRunner({
+      db,
+      keyring: createEncryptionKeyring([first]),
+      clock: { now: () => now },
+    });
     for (const key of ["k-1", "k-2"]) await doOnce({ ...asked, key }, () => Promise.resolve(answer));
     const rows = await db.selectFrom("idempotencyRecord").select("fingerprint").execute();
     const kept = rows.map(({ fingerprint }) => Buffer.from(fingerprint).toString("hex"));
@@ -37,18 +41,21 @@ describeOnBoth("the fingerprint", (open) => {
 
   it("is recognized during key rotation, also once the original key is gone", async () => {
     await db.deleteFrom("idempotencyRecord").execute();
-    const both = createKeyring([second, first]);
+    const both = createEncryptionKeyring([second, first]);
     const under = (keyring: typeof both) =>
-      createIdempotentRunner({ db, keyring, clock: { now: () => now } });
+      createIdempotentRequestRunner({ db, keyring, clock: { now: () => now } });
     const never = (): Promise<StoredIdempotentAnswer> => Promise.reject(new Error("It happened before."));
-    await under(createKeyring([first]))(asked, () => Promise.resolve(answer));
+    await under(createEncryptionKeyring([first]))(asked, () => Promise.resolve(answer));
     expect(await under(both)(asked, never)).toEqual({ recorded: answer, isReplay: true });
 
-    const place = getIdempotencyRecordSealContext({ ownerId: asked.ownerId, digest: digest(asked.key) });
+    const place = getIdempotencyRecordEncryptionContext({
+      ownerId: asked.ownerId,
+      digest: digest(asked.key),
+    });
     const row = await db.selectFrom("idempotencyRecord").selectAll().executeTakeFirstOrThrow();
     const { dataKey, keyId } = both.rewrap(row, place);
     await db.updateTable("idempotencyRecord").set({ dataKey, keyId }).execute();
-    const later = under(createKeyring([second]));
+    const later = under(createEncryptionKeyring([second]));
     expect(await later(asked, never)).toEqual({ recorded: answer, isReplay: true });
     await expect(later({ ...asked, fingerprint: digest("another") }, never)).rejects.toMatchObject({
       code: "idempotency_key_reused",

@@ -4,11 +4,11 @@
  */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { createIdempotentRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createIdempotentRequestRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
-const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
 const fingerprint = createHash("sha256").update("asked").digest();
 const answerOf = (body: string): StoredIdempotentAnswer => ({ status: 200, contentType: "text/plain", body });
 
@@ -17,8 +17,8 @@ describeOnBoth("while a request runs under a key", (open) => {
     const { db, engine } = await open({ poolSize: 5 });
     // Two idempotency stores, as in two processes: neither knows what runs in the other.
     const [here, there] = [
-      createIdempotentRunner({ db, keyring, clock: { now: () => new Date() } }),
-      createIdempotentRunner({ db, keyring, clock: { now: () => new Date() } }),
+      createIdempotentRequestRunner({ db, keyring, clock: { now: () => new Date() } }),
+      createIdempotentRequestRunner({ db, keyring, clock: { now: () => new Date() } }),
     ];
     const gate = Promise.withResolvers<undefined>();
     const began = Promise.withResolvers<undefined>();

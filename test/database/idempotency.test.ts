@@ -8,25 +8,27 @@ import { Client } from "pg";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
 import {
-  type IdempotencyClaim,
-  createIdempotentRunner,
-  type IdempotentRunner,
+  type IdempotencyKeyClaim,
+  createIdempotentRequestRunner,
+  type IdempotentRequestRunner,
   answerRetentionMs,
   type StoredIdempotentAnswer,
 } from "#database/idempotency.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 
-const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-const claimOf = (parts: Partial<{ ownerId: string; key: string; asked: string }> = {}): IdempotencyClaim => {
+const claimOf = (
+  parts: Partial<{ ownerId: string; key: string; asked: string }> = {},
+): IdempotencyKeyClaim => {
   const { ownerId = "ins_1", key = "k-1", asked = "a" } = parts;
   return { ownerId, key, fingerprint: digest(asked) };
 };
@@ -63,7 +65,7 @@ function countedWork(name = "e"): {
 
 describeOnBoth("a request with an idempotency key", (open) => {
   let db: Database;
-  let doOnce: IdempotentRunner;
+  let doOnce: IdempotentRequestRunner;
   let clock: TestClock;
   beforeAll(async () => {
     ({ db } = await open({ poolSize: 4 }));
@@ -72,7 +74,7 @@ describeOnBoth("a request with an idempotency key", (open) => {
     await db.deleteFrom("app").execute();
     await db.deleteFrom("idempotencyRecord").execute();
     clock = new TestClock(new Date("2026-05-01T10:00:00.000Z"));
-    doOnce = createIdempotentRunner({ db, keyring, clock });
+    doOnce = createIdempotentRequestRunner({ db, keyring, clock });
   });
 
   it("has its effect once, and every retry gets the same answer, byte for byte", async () => {
@@ -271,8 +273,8 @@ describe("two processes on one PostgreSQL", () => {
       openDatabase({ url, poolSize: 1 }),
     ]);
     const [here, there] = [
-      createIdempotentRunner({ db: one.db, keyring, clock: { now } }),
-      createIdempotentRunner({ db: two.db, keyring, clock: { now } }),
+      createIdempotentRequestRunner({ db: one.db, keyring, clock: { now } }),
+      createIdempotentRequestRunner({ db: two.db, keyring, clock: { now } }),
     ];
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
@@ -306,7 +308,7 @@ describe("two processes on one PostgreSQL", () => {
     const url = await createDatabase();
     const database = await openDatabase({ url, poolSize: 2 });
     const { db } = database;
-    const doOnce = createIdempotentRunner({ db, keyring, clock: { now } });
+    const doOnce = createIdempotentRequestRunner({ db, keyring, clock: { now } });
     const beside = new Client({ connectionString: url });
     await beside.connect();
     await doOnce(claimOf(), countedWork("earlier").work);
@@ -338,7 +340,7 @@ describe("a lost connection", () => {
 
   async function behindProxy(): Promise<{
     db: Database;
-    doOnce: IdempotentRunner;
+    doOnce: IdempotentRequestRunner;
     proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
     end: () => Promise<void>;
   }> {
@@ -354,7 +356,7 @@ describe("a lost connection", () => {
     };
     return {
       db: database.db,
-      doOnce: createIdempotentRunner({ db: database.db, keyring, clock: { now } }),
+      doOnce: createIdempotentRequestRunner({ db: database.db, keyring, clock: { now } }),
       proxy,
       end,
     };

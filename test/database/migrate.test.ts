@@ -4,22 +4,22 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { type Migration, migrate, readMigrations } from "#database/migrate.ts";
+import { type DatabaseMigration, migrate, readMigrationFiles } from "#database/migrate.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
 import { describeOnBoth, type Engine } from "#test/support/databases.ts";
 
 const earlierChecksums = JSON.parse(
   readFileSync(new URL("../../schema/migrations/earlier-checksums.json", import.meta.url), "utf8"),
 ) as Record<string, string>;
-const one: Migration = {
+const one: DatabaseMigration = {
   name: "0001-one",
   sql: "create table one (id int primary key); insert into one values (1);",
 };
-const two: Migration = {
+const two: DatabaseMigration = {
   name: "0002-two",
   sql: "alter table one add column name text; create table two (id int);",
 };
-const broken: Migration = {
+const broken: DatabaseMigration = {
   name: "0003-broken",
   sql: "drop table two; create table three (id int); insert into three select 1/0;",
 };
@@ -121,7 +121,7 @@ it("migrating makes two processes that start at once wait for each other", async
 });
 
 it("migrations have unique numbers in one order", () => {
-  const names = readMigrations().map(({ name }) => name);
+  const names = readMigrationFiles().map(({ name }) => name);
   names.forEach((name, index) =>
     expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, "0")}-[a-z0-9-]+$`)),
   );

@@ -5,13 +5,13 @@
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
-import { buildInsertQuery } from "#database/prepared-template.ts";
+import { buildInsertSqlQuery } from "#database/prepared-template.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import {
   runInTransaction,
   runStatementsPipelined,
   type Transaction,
-  runStatementWithCommit,
+  runSqlStatementWithCommit,
 } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -74,8 +74,8 @@ describeOnBoth("a transaction", (open) => {
   describe("that sends last statements with its commit", () => {
     it("has executed them in order once committed, and not before", async () => {
       const seen = await runInTransaction(db, async (transaction) => {
-        await runStatementWithCommit(transaction, insert("b"));
-        await runStatementWithCommit(
+        await runSqlStatementWithCommit(transaction, insert("b"));
+        await runSqlStatementWithCommit(
           transaction,
           CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]),
         );
@@ -92,7 +92,7 @@ describeOnBoth("a transaction", (open) => {
     it("executes none of them if the work throws", async () => {
       const failure = new Error("no");
       const work = runInTransaction(db, async (transaction) => {
-        await runStatementWithCommit(transaction, insert("b"));
+        await runSqlStatementWithCommit(transaction, insert("b"));
         await write(transaction, "a");
         throw failure;
       });
@@ -106,7 +106,7 @@ describeOnBoth("a transaction", (open) => {
     ])("commits nothing if %s of them fails, and throws its error", async (_which, queries) => {
       const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        for (const query of queries) await runStatementWithCommit(transaction, query);
+        for (const query of queries) await runSqlStatementWithCommit(transaction, query);
       });
       expect(getSqlState(await thrownBy(work))).toBe(uniqueViolation);
       expect(await idsOf(db)).toEqual([]);
@@ -118,7 +118,7 @@ describeOnBoth("a transaction", (open) => {
       let runs = 0;
       await runInTransaction(db, async (transaction) => {
         runs += 1;
-        await runStatementWithCommit(transaction, insert(`run ${runs}`));
+        await runSqlStatementWithCommit(transaction, insert(`run ${runs}`));
         if (runs < 3) throw Object.assign(new Error("could not serialize access"), { code: "40001" });
       });
       expect(await idsOf(db)).toEqual(["run 3"]);
@@ -135,7 +135,7 @@ describeOnBoth("a transaction", (open) => {
       };
       const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        await runStatementWithCommit(
+        await runSqlStatementWithCommit(
           transaction,
           CompiledQuery.raw("update app set name = $1", [unsendable]),
         );
@@ -167,8 +167,8 @@ describeOnBoth("a transaction", (open) => {
           createdAt,
         }));
       const [first, second] = [
-        buildInsertQuery(db, "app", rows("a")),
-        buildInsertQuery(db, "app", rows("b")),
+        buildInsertSqlQuery(db, "app", rows("a")),
+        buildInsertSqlQuery(db, "app", rows("b")),
       ];
       expect(second.sql).toBe(first.sql);
       await db.executeQuery(first);

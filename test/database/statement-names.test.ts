@@ -4,7 +4,7 @@
  */
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
-import { manyFormsMark, createStatementPool } from "#database/statement-pool.ts";
+import { manyFormsMark, createPreparedStatementConnectionPool } from "#database/statement-pool.ts";
 
 async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]> {
   const asked: (string | undefined)[] = [];
@@ -14,7 +14,10 @@ async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]
     release: () => undefined,
   };
   const pool = { options: {}, connect: () => Promise.resolve(client) } as unknown as pg.Pool;
-  const connection = await createStatementPool(pool, { prepared: true, limits: undefined }).connect();
+  const connection = await createPreparedStatementConnectionPool(pool, {
+    prepared: true,
+    limits: undefined,
+  }).connect();
   for (const text of texts) await connection.query(text, [1]);
   return asked;
 }

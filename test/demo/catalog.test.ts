@@ -8,8 +8,8 @@ import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
 import type { DemoCategoryEntry } from "#demo/data/merchants-schema.ts";
 import { loadDemoCatalog, type DemoMerchant, loadDemoMerchants, parseDemoData } from "#demo/demo-data.ts";
 import type { DemoLocale } from "#demo/data/data-file.ts";
-import { getProductSlug, createSlug } from "#demo/rows/product-rows.ts";
-import { createVariantSku, listOptionCombinations } from "#demo/rows/variant-rows.ts";
+import { getDemoProductSlug, createDemoSlug } from "#demo/rows/product-rows.ts";
+import { createDemoVariantSku, listOptionCombinations } from "#demo/rows/variant-rows.ts";
 import { isSlug } from "#foundation/text.ts";
 
 const { first: store, second: roastery } = loadDemoMerchants();
@@ -101,7 +101,7 @@ describe.each([
   it("gives no two products the same slug, former slugs included", () => {
     const slugs = entries.flatMap((entry) => [
       ...new Set([
-        ...locales.map((locale: DemoLocale) => getProductSlug(entry, locale)),
+        ...locales.map((locale: DemoLocale) => getDemoProductSlug(entry, locale)),
         ...(entry.slugFormer === undefined ? [] : [entry.slugFormer]),
       ]),
     ]);
@@ -122,7 +122,9 @@ describe.each([
       ),
     ).toEqual([]);
     const skus = entries.flatMap((entry) =>
-      listOptionCombinations(entry.options ?? []).map((combination) => createVariantSku(entry, combination)),
+      listOptionCombinations(entry.options ?? []).map((combination) =>
+        createDemoVariantSku(entry, combination),
+      ),
     );
     expect(new Set(skus).size).toBe(skus.length);
   });
@@ -164,15 +166,15 @@ it("sells some products only in some markets", () => {
 
 it("shares one slug between the two merchants", () => {
   const [first, second] = [store, roastery].map(
-    (merchant) => new Set(entriesOf(merchant).map((entry) => getProductSlug(entry, "en"))),
+    (merchant) => new Set(entriesOf(merchant).map((entry) => getDemoProductSlug(entry, "en"))),
   );
   expect([...(first ?? [])].filter((slug) => second?.has(slug))).toEqual(["pour-over-coffee-set"]);
 });
 
 it("spells German umlauts out in slugs and drops other accents", () => {
-  expect(createSlug("Größe Über Ärger", "de")).toBe("groesse-ueber-aerger");
-  expect(createSlug("Måne Bølge Café 3 × 3", "en")).toBe("mane-bolge-cafe-3-x-3");
-  expect(createSlug(`${"a".repeat(95)} b`, "en")).toBe("a".repeat(95));
+  expect(createDemoSlug("Größe Über Ärger", "de")).toBe("groesse-ueber-aerger");
+  expect(createDemoSlug("Måne Bølge Café 3 × 3", "en")).toBe("mane-bolge-cafe-3-x-3");
+  expect(createDemoSlug(`${"a".repeat(95)} b`, "en")).toBe("a".repeat(95));
 });
 
 function namesOf(categories: readonly DemoCategoryEntry[]): DemoCategoryEntry["names"][] {

@@ -9,7 +9,7 @@ import { seedDemoWebhooks } from "#demo/webhooks/seed-webhooks.ts";
 import { demoRender } from "#test/support/copies.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 
 const hourMs = 3_600_000;
 
@@ -147,7 +147,7 @@ describeOnPostgres("the demo's webhooks", (_open, engine) => {
       .where("merchantId", "=", demo.merchants.first.id)
       .executeTakeFirstOrThrow();
     const owner = { id: demo.merchants.first.id, installationId: installation.id };
-    const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+    const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
     const seed = () =>
       runInTransaction(database.db, (transaction) =>
         seedDemoWebhooks(transaction, {

@@ -6,24 +6,24 @@ import { expect, it } from "vitest";
 import { pictureDrawings } from "#demo/pictures/picture-drawings.ts";
 import {
   renderDemoPicture,
-  type PictureMotif,
-  createPictureName,
-  getPicturePath,
+  type DemoPictureMotif,
+  createDemoPictureName,
+  getDemoPicturePath,
 } from "#demo/pictures/pictures.ts";
 
-const motifs = Object.keys(pictureDrawings) as PictureMotif[];
+const motifs = Object.keys(pictureDrawings) as DemoPictureMotif[];
 
 it("renders the same picture for the same name, and a different picture for a different name", () => {
-  const name = createPictureName("tent", "CMP-FJELL2", "moss");
+  const name = createDemoPictureName("tent", "CMP-FJELL2", "moss");
   expect(name).toBe("tent-cmp-fjell2-moss");
   expect(renderDemoPicture(name)).toBe(renderDemoPicture(name));
   expect(renderDemoPicture(name)).not.toBe(
-    renderDemoPicture(createPictureName("tent", "CMP-FJELL2", "ochre")),
+    renderDemoPicture(createDemoPictureName("tent", "CMP-FJELL2", "ochre")),
   );
 });
 
 it("renders every motif in the colour and view of the name", () => {
-  const pictures = motifs.map((motif) => renderDemoPicture(createPictureName(motif, "any", "brick")));
+  const pictures = motifs.map((motif) => renderDemoPicture(createDemoPictureName(motif, "any", "brick")));
   expect(new Set(pictures).size).toBe(motifs.length);
   expect(pictures.filter((picture) => /[{}]|undefined|NaN/.test(picture))).toEqual([]);
   expect(renderDemoPicture("jacket-any-brick")).toContain("#a8503c");
@@ -60,5 +60,5 @@ it.each([
 });
 
 it("has the picture's path under /media/demo", () => {
-  expect(getPicturePath("tent-x")).toBe("/media/demo/tent-x.svg");
+  expect(getDemoPicturePath("tent-x")).toBe("/media/demo/tent-x.svg");
 });

@@ -16,13 +16,13 @@ import { type PartialDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-fi
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { demoRender } from "#test/support/copies.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 
 const now = new Date("2026-06-01T12:00:00.000Z");
-const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
+const keyring = createEncryptionKeyring([{ id: "test", key: randomBytes(32) }]);
 const keys = {
   full: "k1",
   catalogRead: "k2",

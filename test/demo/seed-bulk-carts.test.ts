@@ -1,21 +1,21 @@
 /** Bulk carts are varied, equal for the same seed, and priced by the service's price rules. */
 import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
-import { toCartDraft } from "#commerce/carts/cart-draft.ts";
+import { toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { loadCartOffer } from "#commerce/carts/load-offer.ts";
+import { loadCurrentOfferForCart } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkCartOptions, seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedDemoCarts } from "#demo/carts/seed-carts.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
-const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
+const keyring = createEncryptionKeyring([{ id: "test", key: randomBytes(32) }]);
 
 describeOnPostgres("bulk carts", (open) => {
   let database: OpenedDatabase;
@@ -89,8 +89,8 @@ describeOnPostgres("bulk carts", (open) => {
   });
 
   const repriceStoredCart = async (transaction: Transaction, cart: CartAggregate): Promise<unknown> => {
-    const draft = toCartDraft(cart);
-    const offer = await loadCartOffer(transaction, {
+    const draft = toUnpricedCartDraft(cart);
+    const offer = await loadCurrentOfferForCart(transaction, {
       merchantId: cart.merchant.id,
       marketId: cart.marketId,
       variantIds: draft.lines.map(({ variantId }) => variantId),

@@ -15,11 +15,11 @@ import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { type BulkOrderOptions, seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
-const keyring = createKeyring([{ id: "test", key: randomBytes(32) }]);
+const keyring = createEncryptionKeyring([{ id: "test", key: randomBytes(32) }]);
 const count = 1100;
 
 describeOnPostgres("bulk orders", (open) => {

@@ -1,6 +1,10 @@
 /** The seeded demo has the data that "Demo data" in the guide to running the service describes. */
 import { beforeAll, expect, it } from "vitest";
-import { type Availability, availabilities, computeAvailability } from "#commerce/catalog/availability.ts";
+import {
+  type StockAvailability,
+  availabilities,
+  computeStockAvailability,
+} from "#commerce/catalog/availability.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { loadDemoMerchants } from "#demo/demo-data.ts";
@@ -32,7 +36,7 @@ describeOnPostgres("the demo", (open) => {
 
   const rows = async (text: string): Promise<Record<string, unknown>[]> =>
     (await database.script((run) => run(text))).flat();
-  const availabilityBySku = async (): Promise<Map<string, Availability>> => {
+  const availabilityBySku = async (): Promise<Map<string, StockAvailability>> => {
     const list = await database.db
       .selectFrom("variant")
       .innerJoin("product", "product.id", "variant.productId")
@@ -48,7 +52,7 @@ describeOnPostgres("the demo", (open) => {
       ])
       .where("status", "=", "published")
       .execute();
-    return new Map(list.map((row) => [row.sku, computeAvailability(row, now)]));
+    return new Map(list.map((row) => [row.sku, computeStockAvailability(row, now)]));
   };
 
   it("is inserted with one statement per table", () => {

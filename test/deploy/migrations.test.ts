@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OpenedDatabase, openDatabase, type SqlScriptRunner } from "#database/connect.ts";
-import { type Migration, readMigrations } from "#database/migrate.ts";
+import { type DatabaseMigration, readMigrationFiles } from "#database/migrate.ts";
 
 const isOlder = (name: string): boolean => name < "0008";
 
@@ -47,7 +47,7 @@ const uniqueIndexes = (text: string): { name: string; table: string }[] =>
   ].map(([, name = "", table = ""]) => ({ name, table }));
 
 const unique = new Set(
-  readMigrations().flatMap(({ sql }) => uniqueIndexes(plain(sql)).map(({ name }) => name)),
+  readMigrationFiles().flatMap(({ sql }) => uniqueIndexes(plain(sql)).map(({ name }) => name)),
 );
 
 /**
@@ -95,7 +95,7 @@ const replacesCheck = /\badd\s+constraint\s+\w+\s+check\b/;
  */
 async function widenedChecks(
   database: OpenedDatabase,
-  earlier: readonly Pick<Migration, "sql">[],
+  earlier: readonly Pick<DatabaseMigration, "sql">[],
   sql: string,
 ): Promise<ReadonlySet<string>> {
   if (!replacesCheck.test(plain(sql))) return new Set();
@@ -153,10 +153,10 @@ describe("migrations", () => {
   });
   afterAll(() => empty.close());
 
-  it.each(readMigrations().filter(({ name }) => !isOlder(name)))(
+  it.each(readMigrationFiles().filter(({ name }) => !isOlder(name)))(
     "$name only adds, so that processes of the previous release continue beside it",
     async ({ name, sql }) => {
-      const earlier = readMigrations().filter((migration) => migration.name < name);
+      const earlier = readMigrationFiles().filter((migration) => migration.name < name);
       expect(faultsOf(sql, await widenedChecks(empty, earlier, sql))).toEqual([]);
     },
   );
@@ -248,7 +248,7 @@ describe("migrations", () => {
 
   it("older than the rule would violate it, so the runbook names them", () => {
     expect(
-      readMigrations()
+      readMigrationFiles()
         .filter(({ name, sql }) => isOlder(name) && faultsOf(sql).length > 0)
         .map(({ name }) => name),
     ).toContain("0007-search-matches");

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createAddressWrite, openCart, openShop, parseAnswer } from "#soak/shop.ts";
 import { demoRender } from "#test/support/copies.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -20,7 +20,7 @@ it("fifty duplicates take no connection from others, in the same process and in 
     openDatabase({ url, poolSize: pools.second }),
     openDatabase({ url, poolSize: pools.first }),
   ]);
-  const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
   const demo = await prepareDemo(here, {
     dataDir: temporaryFolder(),
     publicUrl,

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
-import { expireSessions } from "#commerce/checkout/release-sessions.ts";
+import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { findCheckoutFaults } from "#soak/checkout-checks.ts";
 import {
   createRaceCounts,
@@ -148,7 +148,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
     );
     const expired = Promise.race(outcomes).then(async () => {
       clock.advance(60 * 60_000);
-      return expireSessions({ db: database.db, publicUrl, render, now: clock.now() });
+      return expireCheckoutSessions({ db: database.db, publicUrl, render, now: clock.now() });
     });
     await Promise.all([expired, ...outcomes]);
     await settle();

@@ -6,23 +6,23 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  createKeyring,
+  createEncryptionKeyring,
   DecryptionError,
   type EncryptionKey,
-  type Keyring,
-  type SealContext,
-  type SealedValue,
+  type EncryptionKeyring,
+  type EncryptionContext,
+  type EncryptedValue,
 } from "#foundation/encryption.ts";
 
 const keyNamed = (id: string): EncryptionKey => ({ id, key: randomBytes(32) });
-const place: SealContext = { table: "personal_data", column: "sealed", rowId: "psd_1" };
+const place: EncryptionContext = { table: "personal_data", column: "sealed", rowId: "psd_1" };
 const first = keyNamed("k1");
 const second = keyNamed("k2");
-const keyring = createKeyring([first]);
+const keyring = createEncryptionKeyring([first]);
 
 const flipped = (bytes: Uint8Array, bit: number): Uint8Array =>
   bytes.map((byte, index) => (index === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
-const expectRefused = (ring: Keyring, sealed: SealedValue, at: SealContext): void => {
+const expectRefused = (ring: EncryptionKeyring, sealed: EncryptedValue, at: EncryptionContext): void => {
   expect(() => ring.open(sealed, at)).toThrow(DecryptionError);
 };
 
@@ -120,8 +120,8 @@ describe("decryption fails", () => {
   });
 
   it("with another key of the same name, and without its key, naming the missing key", () => {
-    expectRefused(createKeyring([keyNamed("k1")]), sealed, place);
-    expect(() => createKeyring([second]).open(sealed, place)).toThrow(
+    expectRefused(createEncryptionKeyring([keyNamed("k1")]), sealed, place);
+    expect(() => createEncryptionKeyring([second]).open(sealed, place)).toThrow(
       new DecryptionError(
         "personal_data.sealed of psd_1 was encrypted with the key k1, which is not in ENCRYPTION_KEYS.",
         "k1",
@@ -132,7 +132,7 @@ describe("decryption fails", () => {
 
 describe("key rotation", () => {
   const old = keyring.seal("Anna", place);
-  const both = createKeyring([second, first]);
+  const both = createEncryptionKeyring([second, first]);
 
   it("decrypts values of an older key, and encrypts with the first", () => {
     expect(both.currentKeyId).toBe("k2");
@@ -145,7 +145,7 @@ describe("key rotation", () => {
     expect(moved.keyId).toBe("k2");
     expect(moved.sealed).toBe(old.sealed);
     expect(moved.dataKey).not.toEqual(old.dataKey);
-    expect(createKeyring([second]).open(moved, place).toString()).toBe("Anna");
+    expect(createEncryptionKeyring([second]).open(moved, place).toString()).toBe("Anna");
     expect(() => keyring.open(moved, place)).toThrow(DecryptionError);
   });
 
@@ -160,12 +160,12 @@ it.each([
   ["an id twice", [first, keyNamed("k1")], "Two keys of a keyring have the same id."],
   ["a short key", [{ id: "k3", key: randomBytes(16) }], "The key k3 has 16 bytes and must have 32."],
 ])("a keyring cannot be created from %s", (_name, keys, message) => {
-  expect(() => createKeyring(keys)).toThrow(message);
+  expect(() => createEncryptionKeyring(keys)).toThrow(message);
 });
 
 it("a keyring keeps its keys if the caller's bytes are overwritten", () => {
   const key = keyNamed("k1");
-  const ring = createKeyring([key]);
+  const ring = createEncryptionKeyring([key]);
   const sealed = ring.seal("Anna", place);
   key.key.fill(0);
   expect(ring.open(sealed, place).toString()).toBe("Anna");
@@ -180,22 +180,22 @@ describe("a keyed digest beside an encrypted value", () => {
     const digest = keyring.digest(sealed, place, beside);
     expect(digest).toHaveLength(32);
     expect(keyring.digest(sealed, place, beside)).toEqual(digest);
-    const moved = createKeyring([second, first]).rewrap(sealed, place);
-    expect(createKeyring([second]).digest(moved, place, beside)).toEqual(digest);
+    const moved = createEncryptionKeyring([second, first]).rewrap(sealed, place);
+    expect(createEncryptionKeyring([second]).digest(moved, place, beside)).toEqual(digest);
   });
 
   it("differs for another input and beside another value, and needs the key", () => {
     const digest = keyring.digest(sealed, place, beside);
     expect(keyring.digest(sealed, place, Buffer.from("asked."))).not.toEqual(digest);
     expect(keyring.digest(keyring.seal("Anna", place), place, beside)).not.toEqual(digest);
-    expect(() => createKeyring([second]).digest(sealed, place, beside)).toThrow(DecryptionError);
+    expect(() => createEncryptionKeyring([second]).digest(sealed, place, beside)).toThrow(DecryptionError);
     expect(() => keyring.digest(sealed, { ...place, rowId: "psd_2" }, beside)).toThrow(DecryptionError);
   });
 });
 
 describe("a value of an earlier release", () => {
-  const ring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
-  const old: SealedValue = {
+  const ring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  const old: EncryptedValue = {
     sealed: Buffer.from(
       "e2K/BF6Lz/aUInkNxVpyqSO4Al0ptsp+bCPg0eD8u5iySlo0Fj9EKEaczfe40sHgKJrq1sRHVInE",
       "base64",
@@ -234,11 +234,11 @@ describe("a value of an earlier release", () => {
 });
 
 describe("derived keys", () => {
-  const both = createKeyring([second, first]);
+  const both = createEncryptionKeyring([second, first]);
 
   it("are the same each time, one per encryption key, in order", () => {
     expect(both.derive("cookies")).toEqual([
-      ...createKeyring([second]).derive("cookies"),
+      ...createEncryptionKeyring([second]).derive("cookies"),
       ...keyring.derive("cookies"),
     ]);
     expect(both.derive("cookies").map((key) => key.length)).toEqual([32, 32]);

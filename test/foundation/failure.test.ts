@@ -11,7 +11,7 @@ import {
   createFailureWithDetail,
   failureKinds,
   getRetryAfterSeconds,
-  toErrorBody,
+  toErrorResponseBody,
   toFailure,
 } from "#foundation/failure.ts";
 
@@ -98,7 +98,7 @@ it("the registry of failures creates the whole error body, nulls included", () =
     data: {},
   };
   expect(
-    toErrorBody(
+    toErrorResponseBody(
       createFailure("cart_version_conflict", { conflict, cause: new Error("secret") }),
       "req_1",
       "https://api.test",
@@ -115,7 +115,7 @@ it("the registry of failures creates the whole error body, nulls included", () =
   });
   const detail = { in: "body", field: "/a", code: "too_long", message: "/a is too long." } as const;
   expect(
-    toErrorBody(createFailureWithDetail("invalid_field", detail), "req_1", "https://api.test"),
+    toErrorResponseBody(createFailureWithDetail("invalid_field", detail), "req_1", "https://api.test"),
   ).toMatchObject({
     message: "/a is too long.",
     details: [{ ...detail, allowed: null }],
@@ -128,7 +128,9 @@ it("the registry of failures lists at most 20 details", () => {
     { length: 21 },
     (_, index) => ({ in: "query", field: `p${index}`, code: "unknown", message: "." }) as const,
   );
-  expect(toErrorBody(createFailure("unknown_parameter", { details }), "req_1", "").details).toHaveLength(20);
+  expect(
+    toErrorResponseBody(createFailure("unknown_parameter", { details }), "req_1", "").details,
+  ).toHaveLength(20);
 });
 
 it("the registry of failures keeps a failure inside GraphQL's errors, and masks unknown errors", () => {
@@ -145,6 +147,6 @@ it("the registry of failures keeps a failure inside GraphQL's errors, and masks 
       status: 500,
       message: "The service has an internal error.",
     });
-    expect(JSON.stringify(toErrorBody(masked, "req_1", ""))).not.toContain("hunter2");
+    expect(JSON.stringify(toErrorResponseBody(masked, "req_1", ""))).not.toContain("hunter2");
   }
 });

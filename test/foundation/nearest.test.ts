@@ -1,7 +1,7 @@
 /** The similarity of words, and the names that a mistyped text probably means. */
 import { describe, expect, it } from "vitest";
 import { findCountryCodeByName, suggestCountryCode } from "#foundation/country-names.ts";
-import { computeTypoDistance, findNearest } from "#foundation/nearest.ts";
+import { computeTypoDistance, findNearestText } from "#foundation/nearest.ts";
 
 describe("the typo distance", () => {
   it.each([
@@ -40,12 +40,12 @@ describe("the nearest name", () => {
     ["…", []],
     ["order.placed".padEnd(101, "x"), []],
   ])("to %j is %j", (text, nearest) => {
-    expect(findNearest(text, names)).toEqual(nearest);
+    expect(findNearestText(text, names)).toEqual(nearest);
   });
 
   it("may be several that are equally similar, at most as many as asked for", () => {
-    expect(findNearest("tent", ["tint", "tant", "tunt", "tenten"])).toEqual(["tint", "tant", "tunt"]);
-    expect(findNearest("tent", ["tint", "tant"], 1)).toEqual(["tint"]);
+    expect(findNearestText("tent", ["tint", "tant", "tunt", "tenten"])).toEqual(["tint", "tant", "tunt"]);
+    expect(findNearestText("tent", ["tint", "tant"], 1)).toEqual(["tint"]);
   });
 });
 

@@ -1,16 +1,16 @@
 /** Money, locales, countries and text: validation and normalization. */
 import { describe, expect, it } from "vitest";
 import {
-  chooseLocale,
+  chooseBestLocale,
   escapeHtml,
   isTextWithoutForbiddenCharacters,
-  isCountry,
+  isCountryCode,
   isSlug,
   getLocaleFallbackChain,
   parseAcceptLanguage,
   parseLocale,
 } from "#foundation/text.ts";
-import { getCurrencyExponent, isCurrency, createMoney } from "#foundation/money.ts";
+import { getCurrencyExponent, isCurrencyCode, createMoney } from "#foundation/money.ts";
 
 describe("money", () => {
   it.each([
@@ -26,8 +26,8 @@ describe("money", () => {
   });
 
   it("is in a currency of ISO 4217, in upper case", () => {
-    expect(["EUR", "JPY", "XAF"].map(isCurrency)).toEqual([true, true, true]);
-    expect(["eur", "EURO", "", "ZZZ"].map(isCurrency)).toEqual([false, false, false, false]);
+    expect(["EUR", "JPY", "XAF"].map(isCurrencyCode)).toEqual([true, true, true]);
+    expect(["eur", "EURO", "", "ZZZ"].map(isCurrencyCode)).toEqual([false, false, false, false]);
   });
 });
 
@@ -75,7 +75,7 @@ describe("a locale", () => {
     ["any, the same one every time", ["sv", "nl"], ["fr"], ["de"], "nl"],
     ["none of none", [], ["fr"], ["de"], undefined],
   ])("is chosen: %s", (_name, available, asked, fallbacks, chosen) => {
-    expect(chooseLocale(available, asked, fallbacks)).toBe(chosen);
+    expect(chooseBestLocale(available, asked, fallbacks)).toBe(chosen);
   });
 });
 
@@ -105,10 +105,10 @@ describe("a country", () => {
   it("is one of the 249 codes of ISO 3166-1 alpha-2, in upper case", () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".split("");
     expect(
-      letters.flatMap((first) => letters.map((second) => first + second)).filter(isCountry),
+      letters.flatMap((first) => letters.map((second) => first + second)).filter(isCountryCode),
     ).toHaveLength(249);
-    expect(["de", "EU", "UK", "ZZ", "XX", "", "DEU"].filter(isCountry)).toEqual([]);
-    expect(["DE", "GB", "JP", "XK"].map(isCountry)).toEqual([true, true, true, false]);
+    expect(["de", "EU", "UK", "ZZ", "XX", "", "DEU"].filter(isCountryCode)).toEqual([]);
+    expect(["DE", "GB", "JP", "XK"].map(isCountryCode)).toEqual([true, true, true, false]);
   });
 });
 

@@ -2,7 +2,7 @@
  * The contract's operations, written by hand from the contract, not from the service. Each row has a valid
  * request. A new operation that stays in the contract is added here.
  */
-import type { Scope } from "#access/viewer.ts";
+import type { PermissionScope } from "#access/viewer.ts";
 import { callCart, makeCart } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { receiver } from "#test/operations/webhook-calls.ts";
@@ -20,7 +20,7 @@ export interface ContractRow {
   readonly path: string;
   readonly stability: "stable" | "candidate";
   /** The scope that an API key needs, or `none`; left out if the operation accepts no API key. */
-  readonly scope?: Scope | "none";
+  readonly scope?: PermissionScope | "none";
   readonly idempotency: "none" | "required";
   readonly isAnonymous?: true;
   readonly body?: string;

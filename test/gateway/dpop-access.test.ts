@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { integratorScopes as allScopes, type Scope } from "#access/viewer.ts";
+import { integratorScopes as allScopes, type PermissionScope } from "#access/viewer.ts";
 import { callCart, cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
 import { challenge, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -99,9 +99,9 @@ describe.each(["postgres"] as const)("an access token on %s", (engine) => {
       ["catalog:read"],
     ])
       expect(await reads(client, { scope })).toBe(403);
-    const setGrant = (scopes: Scope[]): Promise<unknown> =>
+    const setGrant = (scopes: PermissionScope[]): Promise<unknown> =>
       db.updateTable("oauthGrant").set({ scopes }).where("id", "=", client.grantId).execute();
-    const setInstallation = (scopes: Scope[]): Promise<unknown> =>
+    const setInstallation = (scopes: PermissionScope[]): Promise<unknown> =>
       db.updateTable("installation").set({ scopes }).where("id", "=", client.installationId).execute();
     await setGrant(["checkout:quote"]);
     expect(await reads(client)).toBe(403);

@@ -11,7 +11,7 @@ import {
   validateJwtAccessToken,
 } from "oauth4webapi";
 import { beforeAll, expect, it } from "vitest";
-import { createSigningKeys } from "#access/oauth/signing-keys.ts";
+import { createOauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
 import { type JwtOverrides, createTokenClient, type TokenClient } from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
@@ -28,7 +28,7 @@ const server: AuthorizationServer = { issuer: publicUrl, jwks_uri: `${publicUrl}
 
 async function isAcceptedByLibrary(token: string, proof: string): Promise<boolean> {
   const { database, app, clock } = world();
-  const { keys } = await createSigningKeys({
+  const { keys } = await createOauthSigningKeyProvider({
     db: database.db,
     keyring: app.services.keyring,
     clock,

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSigningKeys } from "#access/oauth/signing-keys.ts";
+import { createOauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
 import type { FailureCode } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
@@ -266,7 +266,7 @@ describe("an invalid access token", () => {
   it("is a token signed with a retired signing key", async () => {
     const { database, clock, app } = world();
     const token = await client.token({ claims: { exp: seconds() + 86_400 } });
-    await createSigningKeys({ db: database.db, keyring: app.services.keyring, clock }).rotate();
+    await createOauthSigningKeyProvider({ db: database.db, keyring: app.services.keyring, clock }).rotate();
     clock.advance(120_000);
     await createTokenClient(world()).then(async (other) =>
       expect((await other.send({ url: identityUrl })).status).toBe(200),

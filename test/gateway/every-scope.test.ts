@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
-import { integratorScopes as allScopes, type Scope } from "#access/viewer.ts";
+import { integratorScopes as allScopes, type PermissionScope } from "#access/viewer.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { installationOf } from "#test/operations/webhook-calls.ts";
 import { digestTables, withoutProofs } from "#test/support/all-rows.ts";
@@ -21,12 +21,13 @@ type Sent = ReturnType<typeof requestOf>;
 
 interface Credential {
   readonly kind: "key" | "token";
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
   readonly send: (request: Sent) => Promise<Answer>;
 }
 
-const subsets: readonly (readonly Scope[])[] = Array.from({ length: 2 ** allScopes.length }, (_, bits) =>
-  allScopes.filter((_scope, index) => (bits >> index) % 2 === 1),
+const subsets: readonly (readonly PermissionScope[])[] = Array.from(
+  { length: 2 ** allScopes.length },
+  (_, bits) => allScopes.filter((_scope, index) => (bits >> index) % 2 === 1),
 );
 const challengesOf = {
   key: (scope: string): string => `Bearer realm="${publicUrl}", error="insufficient_scope", scope="${scope}"`,
@@ -44,7 +45,7 @@ beforeAll(async () => {
   await (await tokenWith([])).send({ method: "GET", url: "/api/v1/open/identity" });
 });
 
-async function keyWith(scopes: readonly Scope[]): Promise<Credential> {
+async function keyWith(scopes: readonly PermissionScope[]): Promise<Credential> {
   const { data } = await askGraph(
     world(),
     "mutation ($input: ApiKeyCreateInput!) { apiKeyCreate(input: $input) { value apiKey { scopes } } }",
@@ -68,7 +69,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<Credential> {
   };
 }
 
-async function tokenWith(scopes: readonly Scope[]): Promise<Credential> {
+async function tokenWith(scopes: readonly PermissionScope[]): Promise<Credential> {
   const client = await createTokenClient(world(), { scopes });
   return {
     kind: "token",

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
-import type { Scope } from "#access/viewer.ts";
+import type { PermissionScope } from "#access/viewer.ts";
 import { failureKinds } from "#foundation/failure.ts";
 import { type Contract, readContract, type SchemaReference } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -33,7 +33,7 @@ it("the OpenAPI document has the paths, scopes, parameters and schemas of the co
       stability: operation["x-stability"] as ContractRow["stability"],
       ...(operation["x-required-scope"] === undefined
         ? {}
-        : { scope: operation["x-required-scope"] as Scope | "none" }),
+        : { scope: operation["x-required-scope"] as PermissionScope | "none" }),
       idempotency: operation["x-idempotency"] as ContractRow["idempotency"],
       ...(Object.keys(operation.security[0] ?? {}).length === 0 ? { isAnonymous: true } : {}),
       ...(operation.requestBody === undefined

@@ -1,10 +1,10 @@
 /** The valid request of every operation of the contract table, and the credentials that it needs. */
-import type { Scope } from "#access/viewer.ts";
+import type { PermissionScope } from "#access/viewer.ts";
 import { type CallParts, type ContractRow, contractTable } from "./contract-table.ts";
 
 export interface ValidCall {
   /** `anonymous`: no credentials. `token`: an access token with any scope. null: any key or token. */
-  readonly needs: Scope | "anonymous" | "token" | null;
+  readonly needs: PermissionScope | "anonymous" | "token" | null;
   readonly make: ContractRow["call"];
 }
 

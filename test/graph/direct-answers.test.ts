@@ -5,16 +5,20 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { TrustedDocumentRow } from "#access/trusted-documents.ts";
 import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { createLog } from "#foundation/log.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { setRequestViewer } from "#graphql/authenticate.ts";
-import { createDirectAnswers, type DirectAnswerServices, hasRequestHooks } from "#graphql/direct-answers.ts";
-import type { PreparedDocument } from "#mesh/prepared-document.ts";
+import {
+  createDirectGraphqlAnswerFunction,
+  type DirectGraphqlAnswerServices,
+  hasYogaRequestHooks,
+} from "#graphql/direct-answers.ts";
+import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 
 const sha256 = "a".repeat(64);
 const documentId = `sha256:${sha256}`;
 const row = { sha256, name: "Role", operation: "query", document: "query Role { x }" } as TrustedDocumentRow;
-const ready: PreparedDocument = {
+const ready: PreparedGraphqlDocument = {
   document: parse(row.document),
   name: "Role",
   operation: "query",
@@ -22,9 +26,9 @@ const ready: PreparedDocument = {
   query: undefined,
 };
 
-const find = vi.fn<DirectAnswerServices["documents"]["find"]>();
-const prepareDocument = vi.fn<DirectAnswerServices["prepareDocument"]>();
-const execute = vi.fn<DirectAnswerServices["execute"]>();
+const find = vi.fn<DirectGraphqlAnswerServices["documents"]["find"]>();
+const prepareDocument = vi.fn<DirectGraphqlAnswerServices["prepareDocument"]>();
+const execute = vi.fn<DirectGraphqlAnswerServices["execute"]>();
 
 beforeEach(() => {
   find.mockReset().mockResolvedValue(row);
@@ -32,12 +36,12 @@ beforeEach(() => {
   execute.mockReset().mockResolvedValue({ data: { x: 1 } });
 });
 
-const createAnswers = (): ReturnType<typeof createDirectAnswers> =>
-  createDirectAnswers({
+const createAnswers = (): ReturnType<typeof createDirectGraphqlAnswerFunction> =>
+  createDirectGraphqlAnswerFunction({
     documents: { find },
     prepareDocument,
     execute,
-    contextOf: () => ({}) as GraphContext,
+    contextOf: () => ({}) as GraphqlContext,
     publicUrl: "http://shop.test",
     log: createLog("silent"),
     schema: graph,
@@ -57,9 +61,11 @@ const encoded = (value: unknown): string => encodeURIComponent(JSON.stringify(va
 describe("plugins of .meshrc.yaml", () => {
   it("need Yoga for each request if they have hooks of requests or results", () => {
     const ignore = (): void => undefined;
-    expect(hasRequestHooks([{ onParse: ignore, onValidate: ignore }, { onSubscribe: ignore }])).toBe(false);
+    expect(hasYogaRequestHooks([{ onParse: ignore, onValidate: ignore }, { onSubscribe: ignore }])).toBe(
+      false,
+    );
     for (const hook of ["onRequest", "onParams", "onExecutionResult", "onResultProcess", "onResponse"])
-      expect(hasRequestHooks([{ onParse: ignore }, { [hook]: ignore }]), hook).toBe(true);
+      expect(hasYogaRequestHooks([{ onParse: ignore }, { [hook]: ignore }]), hook).toBe(true);
   });
 });
 

@@ -19,7 +19,7 @@ import {
 } from "graphql";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { defineArgumentCost, describeFieldCost, getFieldCost } from "#graph/field-costs.ts";
+import { defineArgumentCost, describeFieldCost, getGraphqlFieldCost } from "#graph/field-costs.ts";
 import { getPlainDescription } from "#graph/field-notes.ts";
 import graph from "#graph/schema.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -130,12 +130,12 @@ describe("@cost", () => {
   it("is refused for a cost function without a description", () => {
     const orders = fields.find(({ name }) => name === "Query.orders");
     const bare = { ...(orders as { field: Field }).field, extensions: { complexity: () => ({ field: 2 }) } };
-    expect(() => getFieldCost(bare)).toThrow("define it with defineArgumentCost");
+    expect(() => getGraphqlFieldCost(bare)).toThrow("define it with defineArgumentCost");
     const sized = defineArgumentCost({ sizedBy: ["first"], factor: "`first`" }, () => ({
       field: 2,
       multiplier: 3,
     }));
-    expect(describeFieldCost(getFieldCost({ ...bare, extensions: { complexity: sized } }))).toBe(
+    expect(describeFieldCost(getGraphqlFieldCost({ ...bare, extensions: { complexity: sized } }))).toBe(
       "Cost: 2 points, plus the cost of the selected fields times `first` (by default 3).",
     );
   });

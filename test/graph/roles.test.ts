@@ -2,7 +2,7 @@
 import { execute, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toFailure } from "#foundation/failure.ts";
-import { createGraphContext } from "#graph/context.ts";
+import { createGraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { roleCalls } from "./role-calls.ts";
@@ -65,7 +65,7 @@ describe("roles", () => {
         sessionId: "chs_none",
         cartId: "cart_none",
       } as const;
-      const contextValue = createGraphContext(world.app.services, { viewer, requestId: "req_roles" });
+      const contextValue = createGraphqlContext(world.app.services, { viewer, requestId: "req_roles" });
       const source = `${mutations.includes(field) ? "mutation" : "query"} { ${roleCalls[field]?.replace(/merchantId: "[^"]*"/, `merchantId: "${world.demo.merchants.first.id}"`)} }`;
       const { errors = [] } = await execute({ schema: graph, document: parse(source), contextValue });
       const codes = errors.map((error) => toFailure(error).code);

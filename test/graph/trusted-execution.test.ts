@@ -9,8 +9,8 @@ import { describe, expect, it, vi } from "vitest";
 import { hashDocument } from "#access/trusted-documents.ts";
 import { createId } from "#foundation/ids.ts";
 import graph from "#graph/schema.ts";
-import { toHttpAnswer } from "#graphql/failures.ts";
-import { compileTrustedQuery } from "#mesh/compiled-query.ts";
+import { toGraphqlHttpAnswer } from "#graphql/failures.ts";
+import { compileGraphqlDocument } from "#mesh/compiled-query.ts";
 import { exampleGroups } from "#pages/graphiql/examples.ts";
 import { manyRuns } from "#test/support/properties.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -23,9 +23,9 @@ vi.mock("#graphql/failures.ts", { spy: true });
 vi.mock("#mesh/compiled-query.ts", { spy: true });
 const world = useWorld();
 
-const countDirectAnswers = (): number => vi.mocked(toHttpAnswer).mock.calls.length;
+const countDirectAnswers = (): number => vi.mocked(toGraphqlHttpAnswer).mock.calls.length;
 const countCompiled = (): number =>
-  vi.mocked(compileTrustedQuery).mock.results.filter(({ value }) => value !== undefined).length;
+  vi.mocked(compileGraphqlDocument).mock.results.filter(({ value }) => value !== undefined).length;
 
 const tokens = ["storefront", "admin", "analyst"] as const;
 

@@ -1,10 +1,10 @@
 /** Keys that do not belong to the database are refused at the start, before a value is encrypted with them. */
 import { expect, it } from "vitest";
-import { rotateSigningKeys } from "#access/oauth/signing-keys.ts";
-import { createVerifiedKeyring, deleteUnusedCanaries } from "#app/encryption-canaries.ts";
+import { rotateOauthSigningKeys } from "#access/oauth/signing-keys.ts";
+import { createVerifiedEncryptionKeyring, deleteUnusedEncryptionCanaries } from "#app/encryption-canaries.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createKeyring, type EncryptionKey } from "#foundation/encryption.ts";
+import { createEncryptionKeyring, type EncryptionKey } from "#foundation/encryption.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const keyOf = (id: string, byte: number): EncryptionKey => ({ id, key: Buffer.alloc(32, byte) });
@@ -12,7 +12,7 @@ const [old, next] = [keyOf("old", 1), keyOf("new", 2)];
 const impostor = keyOf("old", 3);
 
 const start = (db: Database, ...encryptionKeys: EncryptionKey[]) =>
-  createVerifiedKeyring(db, { encryptionKeys, dataDir: "" });
+  createVerifiedEncryptionKeyring(db, { encryptionKeys, dataDir: "" });
 const canariesOf = async (db: Database): Promise<string[]> =>
   (await db.selectFrom("encryptionCanary").select("id").orderBy("id").execute()).map(({ id }) => id);
 const lacksOld = "lacks the key old, which has encrypted values of this database";
@@ -37,16 +37,16 @@ describeOnBoth("the keys at a start", (open) => {
     const both = await start(db, next, old);
     expect(await canariesOf(db)).toEqual(["new", "old"]);
     await expect(start(db, next)).rejects.toThrow(lacksOld);
-    await deleteUnusedCanaries(db, createKeyring([next]));
+    await deleteUnusedEncryptionCanaries(db, createEncryptionKeyring([next]));
     expect(await canariesOf(db)).toEqual(["new", "old"]);
-    await deleteUnusedCanaries(db, both);
+    await deleteUnusedEncryptionCanaries(db, both);
     expect((await start(db, next)).currentKeyId).toBe("new");
   });
 
   it("must decrypt the values of a database that an earlier release has filled", async () => {
     const { db } = await open();
     await runInTransaction(db, (transaction) =>
-      rotateSigningKeys(transaction, createKeyring([old]), new Date()),
+      rotateOauthSigningKeys(transaction, createEncryptionKeyring([old]), new Date()),
     );
     expect(await canariesOf(db)).toEqual([]);
     await expect(start(db, next)).rejects.toThrow(lacksOld);

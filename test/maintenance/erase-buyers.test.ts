@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runBuyerErasure } from "#app/erase-buyers.ts";
 import type { BuyerErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import {
   berlin,
   callCart,
@@ -30,7 +30,7 @@ import { readSealedRows } from "#test/support/sealed-rows.ts";
 import { createWorld, publicUrl, type World } from "#test/support/world.ts";
 
 const [keyName = "", base64 = ""] = encryptionKeys.split(":");
-const keyring = createKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
+const keyring = createEncryptionKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
 
 /**
  * Markers that must not remain anywhere, including displayed values (town, initials, e-mail hint). Random ids

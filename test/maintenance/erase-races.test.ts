@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runBuyerErasure } from "#app/erase-buyers.ts";
 import type { Database, SqlScriptRunner } from "#database/connect.ts";
-import { createKeyring, type Keyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring, type EncryptionKeyring } from "#foundation/encryption.ts";
 import { type Checkout, drive, openCheckout, submitted } from "#test/commerce/payments/checkouts.ts";
 import { berlin, callCart, changeCart, makeCart } from "#test/operations/cart-calls.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
@@ -14,7 +14,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
 const [keyName = "", base64 = ""] = encryptionKeys.split(":");
-const keyring = createKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
+const keyring = createEncryptionKeyring([{ id: keyName, key: Buffer.from(base64, "base64") }]);
 const held = 4_711;
 
 /** Wraps a database so that `happens` runs before each transaction. */
@@ -213,7 +213,7 @@ describe("stored answers for retries", () => {
 
     const opened = { outside: 0, inside: 0 };
     let where: keyof typeof opened = "outside";
-    const watched: Keyring = {
+    const watched: EncryptionKeyring = {
       ...keyring,
       open: (sealed, place) => {
         if (place.table === "idempotency_record") opened[where] += 1;

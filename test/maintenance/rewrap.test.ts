@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { countRowsWithOldEncryptionKey, rewrapDataKeys, sealedColumns } from "#app/rewrap.ts";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { berlin, changeCart, makeCart } from "#test/operations/cart-calls.ts";
 import { makeReadySession } from "#test/operations/checkout-calls.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
@@ -19,8 +19,8 @@ import { createWorld, type World } from "#test/support/world.ts";
 const newKey = Buffer.alloc(32, 9);
 const [oldId = "", oldBase64 = ""] = encryptionKeys.split(":");
 const oldKey = { id: oldId, key: Buffer.from(oldBase64, "base64") };
-const both = createKeyring([{ id: "k2", key: newKey }, oldKey]);
-const onlyNew = createKeyring([{ id: "k2", key: newKey }]);
+const both = createEncryptionKeyring([{ id: "k2", key: newKey }, oldKey]);
+const onlyNew = createEncryptionKeyring([{ id: "k2", key: newKey }]);
 
 /** Writes a row of every kind that is encrypted. */
 async function write(world: World): Promise<void> {
@@ -145,7 +145,7 @@ describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {
     const text = `many-${engine}`;
     for (let count = 0; count < 450; count += 1) {
       const id = `psd_${String(count).padStart(26, "0")}`;
-      const oldRing = createKeyring([oldKey]);
+      const oldRing = createEncryptionKeyring([oldKey]);
       await db
         .insertInto("personalData")
         .values({

@@ -16,7 +16,7 @@ import {
   parse,
 } from "graphql";
 import { describe, expect, it } from "vitest";
-import { compileTrustedQuery } from "#mesh/compiled-query.ts";
+import { compileGraphqlDocument } from "#mesh/compiled-query.ts";
 
 const Color = new GraphQLEnumType({ name: "Color", values: { DARK_RED: { value: "dark_red" } } });
 const Named = new GraphQLInterfaceType({
@@ -89,7 +89,7 @@ interface Ran {
 
 async function run(text: string, variableValues: Record<string, unknown> = {}): Promise<Ran> {
   const document = parse(text);
-  const query = compileTrustedQuery(schema, document);
+  const query = compileGraphqlDocument(schema, document);
   if (query === undefined) throw new Error("The document was not compiled.");
   const args = { schema, document, variableValues, contextValue: {} };
   let fallbacks = 0;
@@ -178,6 +178,6 @@ describe("a document that graphql-jit could execute differently", () => {
     ["an interface", "{ named { name } }"],
     ["fragments that multiply fields", `{ part { ...F0 } } ${manyFields} fragment F9 on Part { name }`],
   ])("is not compiled: %s", (_name, text) => {
-    expect(compileTrustedQuery(schema, parse(text))).toBeUndefined();
+    expect(compileGraphqlDocument(schema, parse(text))).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { printSchemaWithDirectives } from "@graphql-tools/utils";
 import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { collectFragments, inlineFragments } from "#mesh/documents.ts";
-import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
+import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
 import { convertEnumValuesToContract } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
@@ -19,11 +19,11 @@ const meshFolder = (
 ): string => fillMeshFolder(temporaryFolder(), change, files);
 
 describe("openMesh", () => {
-  const opened: Mesh[] = [];
+  const opened: OpenedMesh[] = [];
   afterEach(() => {
     for (const mesh of opened.splice(0)) mesh.close();
   });
-  async function open(dir?: string): Promise<Mesh> {
+  async function open(dir?: string): Promise<OpenedMesh> {
     const mesh = await openMesh(dir);
     opened.push(mesh);
     return mesh;

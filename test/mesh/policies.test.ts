@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
 import { restRequestSteps } from "#gateway/operations.ts";
-import { createGraphContext } from "#graph/context.ts";
-import { type Mesh, openMesh } from "#mesh/open-mesh.ts";
+import { createGraphqlContext } from "#graph/context.ts";
+import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -20,7 +20,7 @@ const root = new URL("../../", import.meta.url).pathname;
 
 describe("an operation's document, executed without the gateway", () => {
   let world: World;
-  let mesh: Mesh;
+  let mesh: OpenedMesh;
   beforeAll(async () => {
     world = await createWorld("pglite");
     mesh = await openMesh();
@@ -44,7 +44,7 @@ describe("an operation's document, executed without the gateway", () => {
     world.statements.length = 0;
     const { data, errors = [] } = await mesh.run(
       document,
-      createGraphContext(world.app.services, { viewer, requestId: "req_policies" }),
+      createGraphqlContext(world.app.services, { viewer, requestId: "req_policies" }),
       { variables },
     );
     return { data, codes: errors.map((error) => getFailureOfError(error).code) };
@@ -129,7 +129,7 @@ describe("a plugin in the configuration", () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   it("cannot answer a caller without the scope by stopping the execution", async () => {
-    const context = createGraphContext(world.app.services, {
+    const context = createGraphqlContext(world.app.services, {
       viewer: { kind: "anonymous" },
       requestId: "req_stopped",
     });

@@ -1,6 +1,6 @@
 /** The consent page grants exactly the ticked scopes and installs the app in the same transaction. */
 import { describe, expect, it } from "vitest";
-import type { Scope } from "#access/viewer.ts";
+import type { PermissionScope } from "#access/viewer.ts";
 import { updateInstallation, createInstallation } from "#access/installations.ts";
 import { updateMerchant } from "#access/merchants.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -174,7 +174,7 @@ describe.each(["postgres"] as const)("consent, %s", (engine) => {
   });
 
   describe("an app that is already installed", () => {
-    const install = (client: ClientMade, scopes: readonly Scope[]) =>
+    const install = (client: ClientMade, scopes: readonly PermissionScope[]) =>
       runInTransaction(world().database.db, (transaction) =>
         createInstallation(transaction, access(), {
           merchantId: world().demo.merchants.first.id,

@@ -4,27 +4,27 @@
  */
 import { beforeAll, expect, it } from "vitest";
 import {
-  consumeOauthItem,
-  deleteOauthItem,
-  findOauthItem,
-  type OauthItemInput,
-  saveOauthItem,
-  insertOauthItemIfNew,
-  linkOauthItemToGrant,
-  deleteExpiredOauthItems,
+  consumeOauthServerRecord,
+  deleteOauthServerRecord,
+  findOauthServerRecord,
+  type NewOauthServerRecord,
+  saveOauthServerRecord,
+  insertOauthServerRecordIfNew,
+  linkOauthInteractionToGrant,
+  deleteExpiredOauthServerRecords,
 } from "#access/oauth/oauth-items.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const inMs = (ms: number): Date => new Date(now.getTime() + ms);
-const keyring = createKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
+const keyring = createEncryptionKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 
 describeOnPostgres("a stored item", (open) => {
   let db: Database;
-  const item = (changed: Partial<OauthItemInput> = {}): OauthItemInput => ({
+  const item = (changed: Partial<NewOauthServerRecord> = {}): NewOauthServerRecord => ({
     kind: "Session",
     id: "the secret id",
     payload: { accountId: "the person" },
@@ -34,14 +34,14 @@ describeOnPostgres("a stored item", (open) => {
     ...changed,
   });
   const find = (value: string, at: Date, by: "id" | "uid" = "id", kind = "Session") =>
-    findOauthItem({ db, keyring }, { kind, by, value, now: at });
+    findOauthServerRecord({ db, keyring }, { kind, by, value, now: at });
 
   beforeAll(async () => {
     ({ db } = await open());
   });
 
   it("is found under either id until it expires, and is unreadable in the table", async () => {
-    await saveOauthItem({ db, keyring }, item());
+    await saveOauthServerRecord({ db, keyring }, item());
     for (const by of ["id", "uid"] as const)
       expect(await find(by === "id" ? "the secret id" : "the other id", now, by)).toEqual({
         payload: { accountId: "the person" },
@@ -63,8 +63,8 @@ describeOnPostgres("a stored item", (open) => {
   });
 
   it("cannot be decrypted in another row", async () => {
-    await saveOauthItem({ db, keyring }, item({ id: "one" }));
-    await saveOauthItem({ db, keyring }, item({ id: "two", uid: null }));
+    await saveOauthServerRecord({ db, keyring }, item({ id: "one" }));
+    await saveOauthServerRecord({ db, keyring }, item({ id: "two", uid: null }));
     const rows = await db.selectFrom("oauthItem").selectAll().execute();
     const sealed = rows.find(({ uidDigest }) => uidDigest !== null);
     if (sealed === undefined) throw new Error("There is none.");
@@ -74,14 +74,14 @@ describeOnPostgres("a stored item", (open) => {
       .where("uidDigest", "is", null)
       .execute();
     await expect(find("two", now)).rejects.toThrow("does not decrypt");
-    await deleteOauthItem(db, { kind: "Session", id: "two" });
+    await deleteOauthServerRecord(db, { kind: "Session", id: "two" });
   });
 
   it("is replaced with its current content, consumed or not", async () => {
     const code = item({ kind: "AuthorizationCode", id: "code", uid: null, grantId: "grt_1" });
-    await saveOauthItem({ db, keyring }, code);
-    await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
-    await saveOauthItem({ db, keyring }, { ...code, payload: { accountId: "another" } });
+    await saveOauthServerRecord({ db, keyring }, code);
+    await consumeOauthServerRecord({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
+    await saveOauthServerRecord({ db, keyring }, { ...code, payload: { accountId: "another" } });
     expect(await find("code", now, "id", "AuthorizationCode")).toEqual({
       payload: { accountId: "another" },
       consumedAt: now,
@@ -90,13 +90,13 @@ describeOnPostgres("a stored item", (open) => {
   });
 
   it("is consumed by one of many concurrent requests; the others learn its owner", async () => {
-    await saveOauthItem(
+    await saveOauthServerRecord(
       { db, keyring },
       item({ kind: "AuthorizationCode", id: "wanted", uid: null, grantId: "grt_2" }),
     );
     const taken = await Promise.all(
       Array.from({ length: 20 }, () =>
-        consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
+        consumeOauthServerRecord({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
       ),
     );
     expect(taken.filter(({ isFirstUse }) => isFirstUse)).toEqual([
@@ -104,7 +104,7 @@ describeOnPostgres("a stored item", (open) => {
     ]);
     expect(taken.filter(({ isFirstUse, grantId }) => !isFirstUse && grantId === "grt_2")).toHaveLength(19);
     expect(
-      await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now }),
+      await consumeOauthServerRecord({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now }),
     ).toEqual({
       isFirstUse: false,
       grantId: null,
@@ -119,13 +119,16 @@ describeOnPostgres("a stored item", (open) => {
       uid: null,
       payload: { clientId: "the app", nonce: "long" },
     });
-    await saveOauthItem({ db, keyring }, code);
-    const toConsumedRecord = (payload: OauthItemInput["payload"]) => ({
+    await saveOauthServerRecord({ db, keyring }, code);
+    const toConsumedRecord = (payload: NewOauthServerRecord["payload"]) => ({
       payload: { clientId: payload["clientId"], used: true },
       expiresAt: inMs(5_000),
     });
     const take = () =>
-      consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "used", now, toConsumedRecord });
+      consumeOauthServerRecord(
+        { db, keyring },
+        { kind: "AuthorizationCode", id: "used", now, toConsumedRecord },
+      );
     expect((await Promise.all([take(), take(), take()])).filter(({ isFirstUse }) => isFirstUse)).toHaveLength(
       1,
     );
@@ -136,11 +139,11 @@ describeOnPostgres("a stored item", (open) => {
 
   it("names the grant that resulted from it, also after it was stored again", async () => {
     const interaction = item({ kind: "Interaction", id: "asked", uid: null });
-    await saveOauthItem({ db, keyring }, interaction);
+    await saveOauthServerRecord({ db, keyring }, interaction);
     await runInTransaction(db, (transaction) =>
-      linkOauthItemToGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
+      linkOauthInteractionToGrant(transaction, { kind: "Interaction", id: "asked", grantId: "grt_3" }),
     );
-    await saveOauthItem({ db, keyring }, interaction);
+    await saveOauthServerRecord({ db, keyring }, interaction);
     expect(await find("asked", now, "id", "Interaction")).toMatchObject({
       consumedAt: null,
       grantId: "grt_3",
@@ -148,9 +151,12 @@ describeOnPostgres("a stored item", (open) => {
   });
 
   it("is not consumed once it has expired", async () => {
-    await saveOauthItem({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
+    await saveOauthServerRecord({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
     expect(
-      await consumeOauthItem({ db, keyring }, { kind: "AuthorizationCode", id: "late", now: inMs(1_000) }),
+      await consumeOauthServerRecord(
+        { db, keyring },
+        { kind: "AuthorizationCode", id: "late", now: inMs(1_000) },
+      ),
     ).toEqual({
       isFirstUse: false,
       grantId: null,
@@ -161,21 +167,21 @@ describeOnPostgres("a stored item", (open) => {
   it("is stored once by one of many, and again only after it expired", async () => {
     const proof = item({ kind: "ReplayDetection", id: "proof", uid: null });
     const kept = await Promise.all(
-      Array.from({ length: 20 }, () => insertOauthItemIfNew({ db, keyring }, proof, now)),
+      Array.from({ length: 20 }, () => insertOauthServerRecordIfNew({ db, keyring }, proof, now)),
     );
     expect(kept.filter(Boolean)).toHaveLength(1);
-    expect(await insertOauthItemIfNew({ db, keyring }, proof, inMs(999))).toBe(false);
+    expect(await insertOauthServerRecordIfNew({ db, keyring }, proof, inMs(999))).toBe(false);
     expect(
-      await insertOauthItemIfNew({ db, keyring }, { ...proof, expiresAt: inMs(3_000) }, inMs(1_000)),
+      await insertOauthServerRecordIfNew({ db, keyring }, { ...proof, expiresAt: inMs(3_000) }, inMs(1_000)),
     ).toBe(true);
-    expect(await insertOauthItemIfNew({ db, keyring }, proof, inMs(1_000))).toBe(false);
+    expect(await insertOauthServerRecordIfNew({ db, keyring }, proof, inMs(1_000))).toBe(false);
   });
 
   it("is swept only when it has expired", async () => {
     await db.deleteFrom("oauthItem").execute();
-    await saveOauthItem({ db, keyring }, item({ id: "old" }));
-    await saveOauthItem({ db, keyring }, item({ id: "young", expiresAt: inMs(2_000) }));
-    expect(await deleteExpiredOauthItems(db, inMs(1_000))).toBe(1);
+    await saveOauthServerRecord({ db, keyring }, item({ id: "old" }));
+    await saveOauthServerRecord({ db, keyring }, item({ id: "young", expiresAt: inMs(2_000) }));
+    expect(await deleteExpiredOauthServerRecords(db, inMs(1_000))).toBe(1);
     expect(await find("young", now)).toBeDefined();
     expect(await db.selectFrom("oauthItem").select("kind").execute()).toHaveLength(1);
   });

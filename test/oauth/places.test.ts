@@ -5,7 +5,7 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
-import { createSigningKeys } from "#access/oauth/signing-keys.ts";
+import { createOauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { createBrowser } from "./people.ts";
 import { askAuthorization, askToken, letIn, redeem, refresh } from "./token-requests.ts";
@@ -83,7 +83,7 @@ describe("with rotated signing keys", () => {
     const app = await letIn(world());
     const { body: before } = await redeem(world(), app);
     const begun = await letIn(world());
-    const kid = await createSigningKeys({ db, keyring, clock: world().clock }).rotate();
+    const kid = await createOauthSigningKeyProvider({ db, keyring, clock: world().clock }).rotate();
     world().clock.advance(59_000);
     const { body: during } = await refresh(world(), app, before["refresh_token"] ?? "");
     expect(decodeProtectedHeader(during["access_token"] ?? "").kid).toBe(

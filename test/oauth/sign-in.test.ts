@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   disableStaff,
   enableStaff,
-  validateAndHashNewPassword,
+  validateAndHashNewStaffPassword,
   setStaffPassword,
 } from "#access/people/staff.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -229,7 +229,7 @@ describe("a signed-in person", () => {
     const { browser, page } = await open();
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());
     const access = { merchantId: null, now: world().clock.now() };
-    const passwordHash = await validateAndHashNewPassword("another password");
+    const passwordHash = await validateAndHashNewStaffPassword("another password");
     await runInTransaction(world().database.db, async (transaction) => {
       if (!isDisabled)
         return setStaffPassword(transaction, access, { staffId, passwordHash, isRevokingGrants: false });

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { DemoFile } from "#demo/demo-file.ts";
-import { expireSessions } from "#commerce/checkout/release-sessions.ts";
+import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import {
   askGraph,
@@ -133,7 +133,7 @@ export function cancelSession(
 
 /** Runs the periodic sweep that expires sessions. */
 export function sweepSessions({ app, clock }: World): Promise<number> {
-  return expireSessions({ ...app.services, now: clock.now() });
+  return expireCheckoutSessions({ ...app.services, now: clock.now() });
 }
 
 export function sessionConflict({

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import {
   appendAuditEntries,
-  buildAuditEntryQuery,
+  buildAuditEntrySqlQuery,
   type AuditEntryRow,
   commandLineActor,
 } from "#access/audit.ts";
@@ -61,7 +61,7 @@ async function inDatabase<Result>(folder: string, work: (db: Database) => Promis
 }
 
 const entriesIn = (folder: string): Promise<AuditEntryRow[]> =>
-  inDatabase(folder, (db) => buildAuditEntryQuery(db, { merchantId: null }).orderBy("id").execute());
+  inDatabase(folder, (db) => buildAuditEntrySqlQuery(db, { merchantId: null }).orderBy("id").execute());
 const brief = ({ action, actor, merchantId, targetType, targetId }: AuditEntryRow): unknown[] => [
   action,
   actor,

@@ -13,7 +13,7 @@ import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#databa
 import { migrate } from "#database/migrate.ts";
 import { openPGlite } from "#database/pglite.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { createDatabase } from "./create-database.ts";
 
@@ -190,7 +190,7 @@ async function seed(
   const dataDir = join(folder, "data");
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "encryption-keys"), `${encryptionKeys}\n`, { mode: 0o600 });
-  const keyring = createKeyring(loadOrCreateEncryptionKeys(dataDir));
+  const keyring = createEncryptionKeyring(loadOrCreateEncryptionKeys(dataDir));
   const demo = await prepareDemo(database, {
     dataDir,
     publicUrl,

@@ -2,7 +2,7 @@
 import { type DocumentNode, getOperationAST, parse } from "graphql";
 import { commonMutationFailures } from "#graph/mutation-failures.ts";
 import graph from "#graph/schema.ts";
-import { getRootFields } from "#mesh/idempotent-document.ts";
+import { getGraphqlRootFields } from "#mesh/idempotent-document.ts";
 
 interface AnsweredError {
   readonly path?: readonly (string | number)[];
@@ -41,7 +41,7 @@ function getMutations(request: unknown): ReadonlyMap<string, string> {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== "mutation") return new Map();
   return new Map(
-    getRootFields(operation.selectionSet, document).map(({ alias, name }) => [
+    getGraphqlRootFields(operation.selectionSet, document).map(({ alias, name }) => [
       (alias ?? name).value,
       name.value,
     ]),

@@ -11,7 +11,7 @@ import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type RowToInsert, insertTableRows } from "#demo/rows/insert-rows.ts";
+import { type DemoTableRowToInsert, insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import { berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -167,8 +167,8 @@ interface Ids {
   readonly merchantId: string;
 }
 
-type LineRow = RowToInsert<"orderLine">;
-type PaymentRow = RowToInsert<"payment">;
+type LineRow = DemoTableRowToInsert<"orderLine">;
+type PaymentRow = DemoTableRowToInsert<"payment">;
 
 async function linesOf(
   transaction: Transaction,
@@ -277,7 +277,7 @@ function orderRow({
   ids,
   placedAt,
 }: Dated): Omit<
-  RowToInsert<"salesOrder">,
+  DemoTableRowToInsert<"salesOrder">,
   "timeZone" | "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus"
 > {
   const { marketId, country, currency, taxIncluded, locale, buyerReference } = cart;
@@ -321,7 +321,7 @@ function orderRow({
 function sessionRow(
   cart: CartAggregate,
   { orderId, sessionId, merchantId, placedAt }: Ids & { readonly placedAt: Date },
-): RowToInsert<"hostedCheckoutSession"> {
+): DemoTableRowToInsert<"hostedCheckoutSession"> {
   const { country, currency, locale, totalMinor } = cart;
   return {
     id: sessionId,
@@ -344,7 +344,11 @@ function sessionRow(
   };
 }
 
-function policyRows({ overrides, ids, placedAt }: Omit<Dated, "cart">): RowToInsert<"policySnapshot">[] {
+function policyRows({
+  overrides,
+  ids,
+  placedAt,
+}: Omit<Dated, "cart">): DemoTableRowToInsert<"policySnapshot">[] {
   return (Object.keys(germanRules) as PolicyType[]).map((type) => ({
     id: createId("policy"),
     orderId: ids.orderId,
@@ -363,8 +367,8 @@ function deliveryRows({
   ids,
   lines,
 }: Pick<Placing, "overrides"> & { readonly ids: Ids; readonly lines: readonly LineRow[] }): {
-  fulfillment?: RowToInsert<"fulfillment">[];
-  fulfillmentLine?: RowToInsert<"fulfillmentLine">[];
+  fulfillment?: DemoTableRowToInsert<"fulfillment">[];
+  fulfillmentLine?: DemoTableRowToInsert<"fulfillmentLine">[];
 } {
   if (deliveredAt === undefined) return {};
   const id = createId("fulfillment", deliveredAt.getTime());

@@ -13,8 +13,8 @@ import {
   type JWK,
   SignJWT,
 } from "jose";
-import { createSigningKeys } from "#access/oauth/signing-keys.ts";
-import { integratorScopes as allScopes, type Scope } from "#access/viewer.ts";
+import { createOauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
+import { integratorScopes as allScopes, type PermissionScope } from "#access/viewer.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { createId } from "#foundation/ids.ts";
 import { type Answer, publicUrl, type World } from "./world.ts";
@@ -52,7 +52,7 @@ export interface TokenClient {
 
 export interface ClientOptions {
   readonly merchant?: "first" | "second";
-  readonly scopes?: readonly Scope[];
+  readonly scopes?: readonly PermissionScope[];
   readonly algorithm?: Algorithm;
 }
 
@@ -164,7 +164,7 @@ async function signingKeyOf(
   { app, database: { db }, clock }: World,
   algorithm: Algorithm,
 ): Promise<{ kid: string; key: CryptoKey }> {
-  const keys = await createSigningKeys({ db, keyring: app.services.keyring, clock }).signing();
+  const keys = await createOauthSigningKeyProvider({ db, keyring: app.services.keyring, clock }).signing();
   const jwk = keys.find(({ alg }) => alg === algorithm);
   if (jwk === undefined) throw new Error(`There is no signing key for ${algorithm}.`);
   return { kid: jwk.kid, key: (await importJWK(jwk, algorithm)) as CryptoKey };

@@ -12,9 +12,9 @@ import {
 } from "kysely";
 import { expect, it, onTestFinished } from "vitest";
 import { createReadsSharedByRequests } from "#database/shared-reads.ts";
-import { tracedDialect } from "#database/traced-dialect.ts";
+import { tracedKyselyDialect } from "#database/traced-dialect.ts";
 import { getCurrentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
-import { traceRequests } from "#http/request-spans.ts";
+import { traceHttpRequests } from "#http/request-spans.ts";
 import { createServerSentEventStreams } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
 
@@ -22,7 +22,7 @@ it("the span of an answered request has its status; that of an aborted one has n
   const noted = noteSpans();
   const server = fastify();
   onTestFinished(() => server.close());
-  traceRequests(server);
+  traceHttpRequests(server);
   const arrived = Promise.withResolvers<undefined>();
   const answer = Promise.withResolvers<string>();
   server.get("/slow", () => {
@@ -115,7 +115,7 @@ it.each([
   ],
 ])("a statement is named by what it does and to which table: %s", async (text, name) => {
   const noted = noteSpans();
-  const dialect = tracedDialect({
+  const dialect = tracedKyselyDialect({
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (db) => new PostgresIntrospector(db),

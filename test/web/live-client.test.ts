@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type LiveGraphResult,
+  type LiveGraphqlResult,
   type LiveSubscriptionState,
   followSubscription,
 } from "#pages/shared/browser/live-subscription.ts";
@@ -29,7 +29,7 @@ describe("the client", () => {
   let url: string;
   let leaving: AbortController;
   let states: string[];
-  let results: LiveGraphResult<Data>[];
+  let results: LiveGraphqlResult<Data>[];
   beforeEach(async () => {
     [answers, requests, states, results, leaving] = [[], [], [], [], new AbortController()];
     server = createServer((request, response) => void answer(request, response));

@@ -8,7 +8,7 @@ import type { ProcessMessagePort } from "#http/shared-limiter.ts";
 import { createPrometheusExposition } from "#observability/plugin.ts";
 import {
   mergeProcessMetrics,
-  createParentProcessMetricsExchange,
+  createChildToParentMetricsConnection,
   createMultiProcessMetricsCollector,
 } from "#observability/gather-metrics.ts";
 import { readScrape, type Scrape } from "./scrape.ts";
@@ -77,7 +77,7 @@ const createParent = (): (() => Process) => {
     const { text } = createPrometheusExposition({
       registry,
       readQueue: () => Promise.resolve(new Registry()),
-      exchange: createParentProcessMetricsExchange(near),
+      exchange: createChildToParentMetricsConnection(near),
     });
     return {
       count: (howMany) => {

@@ -6,7 +6,7 @@ import type { Database } from "#database/connect.ts";
 import { countRowsUpToLimit } from "#database/sql-fragments.ts";
 import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
 import { findInstallationEventLogs } from "#webhooks/delivery-log.ts";
-import { type DeliveryFilter, buildDeliveryIdQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import { type DeliveryFilter, buildDeliveryIdSqlQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import { installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
@@ -161,9 +161,9 @@ describeOnPostgres("the delivery log", (_open, engine) => {
     it("has counts equal to the list, and shows nothing to another merchant", async () => {
       const { db } = world().database;
       const foreign = { ...filterOf(null), merchantId: world().demo.merchants.second.id };
-      expect(await countRowsUpToLimit(buildDeliveryIdQuery(db, filterOf(null)), db)).toBe(2000);
-      expect(await countRowsUpToLimit(buildDeliveryIdQuery(db, filterOf("exhausted")), db)).toBe(30);
-      expect(await countRowsUpToLimit(buildDeliveryIdQuery(db, foreign), db)).toBe(0);
+      expect(await countRowsUpToLimit(buildDeliveryIdSqlQuery(db, filterOf(null)), db)).toBe(2000);
+      expect(await countRowsUpToLimit(buildDeliveryIdSqlQuery(db, filterOf("exhausted")), db)).toBe(30);
+      expect(await countRowsUpToLimit(buildDeliveryIdSqlQuery(db, foreign), db)).toBe(0);
       expect(await findDeliveryPage(db, foreign, { limit: 21, isInverted: false })).toEqual([]);
     });
 

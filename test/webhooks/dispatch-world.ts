@@ -1,9 +1,9 @@
 /** Inserts endpoints and events, and replaces the sender with a fake that plays their receivers. */
-import { createKeyring, type Keyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring, type EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import type { DispatcherOptions } from "#webhooks/dispatch/round.ts";
+import type { WebhookDispatcherOptions } from "#webhooks/dispatch/round.ts";
 import { createWebhookDispatcher, type WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { DeliverySendResult, WebhookHttpRequest } from "#webhooks/safe-request.ts";
@@ -28,11 +28,11 @@ export type Answer = (request: WebhookHttpRequest) => DeliverySendResult | Promi
 export interface DispatchWorld {
   readonly database: OpenedDatabase;
   readonly clock: TestClock;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly sent: WebhookHttpRequest[];
   /** The fake receivers' answer to the following requests. */
   answer: Answer;
-  dispatcher(parts?: Partial<DispatcherOptions>): WebhookDispatcher;
+  dispatcher(parts?: Partial<WebhookDispatcherOptions>): WebhookDispatcher;
   merchant(): Promise<Installed>;
   endpoint(installed: Installed, row?: EndpointRow): Promise<EndpointMade>;
   event(installed: Pick<Installed, "merchantId">, row?: EventRow): Promise<string>;
@@ -68,7 +68,7 @@ interface EventRow {
 export function createDispatchWorld(database: OpenedDatabase): DispatchWorld {
   const { db } = database;
   const clock = new TestClock();
-  const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
   const sent: WebhookHttpRequest[] = [];
   const world: DispatchWorld = {
     database,

@@ -5,7 +5,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createDispatchRound, type DispatchRound } from "#webhooks/dispatch/round.ts";
+import { createWebhookDispatchRound, type WebhookDispatchRound } from "#webhooks/dispatch/round.ts";
 import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade } from "./dispatch-world.ts";
 
 const calls = { onAttemptEnded: () => undefined, onFullBatch: () => undefined };
@@ -25,8 +25,8 @@ describeOnBoth("the dispatcher", (open) => {
     world.answer = () => arrived;
   });
 
-  const round = (): DispatchRound =>
-    createDispatchRound({
+  const round = (): WebhookDispatchRound =>
+    createWebhookDispatchRound({
       db: world.database.db,
       clock: world.clock,
       keyring: world.keyring,

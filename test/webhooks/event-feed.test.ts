@@ -9,7 +9,7 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth, describeOnPostgres } from "#test/support/databases.ts";
 import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
-import { getFeedEndCursor, readEventFeed } from "#webhooks/event-feed.ts";
+import { getEventFeedEndCursor, readEventFeed } from "#webhooks/event-feed.ts";
 import { deleteExpiredEvents } from "#webhooks/sweeps.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed } from "./dispatch-world.ts";
 
@@ -65,13 +65,13 @@ describeOnBoth("the event feed", (open) => {
   });
 
   it("can begin at its end, and moves the cursor past events of other types", async () => {
-    const after = await getFeedEndCursor(world.database.db);
+    const after = await getEventFeedEndCursor(world.database.db);
     await world.event(shop, { type: "order.updated" });
     await position();
     const wanted = ["order.placed"];
     const empty = await read({ after, types: wanted });
     expect([empty.ids, empty.hasMore]).toEqual([[], false]);
-    expect(empty.cursor).toBe(await getFeedEndCursor(world.database.db));
+    expect(empty.cursor).toBe(await getEventFeedEndCursor(world.database.db));
     const id = await world.event(shop);
     await position();
     expect((await read({ after: empty.cursor, types: wanted })).ids).toEqual([id]);
@@ -79,7 +79,7 @@ describeOnBoth("the event feed", (open) => {
   });
 
   it("checks a limited number of events per page for a rare type, and goes on behind them", async () => {
-    const after = await getFeedEndCursor(world.database.db);
+    const after = await getEventFeedEndCursor(world.database.db);
     await sql`insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
       snapshot, thin, occurred_at, position)
       select 'evt_many_' || n, ${shop.merchantId}, 'order.updated', 1, 'order', 'ord', 1, '{}', '{}',
@@ -95,7 +95,7 @@ describeOnBoth("the event feed", (open) => {
   });
 
   it("gives positions also to events from before the feed existed, and sends them to no endpoint", async () => {
-    const after = await getFeedEndCursor(world.database.db);
+    const after = await getEventFeedEndCursor(world.database.db);
     await world.endpoint(shop, { eventTypes: ["order.placed"] });
     const ids = [await world.event(shop), await world.event(shop)].toSorted();
     const { db } = world.database;
@@ -110,10 +110,10 @@ describeOnBoth("the event feed", (open) => {
   });
 
   it("refuses a cursor after which events were deleted, and one of a lost or another database", async () => {
-    const old = await getFeedEndCursor(world.database.db);
+    const old = await getEventFeedEndCursor(world.database.db);
     await world.event(shop);
     await position();
-    const beforeDeletion = await getFeedEndCursor(world.database.db);
+    const beforeDeletion = await getEventFeedEndCursor(world.database.db);
     world.clock.advance(30 * dayMs);
     const unpositioned = await world.event(shop);
     await deleteExpiredEvents(world.database.db, world.clock.now());
@@ -126,7 +126,7 @@ describeOnBoth("the event feed", (open) => {
     await position();
     expect((await read({ after: beforeDeletion })).ids).toEqual([unpositioned]);
     expect((await read()).ids).toEqual([unpositioned]);
-    const end = await getFeedEndCursor(world.database.db);
+    const end = await getEventFeedEndCursor(world.database.db);
     await sql`update event_feed set last_position = last_position - 1`.execute(world.database.db);
     expect(await faultOf(end)).toMatchObject({ field: "/after", code: "unknown" });
     await sql`update event_feed set last_position = last_position + 1`.execute(world.database.db);
@@ -154,7 +154,7 @@ describeOnPostgres("the event feed beside open transactions", (open) => {
 
   it("gets an event that was inserted early and committed late; insert numbers alone would miss it", async () => {
     const { db } = world.database;
-    const after = await getFeedEndCursor(db);
+    const after = await getEventFeedEndCursor(db);
     const { promise: commit, resolve } = Promise.withResolvers<void>();
     const { promise: inserted, resolve: didInsert } = Promise.withResolvers<string>();
     const slow = runInTransaction(db, async (transaction: Transaction) => {
@@ -178,7 +178,7 @@ describeOnPostgres("the event feed beside open transactions", (open) => {
 
   it("waits for a locked event, so that no later event of the subject overtakes it", async () => {
     const { db } = world.database;
-    const after = await getFeedEndCursor(db);
+    const after = await getEventFeedEndCursor(db);
     const ids = [
       await world.event(shop, { subjectId: "ord_1" }),
       await world.event(shop, { subjectId: "ord_1" }),

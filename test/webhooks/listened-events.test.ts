@@ -5,7 +5,11 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import type { EventType } from "#webhooks/event-types.ts";
-import { advanceListenCursor, createListenCursor, listenedEventsMax } from "#webhooks/listened-events.ts";
+import {
+  advanceEventListenCursor,
+  createEventListenCursor,
+  listenedEventsMax,
+} from "#webhooks/listened-events.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
@@ -203,7 +207,7 @@ describe("who may listen", () => {
 
 it("a full cursor moves past its oldest event instead of growing", () => {
   const now = new Date();
-  let cursor = createListenCursor(now);
+  let cursor = createEventListenCursor(now);
   for (let page = 0; page < 250; page += 1) {
     const events = Array.from({ length: listenedEventsMax }, (_none, index) => ({
       id: `${getLowestIdAtTime("event", now.getTime() + page).slice(0, -6)}${String(index).padStart(6, "0")}`,
@@ -211,7 +215,7 @@ it("a full cursor moves past its oldest event instead of growing", () => {
       occurredAt: now,
       body: "{}",
     }));
-    cursor = advanceListenCursor(cursor, events, now);
+    cursor = advanceEventListenCursor(cursor, events, now);
   }
   expect(cursor.received).toHaveLength(10_000);
   expect(cursor.floor).toBe(cursor.received[0]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   attemptsMax,
   getAttemptDelaySeconds,
-  type EndpointHealth,
+  type EndpointHealthCounters,
   type EndpointHealthChange,
   calculateEndpointHealthChange,
   decideAttemptOutcome,
@@ -166,7 +166,7 @@ describe("the health of an endpoint", () => {
   const hours = (count: number): Date => minutes(count * 60);
   const after = (
     steps: readonly (readonly [DeliveryAttemptOutcome, Date])[],
-    from: EndpointHealth = initialEndpointHealth,
+    from: EndpointHealthCounters = initialEndpointHealth,
   ): EndpointHealthChange =>
     steps.reduce<EndpointHealthChange>(
       ({ health }, [step, now]) => calculateEndpointHealthChange(health, step, { attempt: 1, now, scale: 1 }),
@@ -225,7 +225,7 @@ describe("the health of an endpoint", () => {
     const ten = after([...times(9, failed, start), [failed, hours(24)]]).health;
     const nine = after([...times(8, failed, start), [failed, hours(24)]]).health;
     expect(after([[failed, new Date(hours(120).getTime() - 1)]], ten).becomes).toBeNull();
-    const again = (health: EndpointHealth): EndpointHealthChange =>
+    const again = (health: EndpointHealthCounters): EndpointHealthChange =>
       calculateEndpointHealthChange(health, failed, { attempt: 2, now: hours(120), scale: 1 });
     expect(again(nine)).toMatchObject({ becomes: null, health: { failedSinceSuccess: 9 } });
     expect(again(ten).becomes).toBe("failing");
@@ -233,7 +233,7 @@ describe("the health of an endpoint", () => {
   });
 
   test("becomes disabled however many deliveries wait behind an open breaker", () => {
-    let health: EndpointHealth = initialEndpointHealth;
+    let health: EndpointHealthCounters = initialEndpointHealth;
     let became: EndpointHealthChange["becomes"] = null;
     for (let minute = 0; became !== "failing" && minute <= 121 * 60; minute += 1)
       ({ health, becomes: became } = calculateEndpointHealthChange(health, failed, {

@@ -1,7 +1,7 @@
 /** Fetches of URLs that strangers chose never reach an internal network, and read a limited number of bytes. */
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { createSafeFetch } from "#webhooks/safe-fetch.ts";
+import { createSsrfSafeFetch } from "#webhooks/safe-fetch.ts";
 import { emptyAnswer, saying, startReceiver } from "./receivers.ts";
 
 const resolved: string[] = [];
@@ -12,13 +12,13 @@ const privateAddresses: Readonly<Record<string, readonly string[]>> = {
   "local6.example": ["fd00::1"],
   "mixed.example": ["203.0.113.9", "192.168.1.1"],
 };
-const strict = createSafeFetch({
+const strict = createSsrfSafeFetch({
   resolve: (name) => {
     resolved.push(name);
     return Promise.resolve(privateAddresses[name] ?? []);
   },
 });
-const local = createSafeFetch({ isLoopbackAllowed: true });
+const local = createSsrfSafeFetch({ isLoopbackAllowed: true });
 afterAll(() => Promise.all([strict.close(), local.close()]));
 
 describe("a fetch of a stranger's URL", () => {

@@ -7,10 +7,10 @@ import {
   createLiveSignatureFixture,
   createSignatureFixture,
 } from "#webhooks/signature-fixture.ts";
-import { signatureVectors, type SignatureVector } from "#webhooks/signature-vectors.ts";
+import { signatureVectors, type WebhookSignatureTestVector } from "#webhooks/signature-vectors.ts";
 import {
   createWebhookSecret,
-  getWebhookSecretSealContext,
+  getWebhookSecretEncryptionContext,
   createWebhookSecretHint,
   signWebhook,
 } from "#webhooks/signatures.ts";
@@ -37,7 +37,7 @@ function isVerified({
   now: at,
   headers,
   bodyBase64,
-}: Pick<SignatureVector, "secret" | "now" | "headers" | "bodyBase64">): boolean {
+}: Pick<WebhookSignatureTestVector, "secret" | "now" | "headers" | "bodyBase64">): boolean {
   vi.useFakeTimers({ now: at * 1000 });
   try {
     new Webhook(secret).verify(Buffer.from(bodyBase64, "base64"), { ...headers });
@@ -107,7 +107,7 @@ describe("a webhook's signature", () => {
   });
 
   test("uses a secret that is encrypted for its row and can be decrypted only there", () => {
-    expect(getWebhookSecretSealContext("whs_1")).toEqual({
+    expect(getWebhookSecretEncryptionContext("whs_1")).toEqual({
       table: "webhook_secret",
       column: "sealed",
       rowId: "whs_1",

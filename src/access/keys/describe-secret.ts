@@ -8,7 +8,7 @@
  * A value that a caller sent as a credential and that was refused because of its form or checksum. `kind` is
  * the kind of credential that the route accepts.
  */
-export interface RefusedSecret {
+export interface MalformedCredentialSecret {
   readonly kind: "cpk" | "cit";
   readonly value: string;
   /** True if only the checksum of the value is wrong; false if the value does not have the form of its kind. */
@@ -56,7 +56,11 @@ const mistakenValues: readonly {
 ];
 
 /** Returns the message of the failure `api_key_invalid` for a value without the right form or checksum. */
-export function describeRefusedSecret({ kind, value, hasForm }: RefusedSecret): string {
+export function describeMalformedCredentialSecret({
+  kind,
+  value,
+  hasForm,
+}: MalformedCredentialSecret): string {
   const mistaken = mistakenValues.find((other) => other.kind === kind && other.form.test(value));
   if (mistaken !== undefined) return `${mistaken.text} ${accepted[kind]}`;
   const name = names[kind];

@@ -7,10 +7,10 @@ import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { AccessManagementContext } from "./manage-keys.ts";
+import type { AccessManagementCommandContext } from "./manage-keys.ts";
 import { invalidateCachedCredentials } from "#access/credential-changes.ts";
 import {
-  createMalformedSecretFailure,
+  createMalformedCredentialSecretFailure,
   sha256Digest,
   matchesSecretDigest,
   generateCredentialSecret,
@@ -50,7 +50,7 @@ export async function authenticateInternalToken(
   find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
 ): Promise<InternalTokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
-  if (parsed === undefined) throw createMalformedSecretFailure("cit", value);
+  if (parsed === undefined) throw createMalformedCredentialSecretFailure("cit", value);
   const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined)
     throw createFailure("api_key_invalid", { message: "This service has no such internal token." });
@@ -161,7 +161,7 @@ export const allowedOriginsMax = 20;
 
 export async function createInternalToken(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: NewInternalToken,
 ): Promise<{ internalTokenId: string; value: string }> {
   requireOwner(access, input);
@@ -203,7 +203,7 @@ export async function createInternalToken(
  * analyst may have one, and a token of any other role must have one. A caller that belongs to a merchant can
  * create only tokens of this merchant, and therefore no token of the role operator.
  */
-function requireOwner(access: AccessManagementContext, input: NewInternalToken): void {
+function requireOwner(access: AccessManagementCommandContext, input: NewInternalToken): void {
   if (access.merchantId !== null) return requireOwnMerchant(access.merchantId, input);
   const rule = input.role === "operator" ? "none" : input.role === "analyst" ? "either" : "one";
   if ((rule === "none" && input.merchantId !== null) || (rule === "one" && input.merchantId === null)) {
@@ -277,7 +277,7 @@ function isAllowedOrigin(text: string): boolean {
 
 export async function revokeInternalToken(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   internalTokenId: string,
 ): Promise<void> {
   const { numUpdatedRows } = await transaction

@@ -5,16 +5,16 @@ import type { Transaction } from "#database/transaction.ts";
 import { type InstallationOrApiKeyEvent, invalidateCachedCredentials } from "#access/credential-changes.ts";
 import { passedExpiryNoticeCountSql } from "./expiry-notices.ts";
 import { generateCredentialSecret } from "./verify-keys.ts";
-import type { Scope } from "#access/viewer.ts";
+import type { PermissionScope } from "#access/viewer.ts";
 
 export interface NewApiKey {
   readonly installationId: string;
   readonly name: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
   readonly expiresAt: Date | null;
 }
 
-export interface AccessManagementContext {
+export interface AccessManagementCommandContext {
   /**
    * Id of the merchant that the caller may change; null if the caller is the platform and may change all
    * merchants.
@@ -35,7 +35,7 @@ export interface CreatedApiKey {
  */
 export async function createApiKey(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: NewApiKey,
 ): Promise<CreatedApiKey> {
   const installation = await transaction
@@ -89,7 +89,7 @@ interface NewKey {
 
 export async function insertApiKey(
   transaction: Transaction,
-  { now }: Pick<AccessManagementContext, "now">,
+  { now }: Pick<AccessManagementCommandContext, "now">,
   key: NewKey,
 ): Promise<Omit<CreatedApiKey, "events">> {
   const { id: keyId, value, digest, lastFour } = generateCredentialSecret("cpk", key.mode);
@@ -120,7 +120,7 @@ export async function insertApiKey(
  */
 export async function revokeApiKey(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   apiKeyId: string,
 ): Promise<InstallationOrApiKeyEvent[]> {
   const key = await transaction
@@ -143,7 +143,7 @@ export async function revokeApiKey(
  */
 export async function revokeApiKeys(
   transaction: Transaction,
-  { now }: Pick<AccessManagementContext, "now">,
+  { now }: Pick<AccessManagementCommandContext, "now">,
   { column, value }: { readonly column: "id" | "installationId"; readonly value: string },
 ): Promise<InstallationOrApiKeyEvent[]> {
   const revoked = await transaction
@@ -176,7 +176,7 @@ export interface RotateApiKeyInput {
  */
 export async function rotateApiKey(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: RotateApiKeyInput,
 ): Promise<CreatedApiKey> {
   const key = await lockKey(transaction, access, input.apiKeyId);
@@ -228,7 +228,7 @@ interface LockedKey {
  */
 async function lockKey(
   transaction: Transaction,
-  { merchantId, now }: AccessManagementContext,
+  { merchantId, now }: AccessManagementCommandContext,
   apiKeyId: string,
 ): Promise<LockedKey> {
   const key = await transaction

@@ -62,7 +62,7 @@ export const findInternalTokens = (
  * Selects the API keys of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
  * counts the query.
  */
-export const buildApiKeyQuery = (
+export const buildApiKeySqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
@@ -75,7 +75,7 @@ export const buildApiKeyQuery = (
  * Selects the internal tokens of a merchant, or of all merchants and the platform if `owner` is null. The
  * caller orders, pages or counts the query.
  */
-export const buildInternalTokenQuery = (
+export const buildInternalTokenSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>

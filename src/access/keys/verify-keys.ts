@@ -11,8 +11,8 @@ import { LRUCache } from "lru-cache";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { type ApiKeyViewer, type CredentialOwner, isScope } from "#access/viewer.ts";
-import { describeRefusedSecret } from "./describe-secret.ts";
+import { type ApiKeyViewer, type CredentialOwner, isPermissionScope } from "#access/viewer.ts";
+import { describeMalformedCredentialSecret } from "./describe-secret.ts";
 
 /** The state of an API key, its installation and its merchant in the database. */
 export interface ApiKeyState {
@@ -50,7 +50,7 @@ export async function authenticateApiKey(
   find: (presented: PresentedApiKey) => Promise<ApiKeyState | undefined>,
 ): Promise<ApiKeyViewer> {
   const parsed = parseCredentialSecret("cpk", value);
-  if (parsed === undefined) throw createMalformedSecretFailure("cpk", value);
+  if (parsed === undefined) throw createMalformedCredentialSecretFailure("cpk", value);
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw createFailure("api_key_invalid", { message: unknownKeyMessage });
   // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
@@ -99,7 +99,9 @@ function toViewer(row: ApiKeyState): ApiKeyViewer {
     installationId: row.installationId,
     appId: row.appId,
     merchantId: row.merchantId,
-    scopes: new Set(row.scopes.filter(isScope).filter((scope) => row.installationScopes.includes(scope))),
+    scopes: new Set(
+      row.scopes.filter(isPermissionScope).filter((scope) => row.installationScopes.includes(scope)),
+    ),
     suspended: getApiKeySuspension(row),
   };
 }
@@ -208,9 +210,9 @@ export function parseCredentialSecret(
 }
 
 /** Returns the failure of a secret that `parseCredentialSecret` has refused. */
-export const createMalformedSecretFailure = (kind: SecretKind, value: string): Failure =>
+export const createMalformedCredentialSecretFailure = (kind: SecretKind, value: string): Failure =>
   createFailure("api_key_invalid", {
-    message: describeRefusedSecret({
+    message: describeMalformedCredentialSecret({
       kind,
       value,
       hasForm: secretFormat.exec(value)?.[1] === kind,

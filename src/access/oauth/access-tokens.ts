@@ -17,20 +17,20 @@ import { isIdOfKind } from "#foundation/ids.ts";
 import { recordCredentialUseOncePerMinute, getApiKeySuspension } from "#access/keys/verify-keys.ts";
 import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
 import {
-  type AuthScheme,
+  type AccessTokenAuthScheme,
   getAccessTokenAudience,
-  type ProtectedResource,
+  type OauthProtectedResource,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { isScope, type OAuthViewer } from "#access/viewer.ts";
-import type { SigningKeys } from "./signing-keys.ts";
+import { isPermissionScope, type OAuthViewer } from "#access/viewer.ts";
+import type { OauthSigningKeyProvider } from "./signing-keys.ts";
 
 export interface PresentedAccessToken {
   readonly token: string;
   /** The scheme of the request's Authorization header. */
-  readonly scheme: AuthScheme;
+  readonly scheme: AccessTokenAuthScheme;
   /** The protected resource to which the request was sent. Tokens for another one are refused. */
-  readonly resource: ProtectedResource;
+  readonly resource: OauthProtectedResource;
   /** The values of all DPoP headers of the request. */
   readonly proofs: readonly string[];
   readonly method: string;
@@ -42,7 +42,7 @@ export interface AccessTokenVerifierServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: string;
-  readonly signingKeys: Pick<SigningKeys, "publicJwks">;
+  readonly signingKeys: Pick<OauthSigningKeyProvider, "publicJwks">;
   /**
    * Reads the state of a grant, for example from a cache. If omitted, each verification reads it from the
    * database.
@@ -265,7 +265,7 @@ function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: 
   const { grantId, clientId, installationId, appId, merchantId } = grant;
   const isGranted = (scope: string): boolean =>
     grant.scopes.includes(scope) && grant.installationScopes.includes(scope);
-  const scopes = new Set(claims.scopes.filter(isScope).filter(isGranted));
+  const scopes = new Set(claims.scopes.filter(isPermissionScope).filter(isGranted));
   return {
     kind: "oauth",
     grantId,

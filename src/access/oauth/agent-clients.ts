@@ -7,10 +7,10 @@
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { registerApp } from "#access/installations.ts";
-import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
-import { redirectUriFault } from "./oauth-clients.ts";
+import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
+import { findOauthRedirectUriFault } from "./oauth-clients.ts";
 
-export interface AgentClient {
+export interface OauthAgentClient {
   /** The client id that the client sends: `oac_…`, or the URL of its metadata document. */
   readonly id: string;
   readonly name: string;
@@ -18,14 +18,14 @@ export interface AgentClient {
 }
 
 /** Returns whether a client id is the URL of a metadata document. */
-export const isMetadataUrl = (clientId: string): boolean => clientId.startsWith("https://");
+export const isClientIdMetadataUrl = (clientId: string): boolean => clientId.startsWith("https://");
 
 /**
  * Returns the host of a client's metadata document, which the client has proved to control; null for a client
  * that registered itself.
  */
-export const getVerifiedHost = (clientId: string): string | null =>
-  isMetadataUrl(clientId) ? new URL(clientId).host : null;
+export const getVerifiedHostOfMetadataUrl = (clientId: string): string | null =>
+  isClientIdMetadataUrl(clientId) ? new URL(clientId).host : null;
 
 const redirectUrisMax = 10;
 
@@ -38,7 +38,7 @@ export function findAgentRedirectUriFault(uris: unknown): string | undefined {
     return `There must be 1 to ${redirectUrisMax} redirect URIs.`;
   for (const uri of uris as unknown[]) {
     if (typeof uri !== "string") return "A redirect URI must be a text.";
-    const fault = redirectUriFault(uri);
+    const fault = findOauthRedirectUriFault(uri);
     if (fault !== undefined) return fault;
     if (!/^https?:/i.test(uri)) return "A redirect URI must use https, or http on a loopback address.";
   }
@@ -49,15 +49,15 @@ export function findAgentRedirectUriFault(uris: unknown): string | undefined {
  * Returns the id of the stored OAuth client of an agent. Stores the client and its app if no merchant has
  * granted access to the client before.
  */
-export async function ensureAgentClient(
+export async function findOrStoreOauthAgentClient(
   transaction: Transaction,
-  access: AccessManagementContext,
-  { id, name, redirectUris }: AgentClient,
+  access: AccessManagementCommandContext,
+  { id, name, redirectUris }: OauthAgentClient,
 ): Promise<string> {
-  const known = await findAgentClientRow(transaction, id);
+  const known = await findOauthAgentClientRow(transaction, id);
   if (known !== undefined) return known.id;
-  const isDocument = isMetadataUrl(id);
-  const appId = await registerApp(transaction, access, { name, publisher: getVerifiedHost(id) });
+  const isDocument = isClientIdMetadataUrl(id);
+  const appId = await registerApp(transaction, access, { name, publisher: getVerifiedHostOfMetadataUrl(id) });
   const inserted = await transaction
     .insertInto("oauthClient")
     .values({
@@ -82,19 +82,22 @@ interface AgentClientRow {
 }
 
 /** Finds the stored client by the client id that the agent sends; undefined if it was never granted access. */
-export const findAgentClientRow = (
+export const findOauthAgentClientRow = (
   reader: DatabaseReader,
   clientId: string,
 ): Promise<AgentClientRow | undefined> =>
   reader
     .selectFrom("oauthClient")
     .select(["id", "appId", "disabledAt"])
-    .where(isMetadataUrl(clientId) ? "metadataUrl" : "id", "=", clientId)
+    .where(isClientIdMetadataUrl(clientId) ? "metadataUrl" : "id", "=", clientId)
     .where("registration", "<>", "operator")
     .executeTakeFirst();
 
 /** Returns the URL that a stored client sends as its id; undefined if the client has no metadata document. */
-export async function findMetadataUrl(reader: DatabaseReader, id: string): Promise<string | undefined> {
+export async function findMetadataUrlOfOauthClient(
+  reader: DatabaseReader,
+  id: string,
+): Promise<string | undefined> {
   const row = await reader
     .selectFrom("oauthClient")
     .select("metadataUrl")

@@ -15,15 +15,15 @@ import {
   type RevokedOauthGrant,
   revokeOauthGrants,
 } from "#access/credential-changes.ts";
-import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
-import type { Scope } from "#access/viewer.ts";
+import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
+import type { PermissionScope } from "#access/viewer.ts";
 import { createInstallation } from "#access/installations.ts";
 import type { Database } from "#database/connect.ts";
 
 export interface NewOauthGrant {
   readonly clientId: string;
   readonly staffId: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
 }
 
 export interface CreatedOauthGrant {
@@ -42,7 +42,7 @@ const dayMs = 86_400_000;
  */
 export async function createOauthGrant(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: NewOauthGrant,
 ): Promise<CreatedOauthGrant> {
   const scopes = [...new Set(input.scopes)].toSorted();
@@ -79,7 +79,7 @@ export async function createOauthGrant(
  */
 async function lockMerchantOfStaff(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   staffId: string,
 ): Promise<string> {
   const staff = await transaction
@@ -121,12 +121,12 @@ async function findAppOfClient(transaction: Transaction, clientId: string): Prom
 interface AppToInstall {
   readonly merchantId: string;
   readonly appId: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PermissionScope[];
 }
 
 async function ensureInstallation(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: AppToInstall,
 ): Promise<string> {
   const current = await transaction
@@ -168,7 +168,7 @@ interface GrantHolder {
  */
 async function revokeEarlierGrants(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   { installationId, clientId, staffId }: GrantHolder,
 ): Promise<readonly RevokedOauthGrant[]> {
   const earlier = await transaction
@@ -193,7 +193,7 @@ async function revokeEarlierGrants(
  */
 export async function revokeOauthGrant(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   grantId: string,
 ): Promise<InstallationOrApiKeyEvent[]> {
   const grant = await transaction
@@ -237,7 +237,7 @@ export const findOauthGrants = (reader: DatabaseReader, ids: readonly string[]):
  * Selects the grants of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
  * counts the query.
  */
-export const buildOauthGrantQuery = (
+export const buildOauthGrantSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "oauthGrant", OauthGrantRow> =>

@@ -7,7 +7,7 @@ import type { OauthClientTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
+import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
 import type { clientAuthMethods } from "#access/authorization.ts";
 import { revokeOauthGrants } from "#access/credential-changes.ts";
 
@@ -32,7 +32,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 export async function createOauthClient(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: NewOauthClient,
 ): Promise<string> {
   requireRedirectUris(input.redirectUris);
@@ -72,7 +72,7 @@ function requireRedirectUris(uris: readonly string[]): void {
       message,
     });
   uris.forEach((uri, index) => {
-    const fault = redirectUriFault(uri);
+    const fault = findOauthRedirectUriFault(uri);
     if (fault !== undefined)
       throw createFailureWithDetail("invalid_field", {
         in: "body",
@@ -90,7 +90,7 @@ const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
  * allowed: https, http on a loopback address, and a private scheme that is a reversed domain name (RFC 6749
  * section 3.1.2, RFC 8252 sections 7 and 8).
  */
-export function redirectUriFault(uri: string): string | undefined {
+export function findOauthRedirectUriFault(uri: string): string | undefined {
   const parsed = URL.parse(uri);
   if (parsed === null || uri.length > uriLengthMax || /[^\x21-\x7e]/.test(uri))
     return (
@@ -184,7 +184,7 @@ export async function findOauthClient(
  */
 export async function disableOauthClient(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   clientId: string,
 ): Promise<void> {
   if (!(await setDisabledAt(transaction, clientId, { disabledAt: access.now }))) return;
@@ -229,7 +229,7 @@ async function setDisabledAt(
 export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 
 /** Selects the OAuth clients, without their keys. The caller filters, orders or pages the query. */
-export const buildOauthClientQuery = (
+export const buildOauthClientSqlQuery = (
   reader: DatabaseReader,
 ): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
   reader

@@ -9,11 +9,11 @@ import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { OauthItemTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { Keyring, SealContext } from "#foundation/encryption.ts";
+import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 
-export interface OauthItem {
+export interface OauthServerRecord {
   readonly payload: Payload;
   readonly consumedAt: Date | null;
   /**
@@ -23,7 +23,7 @@ export interface OauthItem {
   readonly grantId: string | null;
 }
 
-export interface OauthItemInput {
+export interface NewOauthServerRecord {
   readonly kind: string;
   readonly id: string;
   readonly payload: Payload;
@@ -35,18 +35,21 @@ export interface OauthItemInput {
 
 interface ItemStore<Handle = Database> {
   readonly db: Handle;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
 }
 
 /**
  * Inserts or updates a record. An update changes the payload and the expiry. The grant of the record, and
  * whether the record was consumed, stay unchanged.
  */
-export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemInput): Promise<void> {
+export async function saveOauthServerRecord(
+  { db, keyring }: ItemStore,
+  item: NewOauthServerRecord,
+): Promise<void> {
   const digest = digestOfId(item.id);
   const values = {
     uidDigest: item.uid === null ? null : digestOfId(item.uid),
-    ...keyring.seal(JSON.stringify(item.payload), getOauthItemSealContext(item.kind, digest)),
+    ...keyring.seal(JSON.stringify(item.payload), getOauthServerRecordEncryptionContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
   await db
@@ -60,14 +63,14 @@ export async function saveOauthItem({ db, keyring }: ItemStore, item: OauthItemI
  * Inserts a record and returns true. If an unexpired record with this id exists, changes nothing and returns
  * false. If several calls with the same id run at the same time, only one of them returns true.
  */
-export async function insertOauthItemIfNew(
+export async function insertOauthServerRecordIfNew(
   { db, keyring }: ItemStore,
-  item: OauthItemInput,
+  item: NewOauthServerRecord,
   now: Date,
 ): Promise<boolean> {
   const digest = digestOfId(item.id);
   const values = {
-    ...keyring.seal(JSON.stringify(item.payload), getOauthItemSealContext(item.kind, digest)),
+    ...keyring.seal(JSON.stringify(item.payload), getOauthServerRecordEncryptionContext(item.kind, digest)),
     expiresAt: item.expiresAt,
   };
   const inserted = await db
@@ -81,17 +84,17 @@ export async function insertOauthItemIfNew(
   return inserted !== undefined;
 }
 
-export interface OauthItemQuery {
+export interface OauthServerRecordLookup {
   readonly kind: string;
   readonly by: "id" | "uid";
   readonly value: string;
   readonly now: Date;
 }
 
-export async function findOauthItem(
+export async function findOauthServerRecord(
   { db, keyring }: ItemStore<DatabaseReader>,
-  { kind, by, value, now }: OauthItemQuery,
-): Promise<OauthItem | undefined> {
+  { kind, by, value, now }: OauthServerRecordLookup,
+): Promise<OauthServerRecord | undefined> {
   const row = await db
     .selectFrom("oauthItem")
     .selectAll()
@@ -105,30 +108,32 @@ export async function findOauthItem(
 }
 
 function openPayload(
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   { kind, digest, sealed, dataKey, keyId }: Selectable<OauthItemTable>,
 ): Payload {
   return JSON.parse(
-    keyring.open({ sealed, dataKey, keyId }, getOauthItemSealContext(kind, digest)).toString("utf8"),
+    keyring
+      .open({ sealed, dataKey, keyId }, getOauthServerRecordEncryptionContext(kind, digest))
+      .toString("utf8"),
   ) as Payload;
 }
 
-export interface OauthItemKey {
+export interface OauthServerRecordKey {
   readonly kind: string;
   readonly id: string;
 }
 
-export interface ConsumeOauthItemInput extends OauthItemKey {
+export interface ConsumeOauthServerRecordInput extends OauthServerRecordKey {
   readonly now: Date;
   /**
    * Returns the payload and the expiry that the record has after it was consumed (used). If this function is
    * omitted, both stay unchanged. The record is not deleted when it is consumed, so that a second use is
    * recognized.
    */
-  readonly toConsumedRecord?: ((payload: Payload) => ConsumedOauthItem) | undefined;
+  readonly toConsumedRecord?: ((payload: Payload) => ConsumedOauthServerRecord) | undefined;
 }
 
-export interface ConsumedOauthItem {
+export interface ConsumedOauthServerRecord {
   readonly payload: Payload;
   readonly expiresAt?: Date;
 }
@@ -138,9 +143,9 @@ export interface ConsumedOauthItem {
  * same time. Further calls, and calls for an expired or unknown record, return `isFirstUse: false`. All calls
  * return the grant of the record if the record exists.
  */
-export async function consumeOauthItem(
+export async function consumeOauthServerRecord(
   { db, keyring }: ItemStore<DatabaseReader>,
-  { kind, id, now, toConsumedRecord }: ConsumeOauthItemInput,
+  { kind, id, now, toConsumedRecord }: ConsumeOauthServerRecordInput,
 ): Promise<{
   readonly isFirstUse: boolean;
   readonly grantId: string | null;
@@ -150,7 +155,7 @@ export async function consumeOauthItem(
   const item =
     toConsumedRecord === undefined
       ? undefined
-      : await findOauthItem({ db, keyring }, { kind, by: "id", value: id, now });
+      : await findOauthServerRecord({ db, keyring }, { kind, by: "id", value: id, now });
   const record = item === undefined ? undefined : toConsumedRecord?.(item.payload);
   const taken = await db
     .updateTable("oauthItem")
@@ -158,7 +163,7 @@ export async function consumeOauthItem(
       consumedAt: now,
       ...(record === undefined
         ? {}
-        : keyring.seal(JSON.stringify(record.payload), getOauthItemSealContext(kind, digest))),
+        : keyring.seal(JSON.stringify(record.payload), getOauthServerRecordEncryptionContext(kind, digest))),
       ...(record?.expiresAt === undefined ? {} : { expiresAt: record.expiresAt }),
     })
     .where("kind", "=", kind)
@@ -178,7 +183,7 @@ export async function consumeOauthItem(
 }
 
 /** Returns whether at least one of the records with these ids was consumed. */
-export async function isAnyOauthItemConsumed(
+export async function isAnyOauthServerRecordConsumed(
   db: DatabaseReader,
   { kind, ids }: { readonly kind: string; readonly ids: readonly string[] },
 ): Promise<boolean> {
@@ -196,9 +201,9 @@ export async function isAnyOauthItemConsumed(
  * Stores the id of a grant in the record of the interaction (a sign-in with consent) that created the grant.
  * The record is deleted together with the grant.
  */
-export async function linkOauthItemToGrant(
+export async function linkOauthInteractionToGrant(
   transaction: Transaction,
-  { kind, id, grantId }: OauthItemKey & { readonly grantId: string | null },
+  { kind, id, grantId }: OauthServerRecordKey & { readonly grantId: string | null },
 ): Promise<void> {
   await transaction
     .updateTable("oauthItem")
@@ -208,14 +213,17 @@ export async function linkOauthItemToGrant(
     .execute();
 }
 
-export async function deleteOauthItem(db: Database, { kind, id }: OauthItemKey): Promise<void> {
+export async function deleteOauthServerRecord(
+  db: Database,
+  { kind, id }: OauthServerRecordKey,
+): Promise<void> {
   await db.deleteFrom("oauthItem").where("kind", "=", kind).where("digest", "=", digestOfId(id)).execute();
 }
 
 const rowsPerStatement = 500;
 
 /** Deletes expired records. Returns the number of deleted records. */
-export async function deleteExpiredOauthItems(
+export async function deleteExpiredOauthServerRecords(
   db: Database,
   now: Date,
   signal?: AbortSignal,
@@ -233,6 +241,6 @@ export async function deleteExpiredOauthItems(
 
 const digestOfId = (id: string): Buffer => createHash("sha256").update(id).digest();
 
-export function getOauthItemSealContext(kind: string, digest: Uint8Array): SealContext {
+export function getOauthServerRecordEncryptionContext(kind: string, digest: Uint8Array): EncryptionContext {
   return { table: "oauth_item", column: "sealed", rowId: `${kind}:${Buffer.from(digest).toString("hex")}` };
 }

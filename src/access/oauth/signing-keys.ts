@@ -9,11 +9,11 @@ import type { Database } from "#database/connect.ts";
 import type { OauthSigningKeyTable } from "#database/tables.ts";
 import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { DecryptionError, type Keyring, type SealContext } from "#foundation/encryption.ts";
+import { DecryptionError, type EncryptionKeyring, type EncryptionContext } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/authorization.ts";
 
-export interface SigningKeys {
+export interface OauthSigningKeyProvider {
   /**
    * Returns the public keys of all key pairs whose signatures are accepted, also of new key pairs that do not
    * sign yet. If `kid` is the id of a key that this process does not know, the keys are read from the
@@ -34,9 +34,9 @@ export interface PrivateJwk extends JWK {
   readonly alg: string;
 }
 
-export interface SigningKeysOptions {
+export interface OauthSigningKeyProviderOptions {
   readonly db: Database;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly clock: Clock;
   /** The log that reports signing keys which should be in use but cannot be decrypted. */
   readonly log?: Log;
@@ -63,7 +63,12 @@ const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
 /** The id of the advisory lock under which keys are created. */
 const lock = 7_462_193_017;
 
-export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOptions): SigningKeys {
+export function createOauthSigningKeyProvider({
+  db,
+  keyring,
+  clock,
+  log,
+}: OauthSigningKeyProviderOptions): OauthSigningKeyProvider {
   let cached: { readonly keys: readonly CachedKey[]; readonly at: number } | undefined;
   let reading: Promise<readonly CachedKey[]> | undefined;
 
@@ -125,7 +130,7 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
     },
     rotate: async () => {
       const kid = await runInTransaction(db, (transaction) =>
-        rotateSigningKeys(transaction, keyring, clock.now()),
+        rotateOauthSigningKeys(transaction, keyring, clock.now()),
       );
       await readShared();
       return kid;
@@ -137,9 +142,9 @@ export function createSigningKeys({ db, keyring, clock, log }: SigningKeysOption
  * Rotates the signing keys. If there were no keys, the new keys sign at once; otherwise they sign after one
  * minute, when every process has read them. Returns the id of the new ES256 key.
  */
-export async function rotateSigningKeys(
+export async function rotateOauthSigningKeys(
   transaction: Transaction,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   now: Date,
 ): Promise<string> {
   await sql`select pg_advisory_xact_lock(${lock}::bigint)`.execute(transaction);
@@ -182,7 +187,7 @@ interface KeyTimes {
 
 async function insertKeys(
   transaction: Transaction,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   { now, signsFrom }: KeyTimes,
 ): Promise<string> {
   const generated = await Promise.all(tokenSigningAlgorithms.map(generateKey));
@@ -190,7 +195,7 @@ async function insertKeys(
     id: privateJwk.kid,
     algorithm: privateJwk.alg,
     publicJwk: JSON.stringify(publicJwk),
-    ...keyring.seal(JSON.stringify(privateJwk), getSigningKeySealContext(privateJwk.kid)),
+    ...keyring.seal(JSON.stringify(privateJwk), getSigningKeyEncryptionContext(privateJwk.kid)),
     createdAt: now,
     signsFrom,
   }));
@@ -217,12 +222,12 @@ const toCachedKey = (row: SigningKeyRow): CachedKey => ({
 
 function tryToDecrypt(
   { id, sealed, dataKey, keyId }: SigningKeyRow,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   log: Log | undefined,
 ): PrivateJwk | undefined {
   try {
     return JSON.parse(
-      keyring.open({ sealed, dataKey, keyId }, getSigningKeySealContext(id)).toString("utf8"),
+      keyring.open({ sealed, dataKey, keyId }, getSigningKeyEncryptionContext(id)).toString("utf8"),
     ) as PrivateJwk;
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
@@ -235,14 +240,14 @@ function tryToDecrypt(
   }
 }
 
-export const getSigningKeySealContext = (id: string): SealContext => ({
+export const getSigningKeyEncryptionContext = (id: string): EncryptionContext => ({
   table: "oauth_signing_key",
   column: "sealed",
   rowId: id,
 });
 
 /** Deletes retired keys whose tokens have all expired. */
-export async function deleteExpiredSigningKeys(db: Database, now: Date): Promise<void> {
+export async function deleteExpiredOauthSigningKeys(db: Database, now: Date): Promise<void> {
   const overSince = new Date(now.getTime() - acceptMs);
   await db.deleteFrom("oauthSigningKey").where("retiredAt", "<", overSince).execute();
 }

@@ -11,7 +11,7 @@ import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureCode, getRetryAfterSeconds } from "#foundation/failure.ts";
 import {
-  normalizeEmail,
+  normalizeStaffEmail,
   recordStaffSignIn,
   type SignedInStaff,
   authenticateStaffByPassword,
@@ -31,13 +31,13 @@ export interface StaffSession {
   readonly isSuspended: boolean;
 }
 
-export const createSessionSecret = (): string => randomBytes(secretBytes).toString("base64url");
+export const createStaffSessionSecret = (): string => randomBytes(secretBytes).toString("base64url");
 
 /** Creates a session and returns its secret. Only the browser or the command line stores the secret. */
 export async function createStaffSession(
   transaction: Transaction,
   { staffId, version }: Pick<SignedInStaff, "staffId" | "version">,
-  { now, secret = createSessionSecret() }: { readonly now: Date; readonly secret?: string },
+  { now, secret = createStaffSessionSecret() }: { readonly now: Date; readonly secret?: string },
 ): Promise<string> {
   await transaction
     .insertInto("staffSession")
@@ -157,7 +157,7 @@ interface LoginAttempt {
 }
 
 /** Limits the failed sign-in attempts in two ways: per account and per IP address. */
-export interface LoginRateLimiter {
+export interface StaffLoginRateLimiter {
   /**
    * Counts the attempt and returns undefined. If the limit is already reached, does not count the attempt and
    * returns the number of seconds to wait.
@@ -186,14 +186,14 @@ export type StaffSignInFunction = (input: SignInInput) => Promise<SignInOutcome>
 interface SignInParts {
   readonly db: Database;
   readonly clock: Clock;
-  readonly loginLimit: LoginRateLimiter;
+  readonly loginLimit: StaffLoginRateLimiter;
 }
 
 export function createStaffSignInFunction({ db, clock, loginLimit }: SignInParts): StaffSignInFunction {
   return async ({ email, password, address }) => {
     // The rate limiter gets a digest of the e-mail address, so that it stores no e-mail addresses.
     const attempt: LoginAttempt = {
-      account: createHash("sha256").update(normalizeEmail(email)).digest("base64url"),
+      account: createHash("sha256").update(normalizeStaffEmail(email)).digest("base64url"),
       address,
     };
     const retryAfterSeconds = await loginLimit.take(attempt);
@@ -217,13 +217,13 @@ export function createStaffSignInFunction({ db, clock, loginLimit }: SignInParts
 const textLengthMax = 512;
 
 /** Returns the e-mail address and the password of a submitted sign-in form. Each is cut to 512 characters. */
-export const parseSignInForm = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
+export const parseStaffSignInForm = (form: URLSearchParams): Pick<SignInInput, "email" | "password"> => ({
   email: (form.get("email") ?? "").slice(0, textLengthMax),
   password: (form.get("password") ?? "").slice(0, textLengthMax),
 });
 
 /** The error of a sign-in that the sign-in page displays. */
-export interface SignInPageError {
+export interface StaffSignInPageError {
   readonly status: 400 | 429 | 503;
   readonly message: string;
   /** Error code for the log; null if the e-mail address or the password is wrong. */
@@ -232,7 +232,7 @@ export interface SignInPageError {
   readonly retryAfterSeconds: number | null;
 }
 
-const wrongInput = (message: string): SignInPageError => ({
+const wrongInput = (message: string): StaffSignInPageError => ({
   status: 400,
   message,
   code: null,
@@ -242,9 +242,9 @@ const wrongInput = (message: string): SignInPageError => ({
 /** The error that the sign-in page shows if the e-mail address or the password was left empty. */
 export const emptySignInPageError = wrongInput("Enter your e-mail address and your password.");
 
-export function createSignInPageError(
+export function createStaffSignInPageError(
   outcome: Exclude<SignInOutcome, { readonly kind: "signed_in" }>,
-): SignInPageError {
+): StaffSignInPageError {
   if (outcome.kind === "refused") return wrongInput("The e-mail address or the password is wrong.");
   const { kind, retryAfterSeconds } = outcome;
   if (kind === "busy") {

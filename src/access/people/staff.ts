@@ -10,7 +10,7 @@ import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { StaffRole } from "#access/viewer.ts";
-import type { AccessManagementContext } from "#access/keys/manage-keys.ts";
+import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
 import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
 import { revokeOauthGrants } from "#access/credential-changes.ts";
 
@@ -46,14 +46,14 @@ export async function validateStaffFieldsAndHashPassword(
 ): Promise<Omit<NewStaffAccount, "merchantId" | "role">> {
   const { email, name, password } = person;
   requireValidFields(person);
-  return { email, name, passwordHash: await validateAndHashNewPassword(password) };
+  return { email, name, passwordHash: await validateAndHashNewStaffPassword(password) };
 }
 
 /**
  * Checks the length of a password and hashes the password. Must be called before the transaction, because
  * hashing takes about 50 ms.
  */
-export async function validateAndHashNewPassword(password: string): Promise<string> {
+export async function validateAndHashNewStaffPassword(password: string): Promise<string> {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
     throw fieldFailure("/password", "length", `The password must have ${min} to ${max} characters.`);
@@ -62,7 +62,7 @@ export async function validateAndHashNewPassword(password: string): Promise<stri
 
 export async function createStaff(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   input: NewStaffAccount,
 ): Promise<string> {
   if (access.merchantId !== null && access.merchantId !== input.merchantId)
@@ -81,7 +81,7 @@ export async function createStaff(
       id,
       merchantId: merchant.id,
       email: input.email,
-      emailNormalized: normalizeEmail(input.email),
+      emailNormalized: normalizeStaffEmail(input.email),
       name: input.name.trim(),
       role: input.role ?? "admin",
       passwordHash: input.passwordHash,
@@ -122,7 +122,7 @@ const fieldFailure = (field: string, code: string, message: string): Error =>
   createFailureWithDetail("invalid_field", { in: "body", field, code, message });
 
 /** Normalizes an e-mail address for comparison: NFC, trimmed, in lower case. */
-export function normalizeEmail(email: string): string {
+export function normalizeStaffEmail(email: string): string {
   return email.normalize("NFC").trim().toLowerCase();
 }
 
@@ -132,7 +132,7 @@ export function normalizeEmail(email: string): string {
  */
 export async function disableStaff(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   staffId: string,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
@@ -152,7 +152,7 @@ export async function disableStaff(
  */
 export async function enableStaff(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   staffId: string,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
@@ -162,7 +162,7 @@ export async function enableStaff(
   );
 }
 
-export interface StaffRoleInput {
+export interface SetStaffRoleInput {
   readonly staffId: string;
   readonly role: StaffRole;
 }
@@ -173,16 +173,16 @@ export interface StaffRoleInput {
  */
 export async function setStaffRole(
   transaction: Transaction,
-  access: AccessManagementContext,
-  { staffId, role }: StaffRoleInput,
+  access: AccessManagementCommandContext,
+  { staffId, role }: SetStaffRoleInput,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, staffId);
   if (account.role !== role) await changeStaff(transaction, account.id, { role });
 }
 
-export interface StaffPasswordInput {
+export interface SetStaffPasswordInput {
   readonly staffId: string;
-  /** Hash returned by `validateAndHashNewPassword`. */
+  /** Hash returned by `validateAndHashNewStaffPassword`. */
   readonly passwordHash: string;
   /** True to revoke the grants that the account's owner gave to apps; false to leave them in force. */
   readonly isRevokingGrants: boolean;
@@ -194,8 +194,8 @@ export interface StaffPasswordInput {
  */
 export async function setStaffPassword(
   transaction: Transaction,
-  access: AccessManagementContext,
-  input: StaffPasswordInput,
+  access: AccessManagementCommandContext,
+  input: SetStaffPasswordInput,
 ): Promise<void> {
   const account = await lockStaff(transaction, access, input.staffId);
   await changeStaff(transaction, account.id, { passwordHash: input.passwordHash });
@@ -209,7 +209,7 @@ export async function setStaffPassword(
 
 async function lockStaff(
   transaction: Transaction,
-  access: AccessManagementContext,
+  access: AccessManagementCommandContext,
   staffId: string,
 ): Promise<Pick<StaffRow, "id" | "role" | "disabledAt">> {
   const account = await transaction
@@ -250,7 +250,7 @@ export async function authenticateStaffByPassword(
   const row = await reader
     .selectFrom("staffAccount")
     .select([...viewerColumns, "passwordHash"])
-    .where("emailNormalized", "=", normalizeEmail(email))
+    .where("emailNormalized", "=", normalizeStaffEmail(email))
     .where("disabledAt", "is", null)
     .executeTakeFirst();
   const isRight = await matchesPassword(password.slice(0, passwordLength.max + 1), row?.passwordHash);
@@ -319,7 +319,7 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
  * Selects the staff accounts of a merchant, or of all merchants if `owner` is null. The caller orders, pages
  * or counts the query.
  */
-export const buildStaffAccountQuery = (
+export const buildStaffAccountSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>

@@ -1,6 +1,6 @@
 /** The result of a readiness check, and functions that build it. */
 
-export interface ReadinessCheckResult {
+export interface InstallationReadinessCheckResult {
   readonly status: "pass" | "warn" | "fail" | "skipped";
   readonly message: string;
   /** A text that says how to make the check pass; null if nothing needs to be done. */
@@ -14,17 +14,17 @@ export interface ReadinessCheckResult {
   readonly dueAt: Date | null;
 }
 
-export const createPassedCheckResult = (
+export const createPassedReadinessCheckResult = (
   message: string,
   dueAt: Date | null = null,
-): ReadinessCheckResult => ({
+): InstallationReadinessCheckResult => ({
   status: "pass",
   message,
   remedy: null,
   since: null,
   dueAt,
 });
-export const createSkippedCheckResult = (message: string): ReadinessCheckResult => ({
+export const createSkippedReadinessCheckResult = (message: string): InstallationReadinessCheckResult => ({
   status: "skipped",
   message,
   remedy: null,
@@ -40,7 +40,10 @@ interface ProblemDetails {
 
 const problem =
   (status: "warn" | "fail") =>
-  (message: string, { remedy, since = null, dueAt = null }: ProblemDetails): ReadinessCheckResult => ({
+  (
+    message: string,
+    { remedy, since = null, dueAt = null }: ProblemDetails,
+  ): InstallationReadinessCheckResult => ({
     status,
     message,
     remedy,

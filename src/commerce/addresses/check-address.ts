@@ -5,14 +5,14 @@
  */
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import { suggestCountryCode } from "#foundation/country-names.ts";
-import { isCountry } from "#foundation/text.ts";
+import { isCountryCode } from "#foundation/text.ts";
 import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
 import {
-  createMissingFieldFault,
-  createRegionFault,
-  faultAt,
+  createMissingAddressFieldFault,
+  createUnknownRegionFault,
+  createAddressFieldFault,
   findAddressCodeFaults,
-  pointerTo,
+  getAddressFieldPointer,
 } from "./code-faults.ts";
 import {
   type AddressField,
@@ -36,15 +36,15 @@ export function normalizeAndValidateAddress(
   const address = normalizeAddress(input);
   const faults = addressFields.flatMap((field) => textFaults(field, input[field], address[field]));
   const { countryCode: text } = input;
-  if (address.countryCode !== "" && !isCountry(address.countryCode))
+  if (address.countryCode !== "" && !isCountryCode(address.countryCode))
     faults.push(
-      faultAt(
+      createAddressFieldFault(
         "countryCode",
         "unknown_country",
         `The country must be a country code of ISO 3166-1 alpha-2, for example DE${suggestCountryCode(text)}.`,
       ),
     );
-  if (!faults.some(({ field }) => field === pointerTo("regionCode")))
+  if (!faults.some(({ field }) => field === getAddressFieldPointer("regionCode")))
     faults.push(...regionLengthFaults(address));
   if (level === "strict") faults.push(...strictFaults(address, new Set(faults.map(({ field }) => field))));
   const [first] = faults;
@@ -57,7 +57,7 @@ export function normalizeAndValidateAddress(
     address,
     corrected: addressFields
       .filter((field) => (input[field] ?? "") !== (address[field] ?? ""))
-      .map(pointerTo),
+      .map(getAddressFieldPointer),
   };
 }
 
@@ -66,7 +66,7 @@ const requirableFields: readonly RequirableField[] = ["city", "regionCode", "pos
 
 /** Returns the address fields that the country requires and that are empty in the address. */
 export function findMissingAddressFields(address: PostalAddress): RequirableField[] {
-  if (!isCountry(address.countryCode)) return [];
+  if (!isCountryCode(address.countryCode)) return [];
   const { requires } = getCountryAddressRules(address.countryCode);
   return requirableFields.filter((field) => requires[field] && address[field] === null);
 }
@@ -78,7 +78,7 @@ function normalizeAddress(input: PostalAddressInput): PostalAddress {
     return value === "" ? null : to(value);
   };
   const countryCode = text("countryCode").toUpperCase();
-  const country = isCountry(countryCode) ? getCountryAddressRules(countryCode) : undefined;
+  const country = isCountryCode(countryCode) ? getCountryAddressRules(countryCode) : undefined;
   return {
     recipientName: text("recipientName"),
     company: optional("company"),
@@ -105,7 +105,7 @@ function textFaults(
   tidied: string | null,
 ): FailureDetail[] {
   const found = forbiddenContent(original ?? "", { isWebAllowed: field === "email" }).map((code) =>
-    faultAt(field, code, forbiddenMessages[code]),
+    createAddressFieldFault(field, code, forbiddenMessages[code]),
   );
   if (found.length > 0) return found;
   if (tidied === null || tidied === "") return alwaysRequired.has(field) ? [emptyFault(field, original)] : [];
@@ -115,7 +115,11 @@ function textFaults(
 }
 
 const createLengthFault = (field: AddressField): FailureDetail =>
-  faultAt(field, "too_long", `"${field}" must have at most ${addressLengthMax[field]} characters.`);
+  createAddressFieldFault(
+    field,
+    "too_long",
+    `"${field}" must have at most ${addressLengthMax[field]} characters.`,
+  );
 
 /**
  * Returns the fault of an entered region that is longer than every region code, for example the name of a
@@ -123,14 +127,14 @@ const createLengthFault = (field: AddressField): FailureDetail =>
  */
 function regionLengthFaults({ regionCode, countryCode }: PostalAddress): FailureDetail[] {
   if (regionCode === null || !isTooLong("regionCode", regionCode)) return [];
-  if (!isCountry(countryCode)) return [createLengthFault("regionCode")];
-  return [{ ...createRegionFault(countryCode, regionCode), code: "too_long" }];
+  if (!isCountryCode(countryCode)) return [createLengthFault("regionCode")];
+  return [{ ...createUnknownRegionFault(countryCode, regionCode), code: "too_long" }];
 }
 
 function emptyFault(field: AddressField, original: string | null | undefined): FailureDetail {
   return typeof original === "string"
-    ? faultAt(field, "too_short", "The field must not be empty.")
-    : faultAt(field, "required", "The field is required.");
+    ? createAddressFieldFault(field, "too_short", "The field must not be empty.")
+    : createAddressFieldFault(field, "required", "The field is required.");
 }
 
 function isTooLong(field: AddressField, text: string): boolean {
@@ -143,25 +147,27 @@ function isTooLong(field: AddressField, text: string): boolean {
  */
 function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>): FailureDetail[] {
   const isChecked = (field: AddressField): boolean =>
-    address[field] !== null && !faultyFields.has(pointerTo(field));
+    address[field] !== null && !faultyFields.has(getAddressFieldPointer(field));
   const faults: FailureDetail[] = [];
-  if (isCountry(address.countryCode)) {
-    const missing = findMissingAddressFields(address).filter((field) => !faultyFields.has(pointerTo(field)));
+  if (isCountryCode(address.countryCode)) {
+    const missing = findMissingAddressFields(address).filter(
+      (field) => !faultyFields.has(getAddressFieldPointer(field)),
+    );
     faults.push(
-      ...missing.map((field) => createMissingFieldFault(field, address.countryCode)),
+      ...missing.map((field) => createMissingAddressFieldFault(field, address.countryCode)),
       ...findAddressCodeFaults(address, isChecked),
     );
   }
   if (isChecked("phone") && !isPhone(address.phone ?? ""))
     faults.push(
-      faultAt(
+      createAddressFieldFault(
         "phone",
         "pattern_mismatch",
         "The phone number must be in E.164 form: + and 7 to 15 digits, country code first.",
       ),
     );
   if (isChecked("email") && !isEmailAddress(address.email ?? ""))
-    faults.push(faultAt("email", "pattern_mismatch", "The value must be an e-mail address."));
+    faults.push(createAddressFieldFault("email", "pattern_mismatch", "The value must be an e-mail address."));
   return faults;
 }
 

@@ -7,10 +7,10 @@ import { type CountryAddressRules, getCountryAddressRules } from "./address-coun
 import { findNearestRegionCodes, getPostalCodeExample } from "./address-hints.ts";
 import type { AddressField, PostalAddress } from "./postal-address.ts";
 
-export const pointerTo = (field: AddressField): string => `/address/${field}`;
+export const getAddressFieldPointer = (field: AddressField): string => `/address/${field}`;
 
-export function faultAt(field: AddressField, code: string, message: string): FailureDetail {
-  return { in: "body", field: pointerTo(field), code, message };
+export function createAddressFieldFault(field: AddressField, code: string, message: string): FailureDetail {
+  return { in: "body", field: getAddressFieldPointer(field), code, message };
 }
 
 /**
@@ -26,10 +26,10 @@ export function findAddressCodeFaults(
   const code = country.toPostalCode(postalCode ?? "");
   const faults: FailureDetail[] = [];
   if (isChecked("regionCode") && region === undefined)
-    faults.push(createRegionFault(countryCode, regionCode ?? ""));
+    faults.push(createUnknownRegionFault(countryCode, regionCode ?? ""));
   if (isChecked("postalCode") && code === undefined)
     faults.push(
-      faultAt(
+      createAddressFieldFault(
         "postalCode",
         "pattern_mismatch",
         `The value is not a postal code of ${countryCode}${postalCodeHint(countryCode)}.`,
@@ -39,7 +39,7 @@ export function findAddressCodeFaults(
     return faults;
   const message = "The region and the postal code do not belong together.";
   return (["regionCode", "postalCode"] as const).map((field) =>
-    faultAt(field, "region_postal_code_mismatch", message),
+    createAddressFieldFault(field, "region_postal_code_mismatch", message),
   );
 }
 
@@ -53,20 +53,24 @@ const listRegions = ({ regionCodes }: CountryAddressRules): readonly string[] | 
   regionCodes.size > allowedMax ? null : [...regionCodes];
 
 /** Returns the fault of a text that is not a region of the country. */
-export function createRegionFault(countryCode: string, text: string): FailureDetail {
+export function createUnknownRegionFault(countryCode: string, text: string): FailureDetail {
   const country = getCountryAddressRules(countryCode);
   const [example] = country.regionCodes;
   if (example === undefined)
-    return faultAt("regionCode", "unknown_region", `${countryCode} has no regions in ISO 3166-2.`);
+    return createAddressFieldFault(
+      "regionCode",
+      "unknown_region",
+      `${countryCode} has no regions in ISO 3166-2.`,
+    );
   const nearest = findNearestRegionCodes(countryCode, text);
   const hint = nearest.length === 0 ? "" : `; the value seems to mean ${nearest.join(" or ")}`;
   const message = `The value is not a region of ${countryCode} in ISO 3166-2, for example ${example}${hint}.`;
   const allowed = listRegions(country) ?? (nearest.length === 0 ? null : nearest);
-  return { ...faultAt("regionCode", "unknown_region", message), allowed };
+  return { ...createAddressFieldFault("regionCode", "unknown_region", message), allowed };
 }
 
 /** Returns the fault of a field that the country requires and that the address lacks. */
-export function createMissingFieldFault(
+export function createMissingAddressFieldFault(
   field: keyof CountryAddressRules["requires"],
   countryCode: string,
 ): FailureDetail {
@@ -79,7 +83,7 @@ export function createMissingFieldFault(
         ? `, for example ${region}`
         : "";
   return {
-    ...faultAt(field, "required", `The field is required in ${countryCode}${hint}.`),
+    ...createAddressFieldFault(field, "required", `The field is required in ${countryCode}${hint}.`),
     allowed: field === "regionCode" ? listRegions(country) : null,
   };
 }

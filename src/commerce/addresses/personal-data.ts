@@ -7,7 +7,7 @@ import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { PersonalDataTable } from "#database/tables.ts";
 import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
-import type { Keyring, SealContext } from "#foundation/encryption.ts";
+import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import { findMissingAddressFields } from "./check-address.ts";
 
@@ -46,7 +46,7 @@ export interface MaskedEmail {
  * inserts.
  */
 export function encryptPersonalData(
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   data: PersonalDataToEncrypt,
 ): Insertable<PersonalDataTable> {
   const { id, merchantId, cartId, kind, now, eraseAfter } = data;
@@ -54,7 +54,7 @@ export function encryptPersonalData(
     data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };
   const { sealed, dataKey, keyId } = keyring.seal(
     JSON.stringify(data.kind === "address" ? data.address : data.email),
-    getPersonalDataSealContext(id),
+    getPersonalDataEncryptionContext(id),
   );
   return {
     id,
@@ -77,13 +77,13 @@ export function encryptPersonalData(
  * row cannot be decrypted.
  */
 export function decryptPersonalData(
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   row: EncryptedPersonalDataRow,
 ): PersonalData | undefined {
   const { id, kind, level, sealed, dataKey, keyId } = row;
   if (sealed === null || dataKey === null || keyId === null) return undefined;
   const plain: unknown = JSON.parse(
-    keyring.open({ sealed, dataKey, keyId }, getPersonalDataSealContext(id)).toString("utf8"),
+    keyring.open({ sealed, dataKey, keyId }, getPersonalDataEncryptionContext(id)).toString("utf8"),
   );
   // The decrypted JSON needs no check of its format, because only `encryptPersonalData` writes encrypted
   // values to `personal_data`.
@@ -112,7 +112,7 @@ export async function findPersonalData(
  * Returns the table, column and row to which the encryption of a value of `personal_data` is bound, so that a
  * value that is copied to another row cannot be decrypted there.
  */
-export const getPersonalDataSealContext = (id: string): SealContext => ({
+export const getPersonalDataEncryptionContext = (id: string): EncryptionContext => ({
   table: "personal_data",
   column: "sealed",
   rowId: id,

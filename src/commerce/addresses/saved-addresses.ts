@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { erasePersonalData, type MaskedAddress, encryptPersonalData } from "./personal-data.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 
@@ -26,7 +26,7 @@ export interface SavedAddressOwner {
 export interface SavedAddressCommandContext {
   readonly merchantId: string;
   readonly now: Date;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
 }
 
 /**
@@ -120,7 +120,7 @@ async function lockSavedAddresses(
   await sql`select pg_advisory_xact_lock(${String(lock)}::bigint)`.execute(transaction);
 }
 
-export interface SavedAddressRemoveInput {
+export interface RemoveSavedAddressInput {
   readonly savedAddressId: string;
   /** The buyer reference of the buyer who saved the address. */
   readonly buyerReference: string;
@@ -133,8 +133,8 @@ export interface SavedAddressRemoveInput {
 export async function removeSavedAddress(
   transaction: Transaction,
   context: SavedAddressCommandContext,
-  input: SavedAddressRemoveInput,
-): Promise<SavedAddressRemoveInput> {
+  input: RemoveSavedAddressInput,
+): Promise<RemoveSavedAddressInput> {
   const row = await transaction
     .selectFrom("personalData")
     .select("id")

@@ -97,7 +97,7 @@ export interface AfterSalesOptionEvaluationContext extends AfterSalesLineEvaluat
   readonly isFault: boolean;
 }
 
-export interface AfterSalesOptionInput {
+export interface BuildAfterSalesOptionInput {
   readonly kind: ReturnKind;
   readonly reasons: readonly AfterSalesObstacleReason[];
   readonly quantity: number;
@@ -127,7 +127,7 @@ export function buildAfterSalesOption({
   window,
   policyId,
   terms,
-}: AfterSalesOptionInput): AfterSalesOption {
+}: BuildAfterSalesOptionInput): AfterSalesOption {
   const decision = decideEligibility(reasons);
   const isDenied = decision === "denied";
   return {

@@ -11,7 +11,7 @@ import {
   removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderLine,
   OrderReturn,
@@ -63,7 +63,7 @@ export interface OpenReturnSummary {
   readonly returnId: string;
   readonly kind: ReturnKind;
   readonly status: OrderReturn["status"];
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
 /** All after-sales options of an order at one time. */
@@ -274,7 +274,10 @@ function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
  */
 function combinedRefund(
   order: OrderAggregate,
-  { option, chosen }: { readonly option: AfterSalesOption; readonly chosen: readonly LineQuantity[] },
+  {
+    option,
+    chosen,
+  }: { readonly option: AfterSalesOption; readonly chosen: readonly OrderLineIdAndQuantity[] },
 ): Pick<OrderLevelAfterSalesOption, "estimatedRefund"> {
   const isOfLost = option.kind === "refund_only";
   const { refundMinor } = calculateReturnedUnitsValue(order, {

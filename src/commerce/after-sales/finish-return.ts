@@ -12,17 +12,17 @@ import type {
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderReturn,
   OrderWarranty,
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { type InputFaults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import { restockReturnedUnits } from "#commerce/inventory/order-stock.ts";
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import {
-  reduceUnsentReplacement,
+  removeUnitsFromUnsentReplacement,
   isReplacementSent,
   isExchangeOrReplacement,
   isRepairOrReplacementReturn,
@@ -32,7 +32,7 @@ import {
   type ReturnWithLockedOrder,
   type ReturnIdAndExpectedVersion,
 } from "./return-steps.ts";
-import { type CountedReturnLine, findCountedReturnLineFaults } from "./return-line-counts.ts";
+import { type ReturnLineWithCountedUnits, findCountedReturnLineFaults } from "./return-line-counts.ts";
 import {
   updateReturnLineUnitCounts,
   incrementOrderLineUnitCounts,
@@ -40,7 +40,7 @@ import {
 } from "./return-rows.ts";
 import { createReturnConflictFailure } from "./return-rules.ts";
 import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
-import { consumeWarrantyBenefits, voidWarranties } from "./warranty-claims.ts";
+import { subtractUsedWarrantyBenefits, voidWarranties } from "./warranty-claims.ts";
 
 export function closeReturn(
   transaction: Transaction,
@@ -103,7 +103,7 @@ function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void
   });
 }
 
-const acceptedUnits = ({ lines }: OrderReturn): LineQuantity[] =>
+const acceptedUnits = ({ lines }: OrderReturn): OrderLineIdAndQuantity[] =>
   lines.map(({ lineId, accepted: quantity }) => ({ lineId, quantity }));
 
 function countAcceptedUnits({ lines }: OrderReturn): number {
@@ -124,7 +124,7 @@ function findFullyReturnedWarranties(
   );
 }
 
-interface InspectedLine extends CountedReturnLine {
+interface InspectedLine extends ReturnLineWithCountedUnits {
   readonly accepted: number;
   /** Number of accepted units that can be sold again and are added to the stock. */
   readonly restock: number;
@@ -179,15 +179,15 @@ async function inspectLockedReturn(
         returned: acceptedByLine.get(lineId) ?? 0,
       })),
     );
-  await consumeWarrantyBenefits(transaction, context, { order, found, accepted });
+  await subtractUsedWarrantyBenefits(transaction, context, { order, found, accepted });
   const cut = isExchangeOrReplacement(found)
-    ? await reduceUnsentReplacement(transaction, context, { order, found, keep: accepted })
+    ? await removeUnitsFromUnsentReplacement(transaction, context, { order, found, keep: accepted })
     : [];
   await restockReturnedUnits(transaction, context, toStock(order.lines, input.lines), order.number);
   return { events: [{ type: "return.inspected", id }, ...cut] };
 }
 
-function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): Faults {
+function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): InputFaults {
   return findCountedReturnLineFaults(found, lines, {
     accepted: ({ received }) => received,
     // Repaired units cannot be added to the stock, because the buyer gets the repaired item back.

@@ -2,7 +2,7 @@
  * The codes of after-sales requests: the reasons that a buyer can give for a return, and the obstacles that
  * deny a request or leave the decision to the merchant.
  */
-import { getObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
+import { getEligibilityObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
@@ -90,6 +90,6 @@ export function createAfterSalesObstacle(
     data = {},
   }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
 ): AfterSalesObstacleReason {
-  const message = getObstacleText("afterSalesObstacles", { code, blocking }, "en");
+  const message = getEligibilityObstacleText("afterSalesObstacles", { code, blocking }, "en");
   return { code, message, blocking, data };
 }

@@ -8,7 +8,7 @@ import type {
   AfterSalesOptionEvaluationContext,
   AfterSalesOptionTerms,
 } from "./after-sales-option.ts";
-import { calculateReturnedUnitsValue, type ReturnedUnitsValueInput } from "./return-rules.ts";
+import { calculateReturnedUnitsValue, type CalculateReturnedUnitsValueInput } from "./return-rules.ts";
 
 /**
  * Returns the methods by which the return policy lets buyers send goods back; "mail" if the policy names
@@ -54,7 +54,7 @@ export function calculateSingleLineReturnedUnitsValue(
   {
     quantity,
     ...context
-  }: Pick<ReturnedUnitsValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
+  }: Pick<CalculateReturnedUnitsValueInput, "kind" | "method" | "isLost"> & { readonly quantity: number },
 ): ReturnType<typeof calculateReturnedUnitsValue> {
   return calculateReturnedUnitsValue(order, { ...context, isFault, lines: [{ lineId: line.id, quantity }] });
 }

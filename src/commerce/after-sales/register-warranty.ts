@@ -2,7 +2,12 @@
  * Registers the merchant's warranty for a delivered order line. The terms of the warranty are those with
  * which the order was placed.
  */
-import { type Faults, createFieldFailure, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import {
+  type InputFaults,
+  createInvalidFieldFailure,
+  requireNoFaults,
+  findTextFaults,
+} from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeLockedOrder,
@@ -20,7 +25,7 @@ import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 
-export interface WarrantyRegisterInput extends OrderIdAndExpectedVersion {
+export interface RegisterWarrantyInput extends OrderIdAndExpectedVersion {
   readonly lineId: string;
   readonly serialNumber?: string | null | undefined;
 }
@@ -30,7 +35,7 @@ export const serialNumberLengthMax = 100;
 export async function registerWarranty(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: WarrantyRegisterInput,
+  input: RegisterWarrantyInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults(serialNumberFaults(input));
   const id = createId("warranty", context.now.getTime());
@@ -63,7 +68,7 @@ export async function registerWarranty(
   return { order, id };
 }
 
-function serialNumberFaults({ serialNumber }: WarrantyRegisterInput): Faults {
+function serialNumberFaults({ serialNumber }: RegisterWarrantyInput): InputFaults {
   return findTextFaults("/serialNumber", serialNumber, { max: serialNumberLengthMax });
 }
 
@@ -82,7 +87,7 @@ export interface WarrantyCoverage {
 export function calculateWarrantyCoverage(order: OrderAggregate, lineId: string): WarrantyCoverage {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined)
-    throw createFieldFailure("resource_not_found", "/lineId", {
+    throw createInvalidFieldFailure("resource_not_found", "/lineId", {
       code: "unknown",
       message: '"lineId" is not a line of this order.',
     });

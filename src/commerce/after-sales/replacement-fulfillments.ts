@@ -8,7 +8,7 @@ import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderFulfillment,
   OrderReturn,
@@ -21,7 +21,7 @@ import { createId } from "#foundation/ids.ts";
 interface ReplacementContext {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind" | "exchangeVariantId"> & {
-    readonly lines: readonly LineQuantity[];
+    readonly lines: readonly OrderLineIdAndQuantity[];
   };
 }
 
@@ -94,22 +94,22 @@ export async function cancelReplacementFulfillment(
   context: OrderCommandContext,
   { order, found }: ReplacementContext,
 ): Promise<OrderEvent[]> {
-  return reduceUnsentReplacement(transaction, context, { order, found, keep: [] });
+  return removeUnitsFromUnsentReplacement(transaction, context, { order, found, keep: [] });
 }
 
-export interface UnsentReplacementReduction extends ReplacementContext {
+export interface UnitsToRemoveFromUnsentReplacement extends ReplacementContext {
   /** The units that the replacement still contains after the reduction, by order line. */
-  readonly keep: readonly LineQuantity[];
+  readonly keep: readonly OrderLineIdAndQuantity[];
 }
 
 /**
  * Removes units from a replacement that was not sent yet, and releases their stock. If no units remain,
  * cancels the fulfillment of the replacement.
  */
-export async function reduceUnsentReplacement(
+export async function removeUnitsFromUnsentReplacement(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found, keep }: UnsentReplacementReduction,
+  { order, found, keep }: UnitsToRemoveFromUnsentReplacement,
 ): Promise<OrderEvent[]> {
   const fulfillment = findReplacementFulfillment(order, found);
   if (fulfillment === undefined || !unsentStatuses.has(fulfillment.status)) return [];
@@ -137,7 +137,7 @@ export async function reduceUnsentReplacement(
     : [];
 }
 
-interface DroppedLine extends LineQuantity {
+interface DroppedLine extends OrderLineIdAndQuantity {
   /** Number of the removed units that had no reserved stock. Units without reserved stock are removed first. */
   readonly unreserved: number;
 }
@@ -188,7 +188,7 @@ function toReleasedStock(
 function replacementStock(
   { lines }: OrderAggregate,
   { exchangeVariantId }: ReplacementContext["found"],
-  quantities: readonly LineQuantity[],
+  quantities: readonly OrderLineIdAndQuantity[],
 ): { variantId: string; quantity: number }[] {
   return quantities.flatMap(({ lineId, quantity }) => {
     const variantId = exchangeVariantId ?? lines.find(({ id }) => id === lineId)?.variantId;

@@ -3,7 +3,12 @@
  * refuses the request with its reasons. If the merchant's consent is not needed, the return is approved in
  * the same transaction.
  */
-import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyFault,
+  type InputFaults,
+  requireNoFaults,
+  findTextFaults,
+} from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
   changeLockedOrder,
@@ -16,10 +21,14 @@ import {
   findOrderLineSelectionFaults,
   noteLengthMax,
   toOrderConflictDetail,
-  requireSelectableUnits,
+  requireSelectableOrderLineUnits,
   requireKnownOrderLines,
 } from "#commerce/orders/order-checks.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type {
+  OrderLineIdAndQuantity,
+  OrderAggregate,
+  OrderReturn,
+} from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
@@ -39,12 +48,12 @@ import {
 import { findExchangeableVariantIds } from "./return-options.ts";
 import { calculateReturnedUnitsValue } from "./return-rules.ts";
 
-export type ReturnRequestInput = OrderIdAndExpectedVersion & ReturnRequestFields;
+export type RequestReturnInput = OrderIdAndExpectedVersion & ReturnRequestFields;
 
 export async function requestReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: ReturnRequestInput,
+  input: RequestReturnInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults(requestFaults(input));
   const id = createId("return", context.now.getTime());
@@ -60,18 +69,24 @@ export async function requestReturn(
 }
 
 /** Returns the faults of a return request that can be found without reading the order. */
-function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFields): Faults {
+function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFields): InputFaults {
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
   return [
     ...findOrderLineSelectionFaults(lines),
     ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(isExchange && lines.length > 1
-      ? [createBodyFault("/lines", "too_long", '"lines" must contain exactly one line for an exchange.')]
+      ? [
+          createRequestBodyFault(
+            "/lines",
+            "too_long",
+            '"lines" must contain exactly one line for an exchange.',
+          ),
+        ]
       : []),
     ...(isExchange && !isGiven
       ? [
-          createBodyFault(
+          createRequestBodyFault(
             "/exchangeVariantId",
             "required",
             '"exchangeVariantId" is required for an exchange.',
@@ -80,7 +95,7 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFi
       : []),
     ...(!isExchange && isGiven
       ? [
-          createBodyFault(
+          createRequestBodyFault(
             "/exchangeVariantId",
             "not_allowed",
             '"exchangeVariantId" is only allowed for an exchange.',
@@ -92,7 +107,7 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFi
 
 interface PlannedReturnRequest {
   readonly order: OrderAggregate;
-  readonly input: ReturnRequestInput;
+  readonly input: RequestReturnInput;
   readonly id: string;
   readonly plan: PlannedReturn;
 }
@@ -119,7 +134,7 @@ async function insertReturnRequest(
 /** The input of a return request, without the id of the order. */
 export interface ReturnRequestFields {
   readonly kind: ReturnKind;
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
   readonly reason: ReturnReason;
   readonly note?: string | null | undefined;
   readonly method?: OrderReturn["method"] | undefined;
@@ -133,7 +148,7 @@ export interface PlannedReturn extends Pick<
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
 > {
   readonly decision: Exclude<EligibilityDecision, "denied">;
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
 interface ReturnPlanInput {
@@ -186,7 +201,7 @@ function requireReason({ kind, reason }: ReturnRequestFields): void {
   if (allowed.includes(reason)) return;
   requireNoFaults([
     {
-      ...createBodyFault("/reason", "not_allowed", '"reason" is not allowed for this kind of return.'),
+      ...createRequestBodyFault("/reason", "not_allowed", '"reason" is not allowed for this kind of return.'),
       allowed,
     },
   ]);
@@ -202,14 +217,14 @@ function requireOffered(
   {
     lines,
     options,
-  }: { readonly lines: readonly LineQuantity[]; readonly options: readonly AfterSalesOption[] },
+  }: { readonly lines: readonly OrderLineIdAndQuantity[]; readonly options: readonly AfterSalesOption[] },
 ): void {
   const selectable = options.map(({ eligibleQuantity, reasons }, index) => ({
     lineId: lines[index]?.lineId ?? "",
     quantity: eligibleQuantity,
     reasons: reasons.toSorted((one, other) => Number(other.blocking) - Number(one.blocking)),
   }));
-  requireSelectableUnits(order, {
+  requireSelectableOrderLineUnits(order, {
     lines,
     selectable,
     reason: "quantity_exhausted",
@@ -228,7 +243,7 @@ function requireExchangeable(
   const message = '"exchangeVariantId" must be a variant in stock of the same product and price.';
   throw createFailure("invalid_state", {
     message,
-    details: [{ ...createBodyFault("/exchangeVariantId", "not_allowed", message), allowed }],
+    details: [{ ...createRequestBodyFault("/exchangeVariantId", "not_allowed", message), allowed }],
     conflict: toOrderConflictDetail(order, {
       reason: "exchange_out_of_stock",
       data: { exchangeVariantIds: allowed },
@@ -255,7 +270,7 @@ function commonTerms<Term>(
 function requireCommonMethod(methods: readonly unknown[]): void {
   if (methods.length > 0) return;
   requireNoFaults([
-    createBodyFault(
+    createRequestBodyFault(
       "/lines",
       "not_allowed",
       "Goods to send back and units that were never sent must be requested separately.",
@@ -276,7 +291,11 @@ function chooseTerm<Term extends string>(
   if (!offered.includes(wanted))
     requireNoFaults([
       {
-        ...createBodyFault(field, "not_allowed", `"${field.slice(1)}" must be one of the offered values.`),
+        ...createRequestBodyFault(
+          field,
+          "not_allowed",
+          `"${field.slice(1)}" must be one of the offered values.`,
+        ),
         allowed: offered,
       },
     ]);

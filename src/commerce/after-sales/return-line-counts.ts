@@ -3,14 +3,19 @@
  * inspection of the goods.
  */
 import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
-import { createBodyFault, type Faults, findIntegerFaults, findDuplicateFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyFault,
+  type InputFaults,
+  findIntegerFaults,
+  findDuplicateFaults,
+} from "#foundation/faults.ts";
 
 /**
  * The numbers of units of one return line, as the merchant counts them on receipt or inspection of the goods.
  * The merchant reports every line once. The maximum is the number of requested units (on receipt) or received
  * units (on inspection).
  */
-export interface CountedReturnLine {
+export interface ReturnLineWithCountedUnits {
   readonly lineId: string;
 }
 
@@ -18,7 +23,7 @@ export interface CountedReturnLine {
  * For each number of units that the merchant reports for a return line: a function that computes the highest
  * allowed number from the return line and from the other numbers that the merchant reports for this line.
  */
-type CountBounds<Count extends CountedReturnLine> = Readonly<
+type CountBounds<Count extends ReturnLineWithCountedUnits> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;
 
@@ -26,11 +31,11 @@ type CountBounds<Count extends CountedReturnLine> = Readonly<
  * Checks the numbers of units that the merchant reports for a return: every line is reported once, and each
  * number is from 0 to its maximum.
  */
-export function findCountedReturnLineFaults<Count extends CountedReturnLine>(
+export function findCountedReturnLineFaults<Count extends ReturnLineWithCountedUnits>(
   { lines }: Pick<OrderReturn, "lines">,
   counts: readonly Count[],
   bounds: CountBounds<Count>,
-): Faults {
+): InputFaults {
   const ids = counts.map(({ lineId }) => lineId);
   const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
   return [
@@ -40,24 +45,26 @@ export function findCountedReturnLineFaults<Count extends CountedReturnLine>(
       ? []
       : [
           {
-            ...createBodyFault("/lines", "required", '"lines" must contain every line of the return.'),
+            ...createRequestBodyFault("/lines", "required", '"lines" must contain every line of the return.'),
             allowed: missing,
           },
         ]),
   ];
 }
 
-function lineCountFaults<Count extends CountedReturnLine>(
+function lineCountFaults<Count extends ReturnLineWithCountedUnits>(
   lines: readonly ReturnLine[],
   {
     count,
     index,
     bounds,
   }: { readonly count: Count; readonly index: number; readonly bounds: CountBounds<Count> },
-): Faults {
+): InputFaults {
   const line = lines.find(({ lineId }) => lineId === count.lineId);
   if (line === undefined)
-    return [createBodyFault(`/lines/${index}/lineId`, "unknown", '"lineId" is not a line of this return.')];
+    return [
+      createRequestBodyFault(`/lines/${index}/lineId`, "unknown", '"lineId" is not a line of this return.'),
+    ];
   return (Object.keys(bounds) as Exclude<keyof Count & string, "lineId">[]).flatMap((name) => {
     const max = bounds[name]?.(line, count) ?? 0;
     return findIntegerFaults(`/lines/${index}/${name}`, count[name] as number, {

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
-import type { LineQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type { OrderLineIdAndQuantity, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
@@ -16,7 +16,7 @@ export interface NewReturn extends Omit<
   "declineReason" | "inspectionNote" | "requestedAt" | "closedAt" | "version" | "updatedAt" | "lines"
 > {
   readonly orderId: string;
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
 export async function insertReturn(

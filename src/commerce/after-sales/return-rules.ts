@@ -5,10 +5,14 @@
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { computeRemainingShippingMinor, computeLineUnitsValueMinor } from "#commerce/orders/order-value.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type {
+  OrderLineIdAndQuantity,
+  OrderAggregate,
+  OrderReturn,
+} from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
-import { multiplyDivideHalfEven } from "#commerce/pricing/discounts.ts";
+import { multiplyAndDivideRoundingHalfEven } from "#commerce/pricing/discounts.ts";
 import { createFailure, type Failure, type FailureCode } from "#foundation/failure.ts";
 import { countRefundedOrAcceptedForRefundUnits } from "./obstacles.ts";
 
@@ -16,20 +20,20 @@ import { countRefundedOrAcceptedForRefundUnits } from "./obstacles.ts";
  * The data from which the value of a return is calculated: its kind, method and lines, whether the merchant
  * is at fault, and whether the units were lost.
  */
-export interface ReturnedUnitsValueInput {
+export interface CalculateReturnedUnitsValueInput {
   readonly kind: ReturnKind;
   /** True if the merchant is at fault for the return, according to the reason of the return. */
   readonly isFault: boolean;
   /** True if the units were sent but never delivered. */
   readonly isLost: boolean;
   readonly method: ReturnMethod;
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
 /** The value of returned units and the fees that are deducted, in minor units of the order's currency. */
 export interface ReturnedUnitsValue {
   /** Value of the returned units for each line, in the order of the input lines. */
-  readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
+  readonly lines: readonly (OrderLineIdAndQuantity & { readonly amountMinor: number })[];
   /** Delivery costs that are refunded to the buyer, in minor units. */
   readonly shippingMinor: number;
   readonly restockingMinor: number;
@@ -48,7 +52,7 @@ const wholeBasisPoints = 10_000;
  */
 export function calculateReturnedUnitsValue(
   order: OrderAggregate,
-  valued: ReturnedUnitsValueInput,
+  valued: CalculateReturnedUnitsValueInput,
 ): ReturnedUnitsValue {
   const { kind, isFault, method, lines: valuedLines } = valued;
   if (!kindsWithRefund.has(kind))
@@ -64,7 +68,7 @@ export function calculateReturnedUnitsValue(
     : 0;
   const isRestocked = kind === "return_refund" && !isFault;
   const fees = lines.map(({ amountMinor }) =>
-    isRestocked ? multiplyDivideHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,
+    isRestocked ? multiplyAndDivideRoundingHalfEven(amountMinor, restockingBasisPoints, wholeBasisPoints) : 0,
   );
   const restockingMinor = fees.reduce((sum, fee) => sum + fee, 0);
   const leftMinor =
@@ -77,7 +81,7 @@ export function calculateReturnedUnitsValue(
   return { lines, shippingMinor, restockingMinor, postageMinor, refundMinor };
 }
 
-function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQuantity): number {
+function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: OrderLineIdAndQuantity): number {
   const line = lines.find(({ id }) => id === lineId);
   return line === undefined ? 0 : computeLineUnitsValueMinor(line, quantity);
 }
@@ -87,7 +91,10 @@ function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: LineQua
  * were neither canceled nor refunded. In addition, the return must be a withdrawal (Directive 2011/83/EU,
  * article 13), or nothing of the order was ever delivered (article 18).
  */
-function refundsDelivery(order: OrderAggregate, { kind, isLost, lines }: ReturnedUnitsValueInput): boolean {
+function refundsDelivery(
+  order: OrderAggregate,
+  { kind, isLost, lines }: CalculateReturnedUnitsValueInput,
+): boolean {
   const carried = order.lines.filter(({ requiresShipping }) => requiresShipping);
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   if (!carried.some(({ id }) => (quantities.get(id) ?? 0) > 0)) return false;

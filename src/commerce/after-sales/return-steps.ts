@@ -4,27 +4,31 @@
  * units that were never sent cancels the units and refunds their payment at once.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { type InputFaults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
-  changeOrderOfPart,
-  findOrderIdByPartId,
+  changeOrderByPartId,
+  findOrderIdOfOrderPart,
   type OrderChangeOutcome,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type {
+  OrderLineIdAndQuantity,
+  OrderAggregate,
+  OrderReturn,
+} from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { countUnsentIntangibleUnits } from "#commerce/orders/order-statuses.ts";
-import { cancelUnits } from "#commerce/orders/cancellation/cancel-units.ts";
+import { cancelOrderUnits } from "#commerce/orders/cancellation/cancel-units.ts";
 import {
   cancelReplacementFulfillment,
   createReplacementFulfillment,
   isReplacementSent,
   isExchangeOrReplacement,
 } from "./replacement-fulfillments.ts";
-import { type CountedReturnLine, findCountedReturnLineFaults } from "./return-line-counts.ts";
+import { type ReturnLineWithCountedUnits, findCountedReturnLineFaults } from "./return-line-counts.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
   updateReturnLineUnitCounts,
@@ -73,8 +77,8 @@ export async function runReturnStep(
   { target, step, requireState, work }: ReturnStepDefinition,
 ): Promise<ChangedOrderPart> {
   const { returnId: id, expectedVersion } = target;
-  const orderId = await findOrderIdByPartId(transaction, context, { part: "return", id });
-  const order = await changeOrderOfPart(transaction, context, {
+  const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "return", id });
+  const order = await changeOrderByPartId(transaction, context, {
     orderId,
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
@@ -112,7 +116,7 @@ const isSettledOnApproval = (found: Pick<OrderReturn, "kind" | "method">): boole
 export interface ReturnToApprove {
   readonly order: OrderAggregate;
   readonly found: Omit<ReturnToSettle["found"], "lines"> &
-    Pick<OrderReturn, "exchangeVariantId"> & { readonly lines: readonly LineQuantity[] };
+    Pick<OrderReturn, "exchangeVariantId"> & { readonly lines: readonly OrderLineIdAndQuantity[] };
 }
 
 /**
@@ -143,7 +147,7 @@ export async function approveLockedReturn(
   return { events: [approved, ...sent] };
 }
 
-export interface ReturnDeclineInput extends ReturnIdAndExpectedVersion {
+export interface DeclineReturnInput extends ReturnIdAndExpectedVersion {
   readonly reason: string;
 }
 
@@ -152,7 +156,7 @@ export const declineReasonLengthMax = 500;
 export function declineReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: ReturnDeclineInput,
+  input: DeclineReturnInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults(declineFaults(input));
   return runReturnStep(transaction, context, {
@@ -170,7 +174,7 @@ export function declineReturn(
   });
 }
 
-function declineFaults({ reason }: ReturnDeclineInput): Faults {
+function declineFaults({ reason }: DeclineReturnInput): InputFaults {
   return findTextFaults("/reason", reason, { max: declineReasonLengthMax, lines: "many" });
 }
 
@@ -189,14 +193,14 @@ export function markReturnInTransit(
   });
 }
 
-export interface ReturnReceiveInput extends ReturnIdAndExpectedVersion {
-  readonly lines: readonly (CountedReturnLine & { readonly received: number })[];
+export interface ReceiveReturnInput extends ReturnIdAndExpectedVersion {
+  readonly lines: readonly (ReturnLineWithCountedUnits & { readonly received: number })[];
 }
 
 export function receiveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: ReturnReceiveInput,
+  input: ReceiveReturnInput,
 ): Promise<ChangedOrderPart> {
   return runReturnStep(transaction, context, {
     target: input,
@@ -252,7 +256,7 @@ async function withdrawUnsent(
   if (order.status === "completed")
     return settleReturn(transaction, context, { order, found, units: found.lines });
   const { id: returnId, lines } = found;
-  const canceled = await cancelUnits(transaction, context, {
+  const canceled = await cancelOrderUnits(transaction, context, {
     order,
     lines,
     reason: "changed_mind",

@@ -9,7 +9,11 @@
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import type { LineQuantity, OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
+import type {
+  OrderLineIdAndQuantity,
+  OrderAggregate,
+  OrderReturn,
+} from "#commerce/orders/order-aggregate.ts";
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { allocateRefundToLinesAndShipping, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { requireNoDisputedPayment } from "#commerce/orders/order-checks.ts";
@@ -23,13 +27,13 @@ import { calculateReturnedUnitsValue } from "./return-rules.ts";
 export interface ReturnToSettle {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & {
-    readonly lines: readonly LineQuantity[];
+    readonly lines: readonly OrderLineIdAndQuantity[];
   };
   /** The returned units to refund, by order line. */
-  readonly units: readonly LineQuantity[];
+  readonly units: readonly OrderLineIdAndQuantity[];
 }
 
-type SettledLine = LineQuantity & { readonly amountMinor: number };
+type SettledLine = OrderLineIdAndQuantity & { readonly amountMinor: number };
 
 /** The result of settling a return, in minor units of the order's currency. */
 export interface ReturnSettlement {

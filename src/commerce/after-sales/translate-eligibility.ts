@@ -5,7 +5,7 @@ import {
 } from "#commerce/eligibility-texts/answer-language.ts";
 import {
   type EligibilityLanguage,
-  getObstacleText,
+  getEligibilityObstacleText,
 } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { AfterSalesOptionOfKind } from "./after-sales-option.ts";
@@ -33,7 +33,7 @@ export function translateAfterSalesEligibility(
     ...option,
     reasons: option.reasons.map((reason) => ({
       ...reason,
-      message: getObstacleText("afterSalesObstacles", reason, language),
+      message: getEligibilityObstacleText("afterSalesObstacles", reason, language),
     })),
   });
   return {

@@ -7,15 +7,15 @@
  * not change the warranty.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { type InputFaults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
   type ChangedOrderPart,
-  changeOrderOfPart,
-  findOrderIdByPartId,
+  changeOrderByPartId,
+  findOrderIdOfOrderPart,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderReturn,
   OrderWarranty,
@@ -36,7 +36,7 @@ export const warrantyClaimTextLengthMax = 1000;
 /** Maximum number of claims of one warranty, in all statuses, so that the data of a warranty stays bounded. */
 const claimsPerWarrantyMax = 100;
 
-export interface WarrantyClaimOpenInput extends ExpectedVersionInput {
+export interface OpenWarrantyClaimInput extends ExpectedVersionInput {
   readonly warrantyId: string;
   readonly kind: WarrantyClaimKind;
   readonly description: string;
@@ -45,12 +45,12 @@ export interface WarrantyClaimOpenInput extends ExpectedVersionInput {
 export async function openWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: WarrantyClaimOpenInput,
+  input: OpenWarrantyClaimInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
-  const orderId = await findOrderIdByPartId(transaction, context, { part: "warranty", id: warrantyId });
-  const order = await changeOrderOfPart(transaction, context, {
+  const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "warranty", id: warrantyId });
+  const order = await changeOrderByPartId(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
@@ -75,7 +75,7 @@ export async function openWarrantyClaim(
   return { order, id: warrantyId };
 }
 
-export interface WarrantyClaimResolveInput extends ExpectedVersionInput {
+export interface ResolveWarrantyClaimInput extends ExpectedVersionInput {
   readonly claimId: string;
   readonly outcome: WarrantyClaimOutcome;
   readonly resolution: string;
@@ -84,11 +84,11 @@ export interface WarrantyClaimResolveInput extends ExpectedVersionInput {
 export async function resolveWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: WarrantyClaimResolveInput,
+  input: ResolveWarrantyClaimInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults(claimTextFaults("/resolution", input.resolution));
   const { warrantyId, orderId } = await ownerOfClaim(transaction, context, input.claimId);
-  const order = await changeOrderOfPart(transaction, context, {
+  const order = await changeOrderByPartId(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
@@ -108,7 +108,7 @@ export async function resolveWarrantyClaim(
   return { order, id: warrantyId };
 }
 
-function claimTextFaults(field: string, text: string): Faults {
+function claimTextFaults(field: string, text: string): InputFaults {
   return findTextFaults(field, text, { max: warrantyClaimTextLengthMax, lines: "many" });
 }
 
@@ -168,7 +168,7 @@ function requireOpenClaim(warranty: OrderWarranty, { id, status }: Claim): void 
 async function writeResolution(
   transaction: Transaction,
   { now }: OrderCommandContext,
-  { claim, input }: { readonly claim: Claim; readonly input: WarrantyClaimResolveInput },
+  { claim, input }: { readonly claim: Claim; readonly input: ResolveWarrantyClaimInput },
 ): Promise<void> {
   await transaction
     .updateTable("warrantyClaim")
@@ -236,14 +236,14 @@ interface AcceptedReturn {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;
   /** The units that the merchant has accepted on inspection, by order line. */
-  readonly accepted: readonly LineQuantity[];
+  readonly accepted: readonly OrderLineIdAndQuantity[];
 }
 
 /**
  * Subtracts the accepted units of a repair or replacement from the repairs or replacements that the warranty
  * still grants. Skips units with an accepted claim, because accepting the claim has already subtracted them.
  */
-export async function consumeWarrantyBenefits(
+export async function subtractUsedWarrantyBenefits(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found: { id, kind }, accepted }: AcceptedReturn,

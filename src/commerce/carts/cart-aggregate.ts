@@ -4,7 +4,7 @@
  * cart-status.ts computes the status of a cart, which also depends on the time.
  */
 
-import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
+import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";
@@ -106,7 +106,7 @@ export interface StoredCartPromotion {
 /** A promotion in a cart, together with the texts and rules of the promotion. */
 export interface CartPromotionWithRule extends StoredCartPromotion {
   readonly code: string | null;
-  readonly titles: LocalizedMap;
+  readonly titles: LocalizedTextMap;
   readonly kind: PromotionKind;
   readonly basisPoints: number | null;
   readonly amountMinor: number | null;
@@ -214,9 +214,9 @@ export const cartColumnTypes = {
 > &
   Record<keyof CartSettings & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
 
-export type CartColumn = keyof typeof cartColumnTypes;
+export type CartTableColumn = keyof typeof cartColumnTypes;
 
-export const cartColumns = Object.keys(cartColumnTypes) as readonly CartColumn[];
+export const cartColumns = Object.keys(cartColumnTypes) as readonly CartTableColumn[];
 
 /** Converts a property name to a column name, for example `marketId` to `market_id`. */
 export const toSnakeCase = (name: string): string =>

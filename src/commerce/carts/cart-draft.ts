@@ -5,7 +5,7 @@
 import type { PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
   type CartAggregate,
-  type CartColumn,
+  type CartTableColumn,
   cartColumns,
   type CartSettings,
   findPromotionAddedByCode,
@@ -19,7 +19,7 @@ import {
 /** How long the address of a cart stays valid after the last change of the cart, in milliseconds. */
 export const cartAddressLifetimeMs = 30 * 60_000;
 
-export interface CartDraftLine {
+export interface UnpricedCartDraftLine {
   readonly id: string;
   readonly variantId: string;
   readonly quantity: number;
@@ -32,9 +32,9 @@ export interface CartDraftLine {
   readonly before: StoredCartLine | null;
 }
 
-export interface CartDraft extends CartSettings {
+export interface UnpricedCartDraft extends CartSettings {
   readonly buyerEmailId: string | null;
-  readonly lines: readonly CartDraftLine[];
+  readonly lines: readonly UnpricedCartDraftLine[];
   readonly deliveryMethodId: string | null;
   readonly address: StoredCartAddress | null;
   /** The digest of the new address token; undefined if the token of the cart's address does not change. */
@@ -60,7 +60,7 @@ export function copyCartSettings({
 }
 
 /** Returns the draft of a new cart without lines. */
-export function createEmptyCartDraft(settings: CartSettings): CartDraft {
+export function createEmptyUnpricedCartDraft(settings: CartSettings): UnpricedCartDraft {
   return {
     ...settings,
     buyerEmailId: null,
@@ -74,7 +74,7 @@ export function createEmptyCartDraft(settings: CartSettings): CartDraft {
 }
 
 /** Returns a draft with the same content as the stored cart. The change of the cart then modifies the draft. */
-export function toCartDraft(cart: CartAggregate): CartDraft {
+export function toUnpricedCartDraft(cart: CartAggregate): UnpricedCartDraft {
   return {
     ...copyCartSettings(cart),
     buyerEmailId: cart.buyerEmail?.id ?? null,
@@ -115,7 +115,7 @@ export function toCartColumnValues({
   priced,
   unseenWarnings,
   ...next
-}: RepricedCart): Pick<CartAggregate, CartColumn> {
+}: RepricedCart): Pick<CartAggregate, CartTableColumn> {
   return { ...next, ...priced, warnings: [...unseenWarnings, ...next.warnings] };
 }
 
@@ -132,7 +132,7 @@ export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolea
   );
 }
 
-export type ComparableCart = Pick<CartAggregate, CartColumn> &
+export type ComparableCart = Pick<CartAggregate, CartTableColumn> &
   Pick<RepricedCart, "lines" | "promotions" | "buyerEmailId"> & {
     readonly address: Pick<StoredCartAddress, "id"> | null;
   };
@@ -142,7 +142,10 @@ export type ComparableCart = Pick<CartAggregate, CartColumn> &
  * cart with new warnings only counts as unchanged, and the shipping discount, because it is part of the total
  * discount, which is compared.
  */
-const notCompared: ReadonlySet<CartColumn> = new Set<CartColumn>(["warnings", "shippingDiscountMinor"]);
+const notCompared: ReadonlySet<CartTableColumn> = new Set<CartTableColumn>([
+  "warnings",
+  "shippingDiscountMinor",
+]);
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
 /**

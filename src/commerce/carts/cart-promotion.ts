@@ -17,7 +17,7 @@ import {
   type ExpectedVersionInput,
   createCartConflictFailure,
 } from "./cart-status.ts";
-import { toCartDraft } from "./cart-draft.ts";
+import { toUnpricedCartDraft } from "./cart-draft.ts";
 import {
   type CartChangePlan,
   type CartCommandContext,
@@ -26,7 +26,7 @@ import {
 } from "./change-cart.ts";
 import { type CartPromotionStateView, toCartPromotionStateView } from "./render-promotion-state.ts";
 
-export interface CartPromotionApplyInput extends ExpectedVersionInput {
+export interface ApplyCartPromotionInput extends ExpectedVersionInput {
   readonly code: string;
   /**
    * The behavior if the cart already has another promotion code: `replace` (the default) replaces the old
@@ -38,7 +38,7 @@ export interface CartPromotionApplyInput extends ExpectedVersionInput {
 export async function applyCartPromotion(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartPromotionApplyInput & { readonly cartId: string },
+  input: ApplyCartPromotionInput & { readonly cartId: string },
 ): Promise<CartPromotionStateView> {
   const { plan, replaced } = planAddingPromotionCode(input, context);
   const cart = await changeCart(transaction, context, { target: input, plan });
@@ -59,7 +59,7 @@ export interface PromotionCodeChangePlan {
  * function works for active carts and for carts in checkout.
  */
 export function planAddingPromotionCode(
-  input: Pick<CartPromotionApplyInput, "code" | "onExisting">,
+  input: Pick<ApplyCartPromotionInput, "code" | "onExisting">,
   context: CartCommandContext,
 ): PromotionCodeChangePlan {
   const codeNormalized = normalizePromotionCode(input.code);
@@ -95,7 +95,7 @@ function planNewCode(
   codeNormalized: string,
   context: CartCommandContext,
 ): CartChangePlan {
-  const draft = toCartDraft(cart);
+  const draft = toUnpricedCartDraft(cart);
   return {
     event: null,
     draft,
@@ -179,6 +179,6 @@ export function planPromotionCodeRemoval(now: Date): CartChangePlanner {
   return (before) => {
     if (findPromotionAddedByCode(before) === undefined)
       throw createCartConflictFailure("promotion_not_present", before, { now });
-    return { event: null, draft: { ...toCartDraft(before), promotionCodeId: null } };
+    return { event: null, draft: { ...toUnpricedCartDraft(before), promotionCodeId: null } };
   };
 }

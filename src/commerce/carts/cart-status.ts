@@ -27,7 +27,7 @@ export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "endedAt">;
 
 /** Computes the status of a cart at the time `now`. The stored status may be outdated. */
-export function getCartStatusAt(cart: CartLifetime, now: Date): CartStatus {
+export function getCartStatusAtTime(cart: CartLifetime, now: Date): CartStatus {
   if (cart.status === "locked" && !hasCheckoutSessionOfCartEnded(cart, now)) return "locked";
   if (cart.status !== "active" && cart.status !== "locked") return cart.status;
   return new Date(cart.expiresAt) <= now ? "expired" : "active";
@@ -47,7 +47,7 @@ export function hasCheckoutSessionOfCartEnded(
 
 /** Returns true if the cart ended more than 90 days ago. Callers then get "not found". */
 export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
-  const status = getCartStatusAt(cart, now);
+  const status = getCartStatusAtTime(cart, now);
   if (status === "active" || status === "locked") return false;
   const endedAt = new Date(cart.endedAt ?? cart.expiresAt);
   return endedAt.getTime() + endedCartRetentionMs <= now.getTime();
@@ -78,7 +78,7 @@ export function requireChangeableCart(
   { expectedVersion }: ExpectedVersionInput,
   now: Date,
 ): void {
-  const status = getCartStatusAt(cart, now);
+  const status = getCartStatusAtTime(cart, now);
   if (status !== "active") throw createCartConflictFailure(failureCodeOfStatus[status], cart, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== cart.version)
     throw createCartConflictFailure("cart_version_conflict", cart, { now });
@@ -109,7 +109,7 @@ export function toCartConflictDetail(
   return {
     resource: "cart",
     id: cart.id,
-    currentStatus: getCartStatusAt(cart, now),
+    currentStatus: getCartStatusAtTime(cart, now),
     currentVersion: cart.version,
     reason,
     data,
@@ -159,7 +159,7 @@ export function omitExpiredCartAddress(cart: CartAggregate, now: Date): CartAggr
   if (
     cart.address === null ||
     new Date(cart.address.expiresAt) > now ||
-    !statusesWithExpiringAddress.has(getCartStatusAt(cart, now))
+    !statusesWithExpiringAddress.has(getCartStatusAtTime(cart, now))
   )
     return cart;
   return {

@@ -13,7 +13,7 @@ import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import {
   type CartAggregate,
@@ -25,14 +25,14 @@ import {
   cartLifetimeMs,
   buyerEmailRetentionMs,
   requireChangeableCart,
-  getCartStatusAt,
+  getCartStatusAtTime,
 } from "./cart-status.ts";
-import { type CartCommandContext, lockCart, reloadCartAfterSave } from "./change-cart.ts";
-import { type CartEventContext, publishCartEvents } from "./save-cart.ts";
+import { type CartCommandContext, lockCartRow, reloadCartAfterSave } from "./change-cart.ts";
+import { type CartEventPublishContext, publishCartEvents } from "./save-cart.ts";
 import { cartAddressLifetimeMs } from "./cart-draft.ts";
 import { findCarts } from "./find-carts.ts";
 
-export interface CartRevokeInput {
+export interface RevokeCartInput {
   /**
    * The version of the cart that the caller has read. Required, so that a caller does not end a cart that has
    * changed since.
@@ -45,12 +45,12 @@ export interface CartRevokeInput {
 export async function revokeCart(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartRevokeInput & { readonly cartId: string },
+  input: RevokeCartInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(
     findTextFaults("/note", input.note, { min: 0, max: cartRevocationNoteLengthMax, lines: "many" }),
   );
-  const cart = await lockCart(transaction, context, input.cartId);
+  const cart = await lockCartRow(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   if (cart.status === "locked") await expireCheckoutSessionOfCart(transaction, context, cart);
   return endCartAndPublishEvent(transaction, context, {
@@ -73,7 +73,7 @@ const erasureDelayMs = 24 * 3_600_000;
  */
 export async function endCartAndPublishEvent(
   transaction: Transaction,
-  context: CartEventContext,
+  context: CartEventPublishContext,
   ending: CartEnd,
 ): Promise<CartAggregate> {
   const { cart, status, now } = ending;
@@ -174,7 +174,7 @@ export function expireCarts({ db, now, publicUrl, render, signal }: CartExpirySe
     find: (after: DueCart | undefined, rowsMax) => findDueCarts(db, { now, after, rowsMax }),
     handle: ({ id, merchantId }) =>
       runInTransaction(db, (transaction) =>
-        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+        runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
           expireCart(transaction, id, { merchantId, outbox, now, publicUrl }),
         ),
       ),
@@ -193,8 +193,8 @@ interface DueCart {
 }
 
 /**
- * Finds carts whose expiry time has passed, by the same rule as `getCartStatusAt`. Locked carts are included
- * if their checkout session has ended.
+ * Finds carts whose expiry time has passed, by the same rule as `getCartStatusAtTime`. Locked carts are
+ * included if their checkout session has ended.
  */
 async function findDueCarts(
   db: Database,
@@ -219,7 +219,7 @@ async function findDueCarts(
 async function expireCart(
   transaction: Transaction,
   cartId: string,
-  context: CartEventContext & { readonly merchantId: string },
+  context: CartEventPublishContext & { readonly merchantId: string },
 ): Promise<boolean> {
   const locked = await transaction
     .selectFrom("cart")
@@ -233,7 +233,7 @@ async function expireCart(
   if (
     cart === undefined ||
     (cart.status !== "active" && cart.status !== "locked") ||
-    getCartStatusAt(cart, context.now) !== "expired"
+    getCartStatusAtTime(cart, context.now) !== "expired"
   )
     return false;
   if (cart.status === "locked") await expireCheckoutSessionOfCart(transaction, context, cart);
@@ -248,7 +248,7 @@ type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl"
  * times of the cart, its address and its e-mail address are computed again, as at every change. If the
  * session ran out, these expiry times stay as they are.
  */
-export async function unlockCart(
+export async function unlockCartAfterCheckout(
   transaction: Transaction,
   context: CartUnlockContext,
   { cart, isRequested }: { readonly cart: CartAggregate; readonly isRequested: boolean },

@@ -8,9 +8,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { AmountOutOfRangeError } from "#commerce/pricing/discounts.ts";
 import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
-import { prepareStatement, parameter } from "#database/prepared-template.ts";
+import { prepareStatementTemplate, sqlParameter } from "#database/prepared-template.ts";
 import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -24,18 +24,22 @@ import {
   isCartPastRetention,
   requireChangeableCart,
 } from "./cart-status.ts";
-import { type CartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
-import { loadCartOffer, type CartOffer, type LoadCartOfferOptions } from "./load-offer.ts";
+import { type UnpricedCartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
+import {
+  loadCurrentOfferForCart,
+  type CurrentOfferForCart,
+  type LoadCurrentOfferForCartOptions,
+} from "./load-offer.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
-import { type CartsByIdQueryRow, buildCartsByIdQuery, findCarts } from "./find-carts.ts";
+import { type CartsByIdSqlQueryRow, buildCartsByIdSqlQuery, findCarts } from "./find-carts.ts";
 
 /**
  * The context of commands that change carts. If `BuyerRepresentedByCaller` names a buyer, the commands do not
  * find carts of other buyers.
  */
 export interface CartCommandContext extends CommandContext, BuyerRepresentedByCaller {
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   /**
    * True if the service itself runs the command. The command then finds the carts of all buyers, and carts
    * that ended more than 90 days ago.
@@ -51,7 +55,7 @@ export interface CartIdAndExpectedVersion extends ExpectedVersionInput {
 }
 
 export interface CartChangePlan {
-  readonly draft: CartDraft;
+  readonly draft: UnpricedCartDraft;
   /**
    * The event to publish if the cart is saved. Null if the change publishes no event except those about the
    * promotion code.
@@ -66,7 +70,7 @@ export interface CartChangePlan {
    * Called before the prices are calculated, with the current prices, stock and promotions for the cart.
    * Returns the cart draft whose prices are then calculated; may throw a failure.
    */
-  readonly reviewOffer?: (offer: CartOffer) => CartDraft;
+  readonly reviewOffer?: (offer: CurrentOfferForCart) => UnpricedCartDraft;
   /**
    * Called with the priced cart before the cart is saved; may throw a failure. `refusal` says why the cart's
    * promotion code does not apply; null if the cart has no code or the code applies.
@@ -91,7 +95,7 @@ export async function changeCart(
   context: CartCommandContext,
   { target, plan }: CartChangeRequest,
 ): Promise<CartAggregate> {
-  const cart = await lockCart(transaction, context, target.cartId);
+  const cart = await lockCartRow(transaction, context, target.cartId);
   requireChangeableCart(cart, target, context.now);
   return applyCartChangePlan(transaction, context, { cart, plan, target });
 }
@@ -100,12 +104,12 @@ export async function changeCart(
  * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if the caller may
  * use no cart with this id.
  */
-export async function lockCart(
+export async function lockCartRow(
   transaction: Transaction,
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate> {
-  const cart = await lockCartIfFound(transaction, context, cartId);
+  const cart = await lockCartRowIfFound(transaction, context, cartId);
   if (cart === undefined) throw createFailure("cart_not_found");
   return cart;
 }
@@ -114,7 +118,7 @@ export async function lockCart(
  * Locks the cart until the end of the transaction, then reads it. Returns undefined if the caller may use no
  * cart with this id.
  */
-export async function lockCartIfFound(
+export async function lockCartRowIfFound(
   transaction: Transaction,
   context: CartCommandContext,
   cartId: string,
@@ -122,23 +126,23 @@ export async function lockCartIfFound(
   const id = toDatabaseSafeId(cartId);
   // One statement locks the cart, the next statement reads it. A single statement that waits for the lock
   // would return the cart lines from before the wait. Both statements are sent in one round trip.
-  const lock = prepareStatement(transaction, {
+  const lock = prepareStatementTemplate(transaction, {
     form: "lock cart",
     write: lockStatement,
     values: { id, merchantId: context.merchantId },
   });
   const [locked, read] = await runStatementsPipelined(transaction, [
     lock,
-    buildCartsByIdQuery(transaction, [id], context.now),
+    buildCartsByIdSqlQuery(transaction, [id], context.now),
   ]);
-  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartsByIdQueryRow[]) : [];
+  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartsByIdSqlQueryRow[]) : [];
   const cart = found?.cart;
   if (cart === undefined || context.isSystem === true) return cart;
   return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
 }
 
 const lockStatement = (): RawBuilder<unknown> =>
-  sql`select c.id from cart c where c.id = ${parameter("id")} and c.merchant_id = ${parameter("merchantId")}
+  sql`select c.id from cart c where c.id = ${sqlParameter("id")} and c.merchant_id = ${sqlParameter("merchantId")}
     for no key update`;
 
 /** The checkout session for which the cart stays locked after the change. */
@@ -179,7 +183,7 @@ export async function applyCartChangePlan(
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, reviewOffer, checkResult } = planned;
-  const offer = await loadCartOffer(
+  const offer = await loadCurrentOfferForCart(
     transaction,
     toOfferRequest(context, draft, { codeNormalized, lockingSession }),
   );
@@ -258,10 +262,10 @@ export async function reloadCartAfterSave(
 }
 
 export function repriceCartOrFail(
-  draft: CartDraft,
+  draft: UnpricedCartDraft,
   basis: {
     readonly before: CartAggregate | undefined;
-    readonly offer: CartOffer;
+    readonly offer: CurrentOfferForCart;
     readonly now: Date;
     readonly isInCheckout?: boolean;
     readonly areWarningsSeen?: boolean;
@@ -283,7 +287,7 @@ export function repriceCartOrFail(
 
 function toOfferRequest(
   { merchantId, now }: CartCommandContext,
-  draft: CartDraft,
+  draft: UnpricedCartDraft,
   {
     codeNormalized,
     lockingSession,
@@ -291,7 +295,7 @@ function toOfferRequest(
     readonly codeNormalized: string | undefined;
     readonly lockingSession: CartLockingCheckoutSession | undefined;
   },
-): LoadCartOfferOptions {
+): LoadCurrentOfferForCartOptions {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code =
     codeNormalized !== undefined

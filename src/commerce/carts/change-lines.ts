@@ -4,8 +4,8 @@
  */
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findDuplicateFaults,
   requireNoFaults,
@@ -15,10 +15,10 @@ import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import type { ExpectedVersionInput } from "./cart-status.ts";
-import { type CartDraftLine, toCartDraft } from "./cart-draft.ts";
+import { type UnpricedCartDraftLine, toUnpricedCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart } from "./change-cart.ts";
-import type { CartOffer } from "./load-offer.ts";
-import { isVariantForSale, countOrderableItems, cartLineQuantityMax } from "./price-lines.ts";
+import type { CurrentOfferForCart } from "./load-offer.ts";
+import { isVariantForSale, countOrderableVariantUnits, cartLineQuantityMax } from "./price-lines.ts";
 
 export const cartLinesMax = 200;
 const changedLinesMax = 100;
@@ -28,7 +28,7 @@ export interface CartLineToAdd {
   readonly quantity: number;
 }
 
-export interface CartLinesAddInput extends ExpectedVersionInput {
+export interface AddCartLinesInput extends ExpectedVersionInput {
   readonly lines: readonly CartLineToAdd[];
 }
 
@@ -39,13 +39,13 @@ export interface CartLinesAddInput extends ExpectedVersionInput {
 export async function addCartLines(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartLinesAddInput & { readonly cartId: string },
+  input: AddCartLinesInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(findCartLineFaults(input.lines, { min: 1, max: changedLinesMax }));
   return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
-      const draft = toCartDraft(cart);
+      const draft = toUnpricedCartDraft(cart);
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
@@ -62,8 +62,8 @@ export async function addCartLines(
 }
 
 interface DraftLinesContext {
-  readonly lines: readonly CartDraftLine[];
-  readonly offer: CartOffer;
+  readonly lines: readonly UnpricedCartDraftLine[];
+  readonly offer: CurrentOfferForCart;
   readonly now: Date;
 }
 
@@ -74,16 +74,18 @@ interface DraftLinesContext {
 export function addLinesToCartDraft(
   linesToAdd: readonly CartLineToAdd[],
   { lines, offer, now }: DraftLinesContext,
-): CartDraftLine[] {
-  const faults: Faults = [];
+): UnpricedCartDraftLine[] {
+  const faults: InputFaults = [];
   const byVariant = new Map(lines.map((line) => [line.variantId, line]));
   for (const [index, { variantId, quantity }] of linesToAdd.entries()) {
     const variant = offer.variants.get(variantId);
     const field = `/lines/${index}/variantId`;
     if (variant === undefined || !variant.isPublished)
-      faults.push(createBodyFault(field, "unknown", "The merchant sells no variant with this id."));
+      faults.push(createRequestBodyFault(field, "unknown", "The merchant sells no variant with this id."));
     else if (!isVariantForSale(variant))
-      faults.push(createBodyFault(field, "not_sold_there", "The variant is not sold in the cart's market."));
+      faults.push(
+        createRequestBodyFault(field, "not_sold_there", "The variant is not sold in the cart's market."),
+      );
     const present = byVariant.get(variantId);
     const sum = Math.min(cartLineQuantityMax, quantity + (present?.quantity ?? 0));
     byVariant.set(
@@ -97,14 +99,14 @@ export function addLinesToCartDraft(
   for (const { variantId } of linesToAdd) requireStock(offer, variantId);
   if (byVariant.size > cartLinesMax)
     requireNoFaults([
-      createBodyFault("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`),
+      createRequestBodyFault("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`),
     ]);
   return [...byVariant.values()];
 }
 
-function requireStock(offer: CartOffer, variantId: string): void {
+function requireStock(offer: CurrentOfferForCart, variantId: string): void {
   const variant = offer.variants.get(variantId);
-  if (variant === undefined || countOrderableItems(variant) > 0) return;
+  if (variant === undefined || countOrderableVariantUnits(variant) > 0) return;
   throw createFailure("invalid_state", {
     message: "The variant is out of stock.",
     conflict: {
@@ -125,7 +127,7 @@ function requireStock(offer: CartOffer, variantId: string): void {
 export function findCartLineFaults(
   lines: readonly CartLineToAdd[],
   count: { readonly min: number; readonly max: number },
-): Faults {
+): InputFaults {
   return [
     ...findListLengthFaults("/lines", lines, count),
     ...lines.flatMap(({ quantity }, index) =>
@@ -138,14 +140,14 @@ export function findCartLineFaults(
   ];
 }
 
-export interface CartLinesUpdateInput extends ExpectedVersionInput {
+export interface UpdateCartLinesInput extends ExpectedVersionInput {
   readonly lines: readonly { readonly lineId: string; readonly quantity: number }[];
 }
 
 export async function updateCartLines(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartLinesUpdateInput & { readonly cartId: string },
+  input: UpdateCartLinesInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lines } = input;
   requireNoFaults([
@@ -161,7 +163,7 @@ export async function updateCartLines(
   return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
-      const draft = toCartDraft(cart);
+      const draft = toUnpricedCartDraft(cart);
       requireLinesOfCart(
         cart,
         lines.map(({ lineId }, index) => ({ lineId, field: `/lines/${index}/lineId` })),
@@ -175,17 +177,17 @@ export async function updateCartLines(
   });
 }
 
-const withQuantity = (line: CartDraftLine, quantity: number | undefined): CartDraftLine =>
+const withQuantity = (line: UnpricedCartDraftLine, quantity: number | undefined): UnpricedCartDraftLine =>
   quantity === undefined ? line : { ...line, quantity };
 
-export interface CartLinesRemoveInput extends ExpectedVersionInput {
+export interface RemoveCartLinesInput extends ExpectedVersionInput {
   readonly lineIds: readonly string[];
 }
 
 export async function removeCartLines(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartLinesRemoveInput & { readonly cartId: string },
+  input: RemoveCartLinesInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lineIds } = input;
   requireNoFaults([
@@ -195,7 +197,7 @@ export async function removeCartLines(
   return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
-      const draft = toCartDraft(cart);
+      const draft = toUnpricedCartDraft(cart);
       requireLinesOfCart(
         cart,
         lineIds.map((lineId, index) => ({ lineId, field: `/lineIds/${index}` })),
@@ -216,6 +218,6 @@ function requireLinesOfCart(
   requireNoFaults(
     requested
       .filter(({ lineId }) => !known.has(lineId))
-      .map(({ field }) => createBodyFault(field, "unknown", "The cart has no line with this id.")),
+      .map(({ field }) => createRequestBodyFault(field, "unknown", "The cart has no line with this id.")),
   );
 }

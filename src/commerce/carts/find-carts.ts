@@ -7,7 +7,11 @@ import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } fro
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
-import { createPaddedInListTemplate, parameter, prepareStatement } from "#database/prepared-template.ts";
+import {
+  createPaddedInListTemplate,
+  sqlParameter,
+  prepareStatementTemplate,
+} from "#database/prepared-template.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import {
@@ -28,11 +32,11 @@ export async function findCarts(
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, CartAggregate>> {
-  const { rows } = await reader.executeQuery(buildCartsByIdQuery(reader, ids, now));
+  const { rows } = await reader.executeQuery(buildCartsByIdSqlQuery(reader, ids, now));
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
 
-export interface CartsByIdQueryRow {
+export interface CartsByIdSqlQueryRow {
   readonly cart: CartAggregate;
 }
 
@@ -40,19 +44,23 @@ export interface CartsByIdQueryRow {
  * Returns the SQL statement that `findCarts` runs, for callers that send it together with other statements in
  * one round trip.
  */
-export function buildCartsByIdQuery(
+export function buildCartsByIdSqlQuery(
   reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
-): CompiledQuery<CartsByIdQueryRow> {
+): CompiledQuery<CartsByIdSqlQueryRow> {
   const list = createPaddedInListTemplate(ids);
-  const write = (): RawBuilder<CartsByIdQueryRow> =>
+  const write = (): RawBuilder<CartsByIdSqlQueryRow> =>
     sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id
       where c.id ${list.write()}`;
-  return prepareStatement(reader, { form: `carts ${list.form}`, write, values: { ...list.values, now } });
+  return prepareStatementTemplate(reader, {
+    form: `carts ${list.form}`,
+    write,
+    values: { ...list.values, now },
+  });
 }
 
-const readAt = parameter<Date>("now");
+const readAt = sqlParameter<Date>("now");
 
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 
@@ -127,7 +135,7 @@ export interface CartListFilter {
  * Returns the query that lists carts; the caller adds paging or counts the rows. The list does not contain
  * carts that ended more than 90 days ago. The filter compares the status that a cart has at the time `now`.
  */
-export function buildCartListQuery(
+export function buildCartListSqlQuery(
   reader: DatabaseReader,
   { merchantId, buyer, status, now }: CartListFilter,
 ): SelectQueryBuilder<Tables, "cart", { id: string }> {
@@ -203,7 +211,7 @@ export function createSqlConditionsForBuyer(
 
 /**
  * Returns an SQL expression for the status that a cart has at the time `now`, by the same rule as
- * `getCartStatusAt`.
+ * `getCartStatusAtTime`.
  */
 function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
   const isLive = sql`exists (select 1 from hosted_checkout_session s where s.cart_id = cart.id

@@ -5,7 +5,7 @@
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { currentPriceAmountSql, currentCompareAtPriceSql } from "#commerce/catalog/current-price.ts";
-import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
+import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   promotionCodeJsonSql,
@@ -14,7 +14,11 @@ import {
   toPromotionRule,
   promotionUsesByBuyerSql,
 } from "#commerce/promotions/read-promotions.ts";
-import { prepareStatement, createPaddedInListTemplate, parameter } from "#database/prepared-template.ts";
+import {
+  prepareStatementTemplate,
+  createPaddedInListTemplate,
+  sqlParameter,
+} from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 export interface CartOfferVariant {
@@ -32,10 +36,10 @@ export interface CartOfferVariant {
   readonly maxOrderQuantity: number | null;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
-  readonly options: LocalizedMap;
+  readonly options: LocalizedTextMap;
   readonly choices: readonly {
     readonly code: string;
-    readonly choices: readonly { readonly code: string; readonly labels: LocalizedMap }[];
+    readonly choices: readonly { readonly code: string; readonly labels: LocalizedTextMap }[];
   }[];
   readonly translations: readonly {
     readonly locale: string;
@@ -44,7 +48,7 @@ export interface CartOfferVariant {
   }[];
   readonly image: {
     readonly url: string;
-    readonly alts: LocalizedMap;
+    readonly alts: LocalizedTextMap;
     readonly width: number;
     readonly height: number;
   } | null;
@@ -61,7 +65,7 @@ export interface CartOfferTaxRate {
 
 export interface CartOfferDeliveryMethod {
   readonly id: string;
-  readonly names: LocalizedMap;
+  readonly names: LocalizedTextMap;
   readonly carrier: string | null;
   readonly pickup: boolean;
   readonly priceMinor: number;
@@ -80,7 +84,7 @@ export interface CartOfferMarket {
   readonly deliveries: readonly CartOfferDeliveryMethod[];
 }
 
-export interface CartOffer {
+export interface CurrentOfferForCart {
   readonly merchantLocale: string;
   readonly market: CartOfferMarket;
   readonly variants: ReadonlyMap<string, CartOfferVariant>;
@@ -92,7 +96,7 @@ export interface CartOffer {
   readonly code: PromotionRule | undefined;
 }
 
-export interface LoadCartOfferOptions {
+export interface LoadCurrentOfferForCartOptions {
   readonly merchantId: string;
   readonly marketId: string;
   readonly variantIds: readonly string[];
@@ -123,10 +127,10 @@ interface OfferRow {
   } | null;
 }
 
-export async function loadCartOffer(
+export async function loadCurrentOfferForCart(
   transaction: Transaction,
-  request: LoadCartOfferOptions,
-): Promise<CartOffer> {
+  request: LoadCurrentOfferForCartOptions,
+): Promise<CurrentOfferForCart> {
   const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, request));
   const [row] = rows;
   if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
@@ -144,7 +148,10 @@ export async function loadCartOffer(
   };
 }
 
-function offerQuery(transaction: Transaction, request: LoadCartOfferOptions): CompiledQuery<OfferRow> {
+function offerQuery(
+  transaction: Transaction,
+  request: LoadCurrentOfferForCartOptions,
+): CompiledQuery<OfferRow> {
   const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = request;
   const list = createPaddedInListTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
@@ -153,7 +160,7 @@ function offerQuery(transaction: Transaction, request: LoadCartOfferOptions): Co
     select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as
     variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[lookup]} as code
     from merchant m join market mk on mk.merchant_id = m.id
-    where m.id = ${parameter("merchantId")} and mk.id = ${parameter("marketId")}`;
+    where m.id = ${sqlParameter("merchantId")} and mk.id = ${sqlParameter("marketId")}`;
   const values = {
     ...list.values,
     merchantId,
@@ -163,7 +170,7 @@ function offerQuery(transaction: Transaction, request: LoadCartOfferOptions): Co
     now,
     code: codeValue,
   };
-  return prepareStatement(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
+  return prepareStatementTemplate(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
 const marketJson = sql<CartOfferMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
@@ -184,12 +191,12 @@ const variantsJson = (
 ): RawBuilder<readonly CartOfferVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
-    'priceMinor', ${currentPriceAmountSql(parameter("now"))}, 'compareAtMinor',
-    ${currentCompareAtPriceSql(parameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
+    'priceMinor', ${currentPriceAmountSql(sqlParameter("now"))}, 'compareAtMinor',
+    ${currentCompareAtPriceSql(sqlParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(
-      parameter("now"),
+      sqlParameter("now"),
       sql`h.session_id =
-      ${parameter("heldBySessionId")}::text`,
+      ${sqlParameter("heldBySessionId")}::text`,
     )},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity',
     v.max_order_quantity,
@@ -215,7 +222,7 @@ const variantsJson = (
     left join stock_level sl on sl.variant_id = v.id
   where v.merchant_id = m.id and v.id ${isWanted}), '[]'::json)`;
 
-const buyerParameter = parameter<string | null>("buyerReference");
+const buyerParameter = sqlParameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
   select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerParameter)}, 'used',
@@ -230,6 +237,6 @@ const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow
 
 const promotionCodeJsonBy = {
   none: sql<OfferRow["code"]>`null::json`,
-  id: promotionCodeJsonWhere(sql`c.id = ${parameter("code")}`),
-  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${parameter("code")}`),
+  id: promotionCodeJsonWhere(sql`c.id = ${sqlParameter("code")}`),
+  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${sqlParameter("code")}`),
 };

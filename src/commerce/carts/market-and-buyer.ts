@@ -4,9 +4,9 @@
  */
 import { findLocaleFaults, toCanonicalLocale } from "#commerce/catalog/catalog-fields.ts";
 import {
-  createBodyFault,
-  type Faults,
-  createFieldFailure,
+  createRequestBodyFault,
+  type InputFaults,
+  createInvalidFieldFailure,
   requireNoFaults,
   findTextFaults,
 } from "#foundation/faults.ts";
@@ -14,7 +14,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { suggestCountryCode } from "#foundation/country-names.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import { isBuyerReference, isCountry } from "#foundation/text.ts";
+import { isBuyerReference, isCountryCode } from "#foundation/text.ts";
 import {
   erasePersonalData,
   decryptPersonalData,
@@ -24,12 +24,17 @@ import { isEmailAddress } from "#commerce/addresses/check-address.ts";
 import { findCartLineFaults, cartLinesMax, type CartLineToAdd, addLinesToCartDraft } from "./change-lines.ts";
 import { type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
 import { buyerEmailRetentionMs, type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
-import { toCartDraft, createEmptyCartDraft } from "./cart-draft.ts";
-import { applyCartChangePlan, type CartCommandContext, lockCart, repriceCartOrFail } from "./change-cart.ts";
+import { toUnpricedCartDraft, createEmptyUnpricedCartDraft } from "./cart-draft.ts";
+import {
+  applyCartChangePlan,
+  type CartCommandContext,
+  lockCartRow,
+  repriceCartOrFail,
+} from "./change-cart.ts";
 import { insertCart, publishCartEvents } from "./save-cart.ts";
-import { loadCartOffer } from "./load-offer.ts";
+import { loadCurrentOfferForCart } from "./load-offer.ts";
 
-export interface CartCreateInput {
+export interface CreateCartInput {
   /**
    * ISO 3166-1 alpha-2 code of the country in which the buyer shops; the cart gets the prices of this
    * country.
@@ -45,13 +50,13 @@ export interface CartCreateInput {
 export async function createCart(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartCreateInput,
+  input: CreateCartInput,
 ): Promise<CartAggregate> {
   requireNoFaults(cartCreateFaults(input, context));
   const { merchantId, now } = context;
   const market = await requireMarketOfCountry(transaction, context, input.market);
   const cartId = createId("cart", now.getTime());
-  const draft = createEmptyCartDraft({
+  const draft = createEmptyUnpricedCartDraft({
     marketId: market.id,
     country: input.market,
     locale:
@@ -72,7 +77,7 @@ export async function createCart(
     heldBySessionId: null,
     now,
   };
-  const offer = await loadCartOffer(transaction, offerRequest);
+  const offer = await loadCurrentOfferForCart(transaction, offerRequest);
   const { next } = repriceCartOrFail(
     { ...draft, lines: addLinesToCartDraft(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },
@@ -83,18 +88,18 @@ export async function createCart(
 }
 
 const createMarketFault = (market: string): FailureDetail =>
-  createBodyFault(
+  createRequestBodyFault(
     "/market",
     "unknown_country",
     `"market" must be a country code of ISO 3166-1 alpha-2, in capitals${suggestCountryCode(market)}.`,
   );
 
 function cartCreateFaults(
-  { market, locale, buyerReference, lines }: CartCreateInput,
+  { market, locale, buyerReference, lines }: CreateCartInput,
   context: CartCommandContext,
-): Faults {
+): InputFaults {
   return [
-    ...(isCountry(market) ? [] : [createMarketFault(market)]),
+    ...(isCountryCode(market) ? [] : [createMarketFault(market)]),
     ...(locale === null || locale === undefined ? [] : findLocaleFaults("/locale", locale)),
     ...findBuyerReferenceFaults(buyerReference, context),
     ...(lines === null || lines === undefined
@@ -110,11 +115,11 @@ function cartCreateFaults(
 export function findBuyerReferenceFaults(
   reference: string | null | undefined,
   { buyerReference, buyerSessionId }: CartCommandContext,
-): Faults {
+): InputFaults {
   if (reference === null || reference === undefined) return [];
   if (!isBuyerReference(reference))
     return [
-      createBodyFault(
+      createRequestBodyFault(
         "/buyerReference",
         "pattern_mismatch",
         '"buyerReference" must have 1 to 128 printable ASCII characters, without spaces and @.',
@@ -122,7 +127,7 @@ export function findBuyerReferenceFaults(
     ];
   if (buyerSessionId !== null && buyerReference !== reference)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         "/buyerReference",
         "not_allowed",
         '"buyerReference" must be left out, or be the buyer of the buyer session.',
@@ -130,7 +135,7 @@ export function findBuyerReferenceFaults(
     ];
   if (buyerReference !== null && buyerReference !== reference)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         "/buyerReference",
         "not_allowed",
         '"buyerReference" must be equal to the X-Buyer-Reference header.',
@@ -158,7 +163,7 @@ export async function requireMarketOfCountry(
     .where("marketCountry.country", "=", country)
     .executeTakeFirst();
   if (market === undefined)
-    throw createFieldFailure("invalid_field", "/market", {
+    throw createInvalidFieldFailure("invalid_field", "/market", {
       code: "not_sold_there",
       message: "The merchant does not sell to this country.",
     });
@@ -179,8 +184,8 @@ export async function changeCartMarket(
   context: CartCommandContext,
   input: CartMarketChangeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  if (!isCountry(input.market)) requireNoFaults([createMarketFault(input.market)]);
-  const cart = await lockCart(transaction, context, input.cartId);
+  if (!isCountryCode(input.market)) requireNoFaults([createMarketFault(input.market)]);
+  const cart = await lockCartRow(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const market = await requireMarketOfCountry(transaction, context, input.market);
   // An address in the old country would lead to wrong taxes, so the cart loses the address, and the stored
@@ -188,7 +193,7 @@ export async function changeCartMarket(
   const endedAddress =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
   if (endedAddress !== null) await erasePersonalData(transaction, [endedAddress.id], context.now);
-  const draft = toCartDraft(cart);
+  const draft = toUnpricedCartDraft(cart);
   const address = endedAddress === null ? draft.address : null;
   const warnings = endedAddress === null ? [] : [createCartWarning("address_expired", null, {})];
   return applyCartChangePlan(transaction, context, {
@@ -221,7 +226,7 @@ export async function setCartBuyer(
   input: CartBuyerSetInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   requireNoFaults(buyerFaults(input, context));
-  const cart = await lockCart(transaction, context, input.cartId);
+  const cart = await lockCartRow(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, {
     cart,
@@ -233,7 +238,7 @@ export async function setCartBuyer(
     plan: () => ({
       event: "cart.updated",
       draft: {
-        ...toCartDraft(cart),
+        ...toUnpricedCartDraft(cart),
         buyerReference:
           input.buyerReference ?? (context.buyerSessionId === null ? null : context.buyerReference),
         buyerEmailId,
@@ -242,16 +247,16 @@ export async function setCartBuyer(
   });
 }
 
-function buyerFaults({ buyerReference, email }: CartBuyerSetInput, context: CartCommandContext): Faults {
+function buyerFaults({ buyerReference, email }: CartBuyerSetInput, context: CartCommandContext): InputFaults {
   return [...findBuyerReferenceFaults(buyerReference, context), ...findEmailAddressFaults("/email", email)];
 }
 
-export function findEmailAddressFaults(field: string, email: string | null | undefined): Faults {
+export function findEmailAddressFaults(field: string, email: string | null | undefined): InputFaults {
   const isMalformed = typeof email === "string" && !isEmailAddress(email);
   return [
     ...findTextFaults(field, email, { max: emailMax }),
     ...(isMalformed
-      ? [createBodyFault(field, "pattern_mismatch", "The value must be an e-mail address.")]
+      ? [createRequestBodyFault(field, "pattern_mismatch", "The value must be an e-mail address.")]
       : []),
   ];
 }

@@ -1,12 +1,12 @@
 /** Merges two carts: adds the lines of a source cart to a target cart and ends the source cart. */
-import { createBodyFault, requireNoFaults } from "#foundation/faults.ts";
+import { createRequestBodyFault, requireNoFaults } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import { type CartAggregate, findPromotionAddedByCode, createCartWarning } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
-import { applyCartChangePlan, type CartCommandContext, lockCart } from "./change-cart.ts";
-import { type CartDraft, type CartDraftLine, toCartDraft } from "./cart-draft.ts";
+import { applyCartChangePlan, type CartCommandContext, lockCartRow } from "./change-cart.ts";
+import { type UnpricedCartDraft, type UnpricedCartDraftLine, toUnpricedCartDraft } from "./cart-draft.ts";
 import { cartLinesMax } from "./change-lines.ts";
 import { cartLineQuantityMax } from "./price-lines.ts";
 import { endCartAndPublishEvent } from "./cart-transitions.ts";
@@ -28,13 +28,13 @@ export async function mergeCarts(
   const { cartId, sourceCartId } = input;
   if (cartId === sourceCartId)
     requireNoFaults([
-      createBodyFault("/sourceCartId", "not_allowed", "A cart cannot be merged into itself."),
+      createRequestBodyFault("/sourceCartId", "not_allowed", "A cart cannot be merged into itself."),
     ]);
   const { now } = context;
   // Carts are always locked in the order of their ids, so that two merges of the same carts cannot deadlock.
   const locked = new Map<string, CartAggregate>();
   for (const id of [cartId, sourceCartId].map(toDatabaseSafeId).toSorted())
-    locked.set(id, await lockCart(transaction, context, id));
+    locked.set(id, await lockCartRow(transaction, context, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");
   requireChangeableCart(target, input, now);
@@ -45,7 +45,7 @@ export async function mergeCarts(
     target.buyerReference !== source.buyerReference
   )
     requireNoFaults([
-      createBodyFault("/sourceCartId", "not_allowed", "The two carts belong to different buyers."),
+      createRequestBodyFault("/sourceCartId", "not_allowed", "The two carts belong to different buyers."),
     ]);
   const merged = await applyCartChangePlan(transaction, context, {
     cart: target,
@@ -66,11 +66,11 @@ function toMergedDraft(
   target: CartAggregate,
   source: CartAggregate,
   { expectedVersion }: ExpectedVersionInput,
-): CartDraft {
+): UnpricedCartDraft {
   // A caller who names the version of the target cart has read the cart's earlier warnings, so they are not
   // returned again.
   const unseen = typeof expectedVersion === "number" ? [source] : [source, target];
-  const draft = toCartDraft(target);
+  const draft = toUnpricedCartDraft(target);
   const code = findPromotionAddedByCode(source);
   const isDropped =
     code !== undefined && draft.promotionCodeId !== null && draft.promotionCodeId !== code.promotionCodeId;
@@ -88,10 +88,10 @@ function toMergedDraft(
  * warnings about reduced quantities the caller has not read.
  */
 function mergeDraftLines(
-  targetLines: readonly CartDraftLine[],
+  targetLines: readonly UnpricedCartDraftLine[],
   source: CartAggregate,
   unseen: readonly CartAggregate[],
-): CartDraftLine[] {
+): UnpricedCartDraftLine[] {
   const lines = new Map(targetLines.map((line) => [line.variantId, line]));
   for (const { variantId, quantity } of source.lines) {
     const line = lines.get(variantId) ?? { id: createId("cartLine"), variantId, quantity: 0, before: null };
@@ -105,7 +105,7 @@ function mergeDraftLines(
   }
   if (lines.size > cartLinesMax)
     requireNoFaults([
-      createBodyFault(
+      createRequestBodyFault(
         "/sourceCartId",
         "too_long",
         `The merged cart would have more than ${cartLinesMax} lines.`,

@@ -2,11 +2,11 @@
  * Gives each line of a cart draft its current price and texts, reduces the quantity to the available stock,
  * and returns warnings about lines that became different, for example by a new price.
  */
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";
 import { type CartLineDisplayFields, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
-import type { CartDraft, CartDraftLine } from "./cart-draft.ts";
-import type { CartOffer, CartOfferVariant } from "./load-offer.ts";
+import type { UnpricedCartDraft, UnpricedCartDraftLine } from "./cart-draft.ts";
+import type { CurrentOfferForCart, CartOfferVariant } from "./load-offer.ts";
 
 export const cartLineQuantityMax = 9999;
 
@@ -35,9 +35,9 @@ export interface CartLinesWithCurrentPrices {
  * Gives all lines of a cart draft their current price, texts and available quantity. `isMarketNew` is true if
  * the cart moves to another market; no warning about changed prices is then added.
  */
-export function applyCartOfferToLines(
-  draft: CartDraft,
-  offer: CartOffer,
+export function applyCurrentOfferToCartLines(
+  draft: UnpricedCartDraft,
+  offer: CurrentOfferForCart,
   { isMarketNew }: { readonly isMarketNew: boolean },
 ): CartLinesWithCurrentPrices {
   const lines: CartLineWithCurrentPrice[] = [];
@@ -69,7 +69,7 @@ export const isVariantForSale = (
  * Returns how many items of the variant a buyer can order now: the free stock plus the backorder limit, but
  * at most the maximum order quantity; 0 if the variant is out of stock.
  */
-export function countOrderableItems({
+export function countOrderableVariantUnits({
   onHand,
   reserved,
   backorderLimit,
@@ -91,7 +91,7 @@ export function countOrderableItems({
  * has no price there.
  */
 function keepUnsoldLine(
-  line: CartDraftLine,
+  line: UnpricedCartDraftLine,
   variant: CartOfferVariant | undefined,
   isMarketNew: boolean,
 ): OfferedLineResult {
@@ -114,19 +114,19 @@ function keepUnsoldLine(
 }
 
 interface LineOfferContext {
-  readonly draft: CartDraft;
-  readonly offer: CartOffer;
+  readonly draft: UnpricedCartDraft;
+  readonly offer: CurrentOfferForCart;
   readonly isMarketNew: boolean;
 }
 
 function offerSoldLine(
-  line: CartDraftLine,
+  line: UnpricedCartDraftLine,
   variant: CartOfferVariant & { readonly priceMinor: number },
   context: LineOfferContext,
 ): OfferedLineResult {
   const { id, before } = line;
   const { draft, offer, isMarketNew } = context;
-  const orderable = countOrderableItems(variant);
+  const orderable = countOrderableVariantUnits(variant);
   const quantity = orderable === 0 ? line.quantity : Math.min(line.quantity, orderable);
   const warnings: StoredCartWarning[] = [];
   if (orderable === 0) warnings.push(createCartWarning("out_of_stock", id, {}));
@@ -161,11 +161,11 @@ function offerSoldLine(
 
 function renderLineDisplay(
   variant: CartOfferVariant,
-  draft: CartDraft,
-  offer: CartOffer,
+  draft: UnpricedCartDraft,
+  offer: CurrentOfferForCart,
 ): CartLineDisplayFields {
   const fallbacks = [offer.market.defaultLocale, offer.merchantLocale];
-  const locale = chooseLocale(
+  const locale = chooseBestLocale(
     variant.translations.map((translation) => translation.locale),
     [draft.locale],
     fallbacks,
@@ -173,7 +173,7 @@ function renderLineDisplay(
   const translation = variant.translations.find((candidate) => candidate.locale === locale);
   if (translation === undefined) throw new Error(`Product ${variant.productId} has no translation.`);
   const named = (names: Readonly<Record<string, string>>): string | null =>
-    names[chooseLocale(Object.keys(names), [draft.locale], fallbacks) ?? ""] ?? null;
+    names[chooseBestLocale(Object.keys(names), [draft.locale], fallbacks) ?? ""] ?? null;
   const labels = variant.choices.flatMap((option) => {
     const choice = option.choices.find(({ code }) => code === variant.options[option.code]);
     return choice === undefined ? [] : [named(choice.labels) ?? choice.code];

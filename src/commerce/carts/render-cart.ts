@@ -2,8 +2,8 @@
  * Renders a cart as the API shows it: status and address at a given time, amounts with their currency, no
  * personal data. The functions are pure: the same cart and context always give the same result.
  */
-import { toAbsoluteMediaUrl, type RenderedImage } from "#commerce/catalog/render-product.ts";
-import { type Availability, computeAvailability } from "#commerce/catalog/availability.ts";
+import { toAbsoluteMediaUrl, type RenderedProductImage } from "#commerce/catalog/render-product.ts";
+import { type StockAvailability, computeStockAvailability } from "#commerce/catalog/availability.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import type {
@@ -15,7 +15,7 @@ import type {
   StoredCartWarning,
   CartWarningCode,
 } from "./cart-aggregate.ts";
-import { omitExpiredCartAddress, hasCheckoutSessionOfCartEnded, getCartStatusAt } from "./cart-status.ts";
+import { omitExpiredCartAddress, hasCheckoutSessionOfCartEnded, getCartStatusAtTime } from "./cart-status.ts";
 import {
   type CartTotals,
   type CartPromotionStateView,
@@ -32,7 +32,7 @@ export interface CartLineView {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  readonly image: RenderedImage | null;
+  readonly image: RenderedProductImage | null;
   readonly quantity: number;
   readonly unitPrice: Money;
   readonly compareAtUnitPrice: Money | null;
@@ -45,7 +45,7 @@ export interface CartLineView {
     readonly promotionId: string;
     readonly amount: Money;
   }[];
-  readonly availability: Availability;
+  readonly availability: StockAvailability;
   readonly availableQuantity: number | null;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
@@ -108,7 +108,7 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
   return {
     id,
     version,
-    status: getCartStatusAt(cart, now),
+    status: getCartStatusAtTime(cart, now),
     merchant: { id: merchant.id, slug: merchant.slug, name: merchant.name },
     market: country,
     currency,
@@ -201,7 +201,7 @@ function toCartLineView(
     availability:
       stock === null
         ? "discontinued"
-        : computeAvailability(
+        : computeStockAvailability(
             { ...stock, availableFrom: stock.availableFrom === null ? null : new Date(stock.availableFrom) },
             now,
           ),
@@ -224,7 +224,7 @@ function toCartLineView(
 function toImageView(
   { url, alt, width, height }: NonNullable<CartLineDisplayFields["image"]>,
   publicUrl: string,
-): RenderedImage {
+): RenderedProductImage {
   return { url: toAbsoluteMediaUrl(url, publicUrl), alt, width, height };
 }
 
@@ -245,7 +245,7 @@ export function toDeliveryOptionViews({ deliveryOptions, currency }: CartAggrega
  * has ended.
  */
 export function getCurrentDeliveryOptions(cart: CartAggregate, now: Date): DeliveryOptionView[] | undefined {
-  const status = getCartStatusAt(cart, now);
+  const status = getCartStatusAtTime(cart, now);
   const present = omitExpiredCartAddress(cart, now);
   return present.address === null || (status !== "active" && status !== "locked")
     ? undefined

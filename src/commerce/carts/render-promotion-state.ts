@@ -3,7 +3,7 @@
  * and the automatic promotions.
  */
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import {
   type CartAggregate,
@@ -99,7 +99,7 @@ function toCartPromotionView(promotion: CartPromotionWithRule, cart: CartAggrega
 }
 
 function promotionTitle({ titles }: CartPromotionWithRule, { locale, merchant }: CartAggregate): string {
-  return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
+  return titles[chooseBestLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
 }
 
 /** The totals of a cart: total = subtotal − discount + shipping, plus tax if the prices do not include tax. */

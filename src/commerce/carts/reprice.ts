@@ -10,7 +10,7 @@ import {
   choosePromotions,
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import {
   type CartAggregate,
   findPromotionAddedByCode,
@@ -21,9 +21,14 @@ import {
   type StoredCartWarning,
   createCartWarning,
 } from "./cart-aggregate.ts";
-import { cartAddressLifetimeMs, type CartDraft, type RepricedCart, copyCartSettings } from "./cart-draft.ts";
-import type { CartOffer, CartOfferMarket } from "./load-offer.ts";
-import { type CartLineWithCurrentPrice, applyCartOfferToLines } from "./price-lines.ts";
+import {
+  cartAddressLifetimeMs,
+  type UnpricedCartDraft,
+  type RepricedCart,
+  copyCartSettings,
+} from "./cart-draft.ts";
+import type { CurrentOfferForCart, CartOfferMarket } from "./load-offer.ts";
+import { type CartLineWithCurrentPrice, applyCurrentOfferToCartLines } from "./price-lines.ts";
 
 export interface CartRepriceResult {
   readonly next: RepricedCart;
@@ -34,11 +39,11 @@ export interface CartRepriceResult {
   readonly refusal: PromotionRefusal | null;
 }
 
-export interface CartRepriceInput {
-  readonly draft: CartDraft;
+export interface RepriceCartInput {
+  readonly draft: UnpricedCartDraft;
   /** The stored cart; undefined if the cart is new. */
   readonly before: CartAggregate | undefined;
-  readonly offer: CartOffer;
+  readonly offer: CurrentOfferForCart;
   readonly now: Date;
   /** True if a checkout session has locked the cart. The address of a locked cart does not expire. */
   readonly isInCheckout?: boolean;
@@ -53,10 +58,10 @@ export function repriceCart({
   now,
   isInCheckout = false,
   areWarningsSeen = false,
-}: CartRepriceInput): CartRepriceResult {
+}: RepriceCartInput): CartRepriceResult {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
-  const offered = applyCartOfferToLines(draft, offer, { isMarketNew });
+  const offered = applyCurrentOfferToCartLines(draft, offer, { isMarketNew });
   const address = currentAddress(draft.address, market, { now, isInCheckout });
   const options = address === null ? null : offeredDeliveryOptions(offered.lines, draft, offer);
   const chosen = options?.find(({ id }) => id === draft.deliveryMethodId);
@@ -121,7 +126,7 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
  */
 function unseenReductions(
   before: CartAggregate | undefined,
-  { lines }: CartDraft,
+  { lines }: UnpricedCartDraft,
   warnings: readonly StoredCartWarning[],
 ): readonly StoredCartWarning[] {
   if (before === undefined) return [];
@@ -135,7 +140,7 @@ function unseenReductions(
 
 /** Returns the warning that the cart's address has expired, until the cart gets a new address. */
 function expiryWarnings(
-  draft: CartDraft,
+  draft: UnpricedCartDraft,
   before: CartAggregate | undefined,
   address: StoredCartAddress | null,
 ): readonly StoredCartWarning[] {
@@ -167,8 +172,8 @@ const needsShipping = (lines: readonly CartLineWithCurrentPrice[]): boolean =>
 /** Returns the delivery options of a cart; an empty list if no line of the cart requires shipping. */
 function offeredDeliveryOptions(
   lines: readonly CartLineWithCurrentPrice[],
-  draft: CartDraft,
-  { market, merchantLocale }: CartOffer,
+  draft: UnpricedCartDraft,
+  { market, merchantLocale }: CurrentOfferForCart,
 ): StoredDeliveryOption[] {
   if (lines.length > 0 && !needsShipping(lines)) return [];
   const subtotalMinor = priceCart({
@@ -183,7 +188,7 @@ function offeredDeliveryOptions(
       id,
       name:
         names[
-          chooseLocale(Object.keys(names), [draft.locale], [market.defaultLocale, merchantLocale]) ?? ""
+          chooseBestLocale(Object.keys(names), [draft.locale], [market.defaultLocale, merchantLocale]) ?? ""
         ] ?? "",
       carrier,
       priceMinor: freeFromMinor !== null && subtotalMinor >= freeFromMinor ? 0 : priceMinor,
@@ -217,8 +222,8 @@ interface PromotionChoiceInput {
 }
 
 function chooseCartPromotions(
-  draft: CartDraft,
-  { market, automatic, code }: CartOffer,
+  draft: UnpricedCartDraft,
+  { market, automatic, code }: CurrentOfferForCart,
   { now, lines, shippingMinor, address }: PromotionChoiceInput,
 ): ChosenPromotions {
   const pricing = {
@@ -299,7 +304,7 @@ function toStoredPromotions({ automatic, code, priced }: ChosenPromotions): Stor
 }
 
 function marketWarnings(
-  draft: CartDraft,
+  draft: UnpricedCartDraft,
   before: CartAggregate | undefined,
   market: CartOfferMarket,
 ): readonly StoredCartWarning[] {

@@ -4,7 +4,7 @@
  * one. The statement updates nothing if the cart no longer has the expected version.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import { parameter, prepareStatement } from "#database/prepared-template.ts";
+import { sqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -18,7 +18,7 @@ import {
   toSnakeCase,
 } from "./cart-aggregate.ts";
 import { buyerEmailRetentionMs, cartLifetimeMs } from "./cart-status.ts";
-import { buildCartsByIdQuery, type CartsByIdQueryRow } from "./find-carts.ts";
+import { buildCartsByIdSqlQuery, type CartsByIdSqlQueryRow } from "./find-carts.ts";
 import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
 import { getPreviousValuesOfChangedCartFields } from "./render-cart.ts";
 
@@ -33,7 +33,11 @@ export interface CartToInsert {
 export function insertCart(transaction: Transaction, save: CartToInsert): Promise<CartAggregate> {
   return saveAndReadCart(
     transaction,
-    prepareStatement(transaction, { form: "insert cart", write: insertStatement, values: savedValues(save) }),
+    prepareStatementTemplate(transaction, {
+      form: "insert cart",
+      write: insertStatement,
+      values: savedValues(save),
+    }),
     save,
   );
 }
@@ -49,9 +53,9 @@ async function saveAndReadCart(
 ): Promise<CartAggregate> {
   const [saved, read] = await runStatementsPipelined(transaction, [
     write,
-    buildCartsByIdQuery(transaction, [id], now),
+    buildCartsByIdSqlQuery(transaction, [id], now),
   ]);
-  const [after] = (read?.rows ?? []) as readonly CartsByIdQueryRow[];
+  const [after] = (read?.rows ?? []) as readonly CartsByIdSqlQueryRow[];
   if (saved?.rows.length !== 1 || after === undefined)
     throw new Error(`Cart ${id} has changed since it was locked.`);
   return after.cart;
@@ -91,35 +95,35 @@ export function updateCart(
   };
   return saveAndReadCart(
     transaction,
-    prepareStatement(transaction, { form: "update cart", write: updateStatement, values }),
+    prepareStatementTemplate(transaction, { form: "update cart", write: updateStatement, values }),
     save,
   );
 }
 
 const updateStatement = (): RawBuilder<unknown> => sql`
     with saved as (
-      update cart c set status = ${parameter("status")}, version = c.version + 1,
+      update cart c set status = ${sqlParameter("status")}, version = c.version + 1,
       ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
         address_token_digest = case when n.address_id is null then null else
-        coalesce(${parameter("addressTokenDigest")}::bytea, c.address_token_digest) end
-      from ${cartRecord} where c.id = ${cartId} and c.version = ${parameter("version")}
+        coalesce(${sqlParameter("addressTokenDigest")}::bytea, c.address_token_digest) end
+      from ${cartRecord} where c.id = ${cartId} and c.version = ${sqlParameter("version")}
       returning c.id),
     email as (
-      update personal_data set erase_after = ${parameter("emailEraseAfter")}::timestamptz
-      where id = ${parameter("emailId")}::text and erased_at is null returning 1),
+      update personal_data set erase_after = ${sqlParameter("emailEraseAfter")}::timestamptz
+      where id = ${sqlParameter("emailId")}::text and erased_at is null returning 1),
     gone as (delete from cart_line l where l.cart_id = ${cartId}
-    and l.id <> all(${parameter("lineIds")}::text[]) returning 1),
+    and l.id <> all(${sqlParameter("lineIds")}::text[]) returning 1),
     dropped as (
       delete from cart_promotion p where p.cart_id = ${cartId}
-      and p.promotion_id <> all(${parameter("promotionIds")}::text[])
-        and (p.trigger = 'automatic' or ${parameter("isWithoutCode")})
+      and p.promotion_id <> all(${sqlParameter("promotionIds")}::text[])
+        and (p.trigger = 'automatic' or ${sqlParameter("isWithoutCode")})
       returning 1),
     ${upsertLines}, ${upsertPromotions}
     select id from saved`;
 
-const cartId = parameter<string>("cartId");
-const merchantId = parameter<string>("merchantId");
-const savedAt = parameter<Date>("now");
+const cartId = sqlParameter<string>("cartId");
+const merchantId = sqlParameter<string>("merchantId");
+const savedAt = sqlParameter<Date>("now");
 
 /** Returns the parameters that the statements for inserting and for updating a cart have in common. */
 function savedValues({
@@ -178,7 +182,7 @@ function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unk
   return { ...Object.fromEntries(cartColumns.map((name) => [toSnakeCase(name), values[name]])), ...further };
 }
 
-const cartRecord = sql`json_to_record(${parameter("record")}::json) as n(${sql.raw(types)})`;
+const cartRecord = sql`json_to_record(${sqlParameter("record")}::json) as n(${sql.raw(types)})`;
 
 const upsertLines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity,
@@ -188,7 +192,7 @@ const upsertLines = sql`lines as (
     n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
       n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions,
       ${savedAt}::timestamptz
-    from json_to_recordset(${parameter("lines")}::json) as n(id text, position int, "productId" text,
+    from json_to_recordset(${sqlParameter("lines")}::json) as n(id text, position int, "productId" text,
     "variantId" text,
       quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor"
       bigint, "taxMinor" bigint, "totalMinor" bigint,
@@ -204,7 +208,7 @@ const upsertLines = sql`lines as (
 const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<unknown> => sql`
     select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason",
     n."discountMinor", n.allocations, n.position
-    from json_to_recordset(${parameter(trigger)}::json) as n("promotionId" text, trigger text,
+    from json_to_recordset(${sqlParameter(trigger)}::json) as n("promotionId" text, trigger text,
       "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb,
       position int)`;
 
@@ -249,7 +253,7 @@ export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAgg
 }
 
 /** The part of a command's context that is needed to publish events about a cart. */
-export interface CartEventContext extends Pick<CommandContext, "outbox" | "now"> {
+export interface CartEventPublishContext extends Pick<CommandContext, "outbox" | "now"> {
   readonly publicUrl: string;
 }
 
@@ -259,7 +263,7 @@ export interface CartEventContext extends Pick<CommandContext, "outbox" | "now">
  * cart `after`. Otherwise, the events read the cart again at the end of the transaction.
  */
 export function publishCartEvents(
-  { outbox, now, publicUrl }: CartEventContext,
+  { outbox, now, publicUrl }: CartEventPublishContext,
   eventTypes: readonly EventType[],
   {
     before,

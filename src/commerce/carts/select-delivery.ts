@@ -1,5 +1,5 @@
 /** Selects the delivery option of a cart, among the delivery options that exist for the cart's address. */
-import { createFieldFailure } from "#foundation/faults.ts";
+import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import {
@@ -7,19 +7,19 @@ import {
   type ExpectedVersionInput,
   createCartConflictFailure,
 } from "./cart-status.ts";
-import { toCartDraft } from "./cart-draft.ts";
+import { toUnpricedCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart, type CartChangePlanner } from "./change-cart.ts";
 
-export interface CartDeliveryOptionSelectInput extends ExpectedVersionInput {
+export interface SelectCartDeliveryOptionInput extends ExpectedVersionInput {
   /** The id of the delivery option; null to remove the cart's selected delivery option. */
   readonly optionId?: string | null | undefined;
 }
 
 /** Selects one of the delivery options for the cart's address. */
-export function selectCartDelivery(
+export function selectCartDeliveryOption(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartDeliveryOptionSelectInput & { readonly cartId: string },
+  input: SelectCartDeliveryOptionInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   return changeCart(transaction, context, {
     target: input,
@@ -32,7 +32,7 @@ export function selectCartDelivery(
  * and for carts in checkout.
  */
 export function planDeliveryOptionSelection(
-  input: Pick<CartDeliveryOptionSelectInput, "optionId">,
+  input: Pick<SelectCartDeliveryOptionInput, "optionId">,
   now: Date,
 ): CartChangePlanner {
   const optionId = input.optionId ?? null;
@@ -41,13 +41,13 @@ export function planDeliveryOptionSelection(
       throw createCartConflictFailure("invalid_state", cart, { now, reason: "address_required" });
     return {
       event: "cart.updated",
-      draft: { ...toCartDraft(cart), deliveryMethodId: optionId },
+      draft: { ...toUnpricedCartDraft(cart), deliveryMethodId: optionId },
       // The selected option must be one of the delivery options of the repriced cart, because the stored
       // options may be outdated.
       checkResult: ({ deliveryMethodId, deliveryOptions }) => {
         if (deliveryMethodId === optionId) return;
         const allowed = (deliveryOptions ?? []).map(({ id }) => id);
-        throw createFieldFailure("invalid_field", "/optionId", {
+        throw createInvalidFieldFailure("invalid_field", "/optionId", {
           code: "unknown",
           message: `The option is not offered for the cart. Offered options: ${allowed.join(", ") || "none"}.`,
         });

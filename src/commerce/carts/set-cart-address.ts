@@ -17,7 +17,7 @@ import type {
   PostalAddress,
   PostalAddressInput,
 } from "#commerce/addresses/postal-address.ts";
-import { createFieldFailure } from "#foundation/faults.ts";
+import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
@@ -27,18 +27,18 @@ import {
   createCartConflictFailure,
   requireChangeableCart,
 } from "./cart-status.ts";
-import { cartAddressLifetimeMs, toCartDraft } from "./cart-draft.ts";
+import { cartAddressLifetimeMs, toUnpricedCartDraft } from "./cart-draft.ts";
 import {
   applyCartChangePlan,
   type CartCommandContext,
-  lockCart,
+  lockCartRow,
   type CartChangePlanner,
 } from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptionViews } from "./render-cart.ts";
 import { type CartTotals, toCartTotals } from "./render-promotion-state.ts";
 import { digestAddressToken } from "./find-carts.ts";
 
-export interface CartAddressSetInput extends ExpectedVersionInput {
+export interface SetCartAddressInput extends ExpectedVersionInput {
   readonly address: PostalAddressInput;
   /** How strictly the address is checked. If left out: `strict`. */
   readonly validation?: AddressValidationLevel | null | undefined;
@@ -76,10 +76,10 @@ const erasureDelayMs = 24 * 3_600_000;
 export async function setCartAddress(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartAddressSetInput & { readonly cartId: string },
+  input: SetCartAddressInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
   const checked = normalizeCartAddressInput(input);
-  const cart = await lockCart(transaction, context, input.cartId);
+  const cart = await lockCartRow(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   await saveCartAddressForBuyer(transaction, context, { cart, input, checked });
   return setAddressOfLockedCart(transaction, context, { cart, ...checked, target: input });
@@ -95,7 +95,7 @@ export interface NormalizedCartAddress {
 export function normalizeCartAddressInput({
   address,
   validation,
-}: Pick<CartAddressSetInput, "address" | "validation">): NormalizedCartAddress {
+}: Pick<SetCartAddressInput, "address" | "validation">): NormalizedCartAddress {
   const level = validation ?? "strict";
   return { level, ...normalizeAndValidateAddress(address, level) };
 }
@@ -113,14 +113,14 @@ export async function saveCartAddressForBuyer(
     checked,
   }: {
     readonly cart: CartAggregate;
-    readonly input: Pick<CartAddressSetInput, "saveForBuyer">;
+    readonly input: Pick<SetCartAddressInput, "saveForBuyer">;
     readonly checked: NormalizedCartAddress;
   },
 ): Promise<void> {
   const { buyerReference } = cart;
   if (input.saveForBuyer !== true) return;
   if (buyerReference === null)
-    throw createFieldFailure("invalid_field", "/saveForBuyer", {
+    throw createInvalidFieldFailure("invalid_field", "/saveForBuyer", {
       code: "buyer_required",
       message: "The cart has no buyer. Set the cart's buyer before an address is saved.",
     });
@@ -194,7 +194,7 @@ export async function storeEncryptedCartAddress(
   const plan: CartChangePlanner = (before) => ({
     event: "cart.address_set",
     draft: {
-      ...toCartDraft(before),
+      ...toUnpricedCartDraft(before),
       country: masked.countryCode,
       address: { id, masked, level, expiresAt: expiresAt ?? "", expiresAtMax: expiresAtMax ?? "" },
       addressTokenDigest: digestAddressToken(token),
@@ -269,7 +269,7 @@ export async function setCartAddressFromSavedAddress(
   context: CartCommandContext,
   input: CartSavedAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
-  const cart = await lockCart(transaction, context, input.cartId);
+  const cart = await lockCartRow(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const row = await transaction
     .selectFrom("personalData")
@@ -280,7 +280,7 @@ export async function setCartAddressFromSavedAddress(
     .executeTakeFirst();
   const savedAddress = row === undefined ? undefined : decryptPersonalData(context.keyring, row);
   if (savedAddress?.kind !== "address") {
-    throw createFieldFailure("resource_not_found", "/savedAddressId", {
+    throw createInvalidFieldFailure("resource_not_found", "/savedAddressId", {
       code: "unknown",
       message: "The cart's buyer has no saved address with this id.",
     });

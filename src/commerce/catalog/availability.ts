@@ -13,7 +13,7 @@ export const availabilities = [
   "out_of_stock",
   "discontinued",
 ] as const;
-export type Availability = (typeof availabilities)[number];
+export type StockAvailability = (typeof availabilities)[number];
 
 export interface VariantStock {
   readonly onHand: number;
@@ -28,7 +28,7 @@ export interface VariantStock {
   readonly availableFrom: Date | null;
 }
 
-export function computeAvailability(stock: VariantStock, now: Date): Availability {
+export function computeStockAvailability(stock: VariantStock, now: Date): StockAvailability {
   const free = stock.onHand - stock.reserved;
   if (stock.discontinued) return "discontinued";
   if (free + stock.backorderLimit <= 0) return "out_of_stock";
@@ -38,7 +38,7 @@ export function computeAvailability(stock: VariantStock, now: Date): Availabilit
 }
 
 /** Returns the best availability in a list; "out_of_stock" if the list is empty. */
-export function findBestAvailability(list: readonly Availability[]): Availability {
+export function findBestStockAvailability(list: readonly StockAvailability[]): StockAvailability {
   return availabilities.find((availability) => list.includes(availability)) ?? "out_of_stock";
 }
 
@@ -57,7 +57,7 @@ export function reservedUnitsSql(
   return sql`(coalesce(sl.reserved, 0) - coalesce((${free}), 0))::int`;
 }
 
-const indexSql = (availability: Availability): RawBuilder<number> =>
+const indexSql = (availability: StockAvailability): RawBuilder<number> =>
   sql<number>`${sql.raw(String(availabilities.indexOf(availability)))}`;
 
 /**
@@ -77,6 +77,6 @@ export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> 
     from (select coalesce(sl.on_hand, 0) - ${reservedUnitsSql(now)} as free offset 0) as s)`;
 }
 
-export function getAvailabilityByIndex(rank: number | null): Availability {
+export function getAvailabilityByIndex(rank: number | null): StockAvailability {
   return availabilities[rank ?? availabilities.indexOf("out_of_stock")] ?? "out_of_stock";
 }

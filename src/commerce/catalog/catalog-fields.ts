@@ -5,12 +5,12 @@
 import {
   findDisallowedValueFaults,
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findDuplicateFaults,
   findTextFaults,
-  type TextRule,
+  type TextFieldRule,
 } from "#foundation/faults.ts";
 import { isTextWithoutForbiddenCharacters, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
 
@@ -48,11 +48,11 @@ export const catalogBounds = {
   weightGramsMax: 100_000_000,
 } as const;
 
-export function findSlugFaults(field: string, slug: string): Faults {
+export function findSlugFaults(field: string, slug: string): InputFaults {
   return isSlug(slug)
     ? []
     : [
-        createBodyFault(
+        createRequestBodyFault(
           field,
           "pattern_mismatch",
           `A slug must have 1 to ${slugLengthMax} lower-case letters, digits or single hyphens between them.`,
@@ -62,10 +62,10 @@ export function findSlugFaults(field: string, slug: string): Faults {
 
 const codePattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
-export function findCatalogCodeFaults(field: string, code: string): Faults {
+export function findCatalogCodeFaults(field: string, code: string): InputFaults {
   if (code.length <= catalogBounds.codeMax && codePattern.test(code)) return [];
   return [
-    createBodyFault(
+    createRequestBodyFault(
       field,
       "pattern_mismatch",
       `A code must have 1 to ${catalogBounds.codeMax} lower-case letters, digits or single - or ` +
@@ -74,10 +74,10 @@ export function findCatalogCodeFaults(field: string, code: string): Faults {
   ];
 }
 
-export function findLocaleFaults(field: string, locale: string): Faults {
+export function findLocaleFaults(field: string, locale: string): InputFaults {
   return parseLocale(locale) === undefined
     ? [
-        createBodyFault(
+        createRequestBodyFault(
           field,
           "invalid_locale",
           "The locale must be a well-formed BCP 47 tag, for example de-CH.",
@@ -106,8 +106,8 @@ export interface LocalizedTextInput {
 export function findLocalizedTextFaults(
   field: string,
   entries: readonly LocalizedTextInput[],
-  rule: TextRule & { readonly optional?: boolean },
-): Faults {
+  rule: TextFieldRule & { readonly optional?: boolean },
+): InputFaults {
   return [
     ...findListLengthFaults(field, entries, {
       min: rule.optional === true ? 0 : 1,
@@ -124,7 +124,7 @@ export function findLocalizedTextFaults(
   ];
 }
 
-export function toLocalizedMap(entries: readonly LocalizedTextInput[]): Record<string, string> {
+export function toLocalizedTextMap(entries: readonly LocalizedTextInput[]): Record<string, string> {
   return Object.fromEntries(entries.map(({ locale, text }) => [toCanonicalLocale(locale), text]));
 }
 
@@ -186,13 +186,13 @@ export interface VariantInputFields {
  */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
-export function findVariantFaults(at: string, variant: VariantInputFields): Faults {
+export function findVariantFaults(at: string, variant: VariantInputFields): InputFaults {
   return [
     ...findTextFaults(`${at}/sku`, variant.sku, { max: catalogBounds.skuMax }),
     ...(skuPattern.test(variant.sku)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             `${at}/sku`,
             "pattern_mismatch",
             "A SKU must have printable ASCII characters and no space at its ends.",
@@ -223,7 +223,7 @@ export function findVariantFaults(at: string, variant: VariantInputFields): Faul
   ];
 }
 
-function restrictionFaults(field: string, given: readonly string[]): Faults {
+function restrictionFaults(field: string, given: readonly string[]): InputFaults {
   return [
     ...given.flatMap((restriction, index) =>
       findDisallowedValueFaults(`${field}/${index}`, restriction, {
@@ -235,15 +235,15 @@ function restrictionFaults(field: string, given: readonly string[]): Faults {
   ];
 }
 
-function dateFaults(field: string, date: Date | null | undefined): Faults {
+function dateFaults(field: string, date: Date | null | undefined): InputFaults {
   if (date === null || date === undefined || !Number.isNaN(date.getTime())) return [];
-  return [createBodyFault(field, "wrong_type", "availableFrom must be a valid time.")];
+  return [createRequestBodyFault(field, "wrong_type", "availableFrom must be a valid time.")];
 }
 
-function gtinFaults(field: string, gtin: string | null | undefined): Faults {
+function gtinFaults(field: string, gtin: string | null | undefined): InputFaults {
   if (gtin === null || gtin === undefined || isGtin(gtin)) return [];
   return [
-    createBodyFault(
+    createRequestBodyFault(
       field,
       "pattern_mismatch",
       "A GTIN must have 8, 12, 13 or 14 digits, including a valid check digit.",

@@ -8,7 +8,7 @@ import type { CategoryTable, Tables } from "#database/tables.ts";
 
 export type CategoryRow = Selectable<CategoryTable>;
 
-export function buildCategoryListQuery(
+export function buildCategoryListSqlQuery(
   reader: DatabaseReader,
   merchantId: string | null,
 ): SelectQueryBuilder<Tables, "category", CategoryRow> {

@@ -8,8 +8,8 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findDuplicateFaults,
   findListLengthFaults,
 } from "#foundation/faults.ts";
@@ -20,7 +20,7 @@ export interface CategorySlugInput {
   readonly slug: string;
 }
 
-export function findCategorySlugFaults(slugs: readonly CategorySlugInput[] | null | undefined): Faults {
+export function findCategorySlugFaults(slugs: readonly CategorySlugInput[] | null | undefined): InputFaults {
   if (slugs === null || slugs === undefined) return [];
   return [
     ...findListLengthFaults("/localizedSlugs", slugs, { min: 0, max: catalogBounds.localesMax }),
@@ -95,7 +95,7 @@ async function requireFreeSlugs(
   const details = wanted.flatMap(({ locale, slug }, index) =>
     rows.some((row) => row.locale === locale && row.slug === slug)
       ? [
-          createBodyFault(
+          createRequestBodyFault(
             `/localizedSlugs/${index}/slug`,
             "already_exists",
             `Another category of the merchant has the slug "${slug}" in the locale ${locale} or in all locales.`,
@@ -108,7 +108,7 @@ async function requireFreeSlugs(
 }
 
 /** Throws if the general slug of a category is a slug of another category in some locale. */
-export async function requireFreeGeneralSlug(
+export async function requireUnusedGeneralCategorySlug(
   transaction: Transaction,
   { merchantId }: CommandContext,
   { categoryId, slug }: { readonly categoryId: string | null; readonly slug: string },
@@ -124,6 +124,6 @@ export async function requireFreeGeneralSlug(
   const message = `Another category of the merchant has this slug in the locale ${owner.locale}.`;
   throw createFailure("already_exists", {
     message,
-    details: [createBodyFault("/slug", "already_exists", message)],
+    details: [createRequestBodyFault("/slug", "already_exists", message)],
   });
 }

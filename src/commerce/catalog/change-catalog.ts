@@ -14,7 +14,7 @@ import { findProductAggregates, type ProductAggregate } from "./read-products.ts
 
 const reindexChunk = 500;
 
-export interface LockedMerchant {
+export interface MerchantWithLockedCatalog {
   readonly defaultLocale: string;
 }
 
@@ -25,7 +25,7 @@ export interface LockedMerchant {
 export async function lockMerchantCatalog(
   transaction: Transaction,
   context: CommandContext,
-): Promise<LockedMerchant> {
+): Promise<MerchantWithLockedCatalog> {
   const merchant = await transaction
     .selectFrom("merchant")
     .select("defaultLocale")

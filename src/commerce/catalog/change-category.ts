@@ -7,10 +7,10 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
-  createFieldFailure,
+  createInvalidFieldFailure,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
@@ -19,17 +19,17 @@ import {
   findLocalizedTextFaults,
   type LocalizedTextInput,
   findSlugFaults,
-  toLocalizedMap,
+  toLocalizedTextMap,
 } from "./catalog-fields.ts";
 import {
   type CategorySlugInput,
   findCategorySlugFaults,
-  requireFreeGeneralSlug,
+  requireUnusedGeneralCategorySlug,
   saveCategorySlugs,
 } from "./category-slugs.ts";
 import { lockMerchantCatalog, incrementCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
-export interface CategoryUpsertInput {
+export interface UpsertCategoryInput {
   /**
    * Id of the category to change. If left out, the slug identifies the category; if no category has the slug,
    * a new category is created.
@@ -52,7 +52,7 @@ export interface CategoryUpsertInput {
   readonly position?: number | null | undefined;
 }
 
-export interface CategoryDeleteInput {
+export interface DeleteCategoryInput {
   readonly categoryId: string;
   readonly expectedVersion?: number | null | undefined;
 }
@@ -60,7 +60,7 @@ export interface CategoryDeleteInput {
 export async function upsertCategory(
   transaction: Transaction,
   context: CommandContext,
-  input: CategoryUpsertInput,
+  input: UpsertCategoryInput,
 ): Promise<{ categoryId: string }> {
   requireNoFaults(upsertFaults(input));
   await lockMerchantCatalog(transaction, context);
@@ -70,7 +70,7 @@ export async function upsertCategory(
   const isMoved = parentId !== before.parentId;
   if (isMoved && parentId !== null)
     await requireValidParent(transaction, context, { categoryId: before.id, parentId });
-  const names = JSON.stringify(toLocalizedMap(input.names));
+  const names = JSON.stringify(toLocalizedTextMap(input.names));
   const currentPosition = isMoved ? undefined : before.position;
   const row = {
     slug: input.slug,
@@ -78,14 +78,14 @@ export async function upsertCategory(
     parentId,
     position: input.position ?? currentPosition ?? (await findEndPosition(transaction, context, parentId)),
   };
-  await requireFreeGeneralSlug(transaction, context, { categoryId: before.id, slug: input.slug });
+  await requireUnusedGeneralCategorySlug(transaction, context, { categoryId: before.id, slug: input.slug });
   const slugs = input.localizedSlugs ?? undefined;
   return existing === undefined
     ? insertCategory(transaction, context, { ...row, slugs })
     : updateCategory(transaction, context, { ...row, slugs, id: existing.id });
 }
 
-function upsertFaults({ slug, names, position, localizedSlugs }: CategoryUpsertInput): Faults {
+function upsertFaults({ slug, names, position, localizedSlugs }: UpsertCategoryInput): InputFaults {
   return [
     ...findSlugFaults("/slug", slug),
     ...findCategorySlugFaults(localizedSlugs),
@@ -109,7 +109,7 @@ interface Category {
 async function findCategory(
   transaction: Transaction,
   context: CommandContext,
-  { categoryId, slug, expectedVersion }: CategoryUpsertInput,
+  { categoryId, slug, expectedVersion }: UpsertCategoryInput,
 ): Promise<Category | undefined> {
   const rows = await transaction
     .selectFrom("category")
@@ -125,7 +125,7 @@ async function findCategory(
     const message = "Another category of the merchant has this slug.";
     throw createFailure("already_exists", {
       message,
-      details: [createBodyFault("/slug", "already_exists", message)],
+      details: [createRequestBodyFault("/slug", "already_exists", message)],
       conflict: categoryConflict(withSlug, "slug_taken"),
     });
   }
@@ -182,7 +182,7 @@ async function updateCategory(
 export async function deleteCategory(
   transaction: Transaction,
   context: CommandContext,
-  input: CategoryDeleteInput,
+  input: DeleteCategoryInput,
 ): Promise<{ categoryId: string }> {
   await lockMerchantCatalog(transaction, context);
   const { rows } = await sql<Category & { children: number; products: number }>`
@@ -243,18 +243,18 @@ async function requireValidParent(
       (select coalesce(max(level), 1) from down) as height`.execute(transaction);
   const { depth, isBelow, height } = rows[0] ?? { depth: 0, isBelow: false, height: 1 };
   if (depth === 0)
-    throw createFieldFailure("resource_not_found", "/parentId", {
+    throw createInvalidFieldFailure("resource_not_found", "/parentId", {
       code: "resource_not_found",
       message: "The merchant has no category with this ID.",
     });
   if (isBelow)
-    throw createFieldFailure("invalid_field", "/parentId", {
+    throw createInvalidFieldFailure("invalid_field", "/parentId", {
       code: "circle",
       message: "The parent must not be the category itself or a category below it.",
     });
   if (depth + height > catalogBounds.categoryDepthMax) {
     const message = `The category tree may have at most ${catalogBounds.categoryDepthMax} levels.`;
-    throw createFieldFailure("invalid_field", "/parentId", { code: "too_deep", message });
+    throw createInvalidFieldFailure("invalid_field", "/parentId", { code: "too_deep", message });
   }
 }
 

@@ -9,8 +9,8 @@ import { createFailure } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findUniqueListFaults,
   findDuplicateFaults,
@@ -23,7 +23,7 @@ import {
   findCatalogCodeFaults,
   findLocalizedTextFaults,
   type LocalizedTextInput,
-  toLocalizedMap,
+  toLocalizedTextMap,
 } from "./catalog-fields.ts";
 import {
   type ProductOptionInput,
@@ -71,12 +71,12 @@ export interface ProductInputFields {
   readonly options?: readonly ProductOptionInput[] | null | undefined;
 }
 
-export interface ProductCreateInput extends ProductInputFields {
+export interface CreateProductInput extends ProductInputFields {
   readonly categoryIds?: readonly string[] | null | undefined;
   readonly translations: readonly ProductTranslationInput[];
 }
 
-export interface ProductUpdateInput extends ProductInputFields {
+export interface UpdateProductInput extends ProductInputFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
   readonly categoryIds?: readonly string[] | null | undefined;
@@ -85,7 +85,7 @@ export interface ProductUpdateInput extends ProductInputFields {
 export async function createProduct(
   transaction: Transaction,
   context: CommandContext,
-  input: ProductCreateInput,
+  input: CreateProductInput,
 ): Promise<{ productId: string }> {
   requireNoFaults([
     ...findProductFaults("", input),
@@ -112,7 +112,7 @@ export async function createProduct(
 export async function updateProduct(
   transaction: Transaction,
   context: CommandContext,
-  input: ProductUpdateInput,
+  input: UpdateProductInput,
 ): Promise<{ productId: string }> {
   requireNoFaults([
     ...findProductFaults("", input),
@@ -135,14 +135,14 @@ export async function updateProduct(
 export function findProductFaults(
   at: string,
   { brand, rating, attributes, options }: ProductInputFields,
-): Faults {
+): InputFaults {
   const average = rating?.average ?? 0;
   return [
     ...findTextFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
     ...(average >= 0 && average <= 5
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             `${at}/rating/average`,
             average > 5 ? "too_large" : "too_small",
             "The average rating must be from 0 to 5.",
@@ -157,9 +157,12 @@ export function findProductFaults(
 export const findProductCategoriesFaults = (
   field: string,
   keys: readonly string[] | null | undefined,
-): Faults => findUniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
+): InputFaults => findUniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
 
-function attributesFaults(field: string, attributes: readonly AttributeInput[] | null | undefined): Faults {
+function attributesFaults(
+  field: string,
+  attributes: readonly AttributeInput[] | null | undefined,
+): InputFaults {
   if (attributes === null || attributes === undefined) return [];
   return [
     ...findListLengthFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
@@ -180,13 +183,13 @@ function attributesFaults(field: string, attributes: readonly AttributeInput[] |
  * Returns a fault if the value of a product attribute has a type that is not allowed. The GraphQL scalar of
  * attribute values accepts any JSON value, so it does not check the type.
  */
-function valueFaults(field: string, value: unknown): Faults {
+function valueFaults(field: string, value: unknown): InputFaults {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
   if (typeof value === "string")
     return findTextFaults(field, value, { max: catalogBounds.attributeValueMax });
   if (!Array.isArray(value))
     return [
-      createBodyFault(
+      createRequestBodyFault(
         field,
         "wrong_type",
         "The value must be a string, a number, a boolean or a list of strings.",
@@ -197,7 +200,11 @@ function valueFaults(field: string, value: unknown): Faults {
     ...value.flatMap((entry: unknown, index) => {
       if (typeof entry !== "string")
         return [
-          createBodyFault(`${field}/${index}`, "wrong_type", "Every value of the list must be a string."),
+          createRequestBodyFault(
+            `${field}/${index}`,
+            "wrong_type",
+            "Every value of the list must be a string.",
+          ),
         ];
       return findTextFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
     }),
@@ -208,7 +215,7 @@ function valueFaults(field: string, value: unknown): Faults {
 function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
   return attributes.map(({ code, names, value, unit }) => ({
     code,
-    names: toLocalizedMap(names),
+    names: toLocalizedTextMap(names),
     value,
     unit: unit ?? null,
   }));
@@ -289,7 +296,7 @@ async function requireCategories(
     found.has(id)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             `/categoryIds/${index}`,
             "resource_not_found",
             "The merchant has no category with this ID.",

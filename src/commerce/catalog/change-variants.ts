@@ -21,7 +21,7 @@ import {
 } from "./merge-variants.ts";
 import { loadProductOptionChoices } from "./product-options.ts";
 
-export interface VariantUpsertInput extends VariantInputFields {
+export interface UpsertVariantInput extends VariantInputFields {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
   /**
@@ -36,7 +36,7 @@ export interface VariantUpsertInput extends VariantInputFields {
 export async function upsertVariant(
   transaction: Transaction,
   context: CommandContext,
-  input: VariantUpsertInput,
+  input: UpsertVariantInput,
 ): Promise<{ productId: string; variantId: string }> {
   requireNoFaults(findVariantFaults("", input));
   const product = await lockEditableProduct(transaction, context, input);

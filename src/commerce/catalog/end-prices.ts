@@ -8,7 +8,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
 import { lockMerchantCatalog, recordProductChanges } from "./change-catalog.ts";
 import { findProductAggregates } from "./read-products.ts";
 
@@ -83,7 +83,7 @@ export function endAllPricesPastEndTime({
     handle: async ({ id: merchantId }) => {
       const endNext = (): Promise<number> =>
         runInTransaction(db, (transaction) =>
-          withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+          runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
             endMerchantPrices(transaction, {
               merchantId,
               now,

@@ -1,8 +1,8 @@
 /** Defines the input of a product import and checks its items. */
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findDuplicateFaults,
 } from "#foundation/faults.ts";
@@ -20,7 +20,7 @@ interface ImportPriceInput extends PriceAmounts {
   readonly marketHandle: string;
 }
 
-export interface ImportVariantInput extends VariantInputFields {
+export interface ImportedVariantInput extends VariantInputFields {
   readonly prices?: readonly ImportPriceInput[] | null | undefined;
   /** The counted number of units of the variant, which replaces the stock on hand. */
   readonly onHand?: number | null | undefined;
@@ -34,15 +34,15 @@ export interface ImportVariantInput extends VariantInputFields {
 export interface ProductImportItem extends ProductInputFields {
   readonly categorySlugs?: readonly string[] | null | undefined;
   readonly translations: readonly ProductTranslationInput[];
-  readonly variants: readonly ImportVariantInput[];
+  readonly variants: readonly ImportedVariantInput[];
   readonly status?: "draft" | "published" | null | undefined;
 }
 
-export function findProductImportItemFaults(item: ProductImportItem): Faults {
+export function findProductImportItemFaults(item: ProductImportItem): InputFaults {
   return [
     ...(item.translations.length + item.variants.length > 0
       ? []
-      : [createBodyFault("", "too_short", "The item must have at least one translation or variant.")]),
+      : [createRequestBodyFault("", "too_short", "The item must have at least one translation or variant.")]),
     ...findProductFaults("", item),
     ...findProductCategoriesFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => findSlugFaults(`/categorySlugs/${index}`, slug)),
@@ -56,7 +56,7 @@ export function findProductImportItemFaults(item: ProductImportItem): Faults {
   ];
 }
 
-function importVariantFaults(at: string, variant: ImportVariantInput): Faults {
+function importVariantFaults(at: string, variant: ImportedVariantInput): InputFaults {
   const prices = variant.prices ?? [];
   return [
     ...findVariantFaults(at, variant),

@@ -8,7 +8,7 @@ import { setStockToCountedQuantities } from "#commerce/inventory/adjust-stock.ts
 import type { StockLevelBeforeAndAfter } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createBodyFault, type Faults, requireNoFaults } from "#foundation/faults.ts";
+import { createRequestBodyFault, type InputFaults, requireNoFaults } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { findPriceCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
@@ -22,7 +22,7 @@ import {
 } from "./change-catalog.ts";
 import { saveProductTranslations } from "./product-texts.ts";
 import { type SavedVariants, saveVariants } from "./change-variants.ts";
-import type { ImportVariantInput, ProductImportItem } from "./import-fields.ts";
+import type { ImportedVariantInput, ProductImportItem } from "./import-fields.ts";
 
 /**
  * Markets, categories and products to which the imported items refer by handle, slug or id; loaded once for
@@ -100,12 +100,12 @@ function requireKnownReferences(
   item: ProductImportItem,
   { markets, categoryIds }: RecordsReferencedByImport,
 ): void {
-  const unknown: Faults = [
+  const unknown: InputFaults = [
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
         ? []
         : [
-            createBodyFault(
+            createRequestBodyFault(
               `/categorySlugs/${index}`,
               "resource_not_found",
               "The merchant has no category with this slug.",
@@ -116,7 +116,7 @@ function requireKnownReferences(
       markets.has(marketHandle)
         ? []
         : [
-            createBodyFault(
+            createRequestBodyFault(
               `${at}/marketHandle`,
               "resource_not_found",
               "The merchant has no market with this handle.",
@@ -132,7 +132,7 @@ function requireKnownReferences(
   );
 }
 
-type ImportPrice = NonNullable<ImportVariantInput["prices"]>[number];
+type ImportPrice = NonNullable<ImportedVariantInput["prices"]>[number];
 
 function eachPrice<Found>(
   { variants }: ProductImportItem,
@@ -197,7 +197,13 @@ async function createDraft(
   requireNoFaults(
     item.translations.length > 0
       ? []
-      : [createBodyFault("/translations", "too_short", "A new product must have at least one translation.")],
+      : [
+          createRequestBodyFault(
+            "/translations",
+            "too_short",
+            "A new product must have at least one translation.",
+          ),
+        ],
   );
   const id = await insertProduct(transaction, context);
   return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: references.defaultLocale };
@@ -223,7 +229,7 @@ function pricesOf(
 }
 
 function countsOf(
-  variants: readonly ImportVariantInput[],
+  variants: readonly ImportedVariantInput[],
   { variantIds, createdIds }: SavedVariants,
 ): { variantId: string; onHand: number; isNew: boolean }[] {
   return variants.flatMap(({ onHand }, index) => {

@@ -31,7 +31,7 @@ import {
   reindexProducts,
 } from "./change-catalog.ts";
 
-export interface ProductsImportInput {
+export interface ImportProductsInput {
   readonly items: readonly ProductImportItem[];
 }
 
@@ -57,7 +57,7 @@ export interface ProductImportError {
 export async function importProducts(
   transaction: Transaction,
   context: CommandContext,
-  { items }: ProductsImportInput,
+  { items }: ImportProductsInput,
 ): Promise<{ results: ProductImportResult[] }> {
   requireNoFaults(findListLengthFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
   const references = await readImportReferences(transaction, context, items);

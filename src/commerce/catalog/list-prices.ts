@@ -43,7 +43,7 @@ export const priceCursorPattern = /^\d{1,17}:var_[0-9a-hjkmnp-tv-z]{26}:mkt_[0-9
  * Returns the query that selects prices, without an `order by` clause, so that callers can also count the
  * prices.
  */
-export function buildPriceHistoryQuery(
+export function buildPriceHistorySqlQuery(
   reader: DatabaseReader,
   { merchantId, variantId, marketId, startedFrom, startedTo }: PriceHistoryFilter,
 ): PriceQuery {

@@ -14,7 +14,7 @@ export interface ProductFilter {
   /** The merchant whose products are selected; null selects the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
-  /** The ids of a category and of the categories below it (`findCategoriesBelow`). */
+  /** The ids of a category and of the categories below it (`findDescendantCategories`). */
   readonly categoryIds?: readonly string[] | null | undefined;
   readonly brand?: string | null | undefined;
   readonly stock?: ProductStockFilter | null | undefined;
@@ -43,7 +43,7 @@ const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuil
 };
 
 /** Returns the ids of a category and of the categories below it; empty if the category does not exist. */
-export async function findCategoriesBelow(
+export async function findDescendantCategories(
   reader: DatabaseReader,
   categoryId: string,
 ): Promise<readonly string[]> {
@@ -63,7 +63,7 @@ const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => 
   select pc.product_id from product_category pc where pc.category_id = any(${categoryIds}::text[]))`;
 
 /** Returns the query that selects product ids. The caller adds the order and the limit, or counts the rows. */
-export function buildProductIdQuery(
+export function buildProductIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, categoryIds, brand, stock, updatedFrom, updatedTo }: ProductFilter,
 ): SelectQueryBuilder<Tables, "product", { id: string }> {

@@ -4,12 +4,17 @@
  * fits the product's options.
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
-import { createBodyFault, type Faults, createFieldFailure, requireNoFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyFault,
+  type InputFaults,
+  createInvalidFieldFailure,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds, type VariantInputFields } from "./catalog-fields.ts";
 import { type LockedProduct, toProductConflictDetail } from "./change-catalog.ts";
 import {
-  explainOptionMismatch,
+  explainVariantOptionMismatch,
   type ProductOptionChoices,
   requireVariantChoicesFitOptions,
 } from "./product-options.ts";
@@ -50,7 +55,7 @@ export interface VariantToSave extends VariantInputFields {
   readonly mediaId?: string | null | undefined;
 }
 
-export interface MergedVariant extends VariantRow {
+export interface VariantMergedWithInput extends VariantRow {
   readonly isNew: boolean;
 }
 
@@ -61,7 +66,7 @@ export interface MergedVariant extends VariantRow {
 export function mergeVariantInputs(
   current: VariantMergeContext,
   given: readonly VariantToSave[],
-): MergedVariant[] {
+): VariantMergedWithInput[] {
   let nextPosition = 1 + Math.max(-1, ...current.rows.map(({ position }) => position));
   const merged = given.map((variant) => {
     const existing = findExisting(current, variant);
@@ -90,7 +95,7 @@ function findExisting(
   if (variantId === null || variantId === undefined) return rows.find((row) => isSameSku(row.sku, sku));
   const existing = rows.find(({ id }) => id === variantId);
   if (existing === undefined)
-    throw createFieldFailure("resource_not_found", `${at}/variantId`, {
+    throw createInvalidFieldFailure("resource_not_found", `${at}/variantId`, {
       code: "resource_not_found",
       message: "The product has no variant with this ID.",
     });
@@ -99,7 +104,7 @@ function findExisting(
 
 function requireKnownMedia({ mediaIds }: VariantMergeContext, { at, mediaId }: VariantToSave): void {
   if (mediaId === null || mediaId === undefined || mediaIds.has(mediaId)) return;
-  throw createFieldFailure("resource_not_found", `${at}/mediaId`, {
+  throw createInvalidFieldFailure("resource_not_found", `${at}/mediaId`, {
     code: "resource_not_found",
     message: "The product has no picture or video with this ID.",
   });
@@ -122,7 +127,7 @@ function newVariantRow({ now }: VariantMergeContext, position: number): VariantR
   };
 }
 
-function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean): MergedVariant {
+function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean): VariantMergedWithInput {
   return {
     id: before.id,
     isNew,
@@ -153,16 +158,20 @@ function resolveField<Value>(given: Value | null | undefined, before: Value, fal
  * Returns the faults of a variant's choices. A discontinued variant may keep its choices even if the product
  * no longer offers them.
  */
-function combinationFaults(current: VariantMergeContext, row: MergedVariant, at: string): Faults {
+function combinationFaults(
+  current: VariantMergeContext,
+  row: VariantMergedWithInput,
+  at: string,
+): InputFaults {
   const before = current.rows.find(({ id }) => id === row.id);
   if (row.discontinued && before !== undefined && combinationKey(before) === combinationKey(row)) return [];
-  const misfit = explainOptionMismatch(current.options, row.options);
-  return misfit === undefined ? [] : [createBodyFault(`${at}/options`, "options_mismatch", misfit)];
+  const misfit = explainVariantOptionMismatch(current.options, row.options);
+  return misfit === undefined ? [] : [createRequestBodyFault(`${at}/options`, "options_mismatch", misfit)];
 }
 
 function requireDistinct(
   { rows, foreignSkus }: VariantMergeContext,
-  merged: readonly MergedVariant[],
+  merged: readonly VariantMergedWithInput[],
   given: readonly VariantToSave[],
 ): void {
   for (const [index, row] of merged.entries()) {
@@ -185,7 +194,7 @@ function variantConflict(field: string, variantId: string, reason: "sku_taken" |
       : "Another variant of the product has the same choices.";
   return createFailure("already_exists", {
     message,
-    details: [createBodyFault(field, "already_exists", message)],
+    details: [createRequestBodyFault(field, "already_exists", message)],
     conflict: {
       resource: "variant",
       id: variantId,

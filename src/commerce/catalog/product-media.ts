@@ -7,8 +7,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   findDisallowedValueFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
@@ -19,7 +19,7 @@ import {
   isHttpsUrl,
   findLocalizedTextFaults,
   type LocalizedTextInput,
-  toLocalizedMap,
+  toLocalizedTextMap,
 } from "./catalog-fields.ts";
 import { lockEditableProduct, toProductConflictDetail, recordProductChanges } from "./change-catalog.ts";
 
@@ -46,7 +46,7 @@ interface MediaRemoveInput {
   readonly mediaId: string;
 }
 
-export async function attachMedia(
+export async function attachProductMedia(
   transaction: Transaction,
   context: CommandContext,
   input: MediaAttachInput,
@@ -68,7 +68,7 @@ export async function attachMedia(
   if (position < end) await shiftMediaPositions(transaction, product.id, position);
   const mediaId = createId("media", context.now.getTime());
   const { type, url, width, height } = input;
-  const alts = JSON.stringify(toLocalizedMap(input.alts));
+  const alts = JSON.stringify(toLocalizedTextMap(input.alts));
   await transaction
     .insertInto("media")
     .values({
@@ -98,14 +98,14 @@ async function shiftMediaPositions(
     and position >= ${position}`.execute(transaction);
 }
 
-function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): Faults {
+function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): InputFaults {
   const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
   return [
     ...findDisallowedValueFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
-    ...(isAllowedMediaUrl(url)
+    ...(isAllowedProductMediaUrl(url)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             "/url",
             "pattern_mismatch",
             "The URL must be an https URL without credentials, or a path that starts with /media/.",
@@ -122,7 +122,7 @@ function mediaFaults({ type, url, alts, width, height, position }: MediaAttachIn
  * Returns true for an https URL or a path below `/media/`. Paths with `..`, empty or percent-encoded segments
  * are refused, because they could lead to a place outside of `/media/`.
  */
-export function isAllowedMediaUrl(text: string): boolean {
+export function isAllowedProductMediaUrl(text: string): boolean {
   if (!text.startsWith("/")) return isHttpsUrl(text);
   return (
     text.length <= catalogBounds.urlMax && /^\/media(?:\/[\w-][\w.-]*)+$/.test(text) && !text.includes("..")
@@ -133,7 +133,7 @@ export function isAllowedMediaUrl(text: string): boolean {
  * Removes a picture or video from a product. Variants that were shown by the removed picture are then shown
  * by the product's first picture.
  */
-export async function removeMedia(
+export async function removeProductMedia(
   transaction: Transaction,
   context: CommandContext,
   input: MediaRemoveInput,

@@ -11,9 +11,9 @@ import {
   findCatalogCodeFaults,
   findLocalizedTextFaults,
   type LocalizedTextInput,
-  toLocalizedMap,
+  toLocalizedTextMap,
 } from "./catalog-fields.ts";
-import { findListLengthFaults, type Faults, findDuplicateFaults } from "#foundation/faults.ts";
+import { findListLengthFaults, type InputFaults, findDuplicateFaults } from "#foundation/faults.ts";
 import { toProductConflictDetail, type LockedProduct } from "./change-catalog.ts";
 
 export interface ProductOptionInput {
@@ -31,7 +31,7 @@ export interface ProductOptionChoiceInput {
 export function findProductOptionsFaults(
   field: string,
   options: readonly ProductOptionInput[] | null | undefined,
-): Faults {
+): InputFaults {
   if (options === null || options === undefined) return [];
   return [
     ...findListLengthFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
@@ -43,7 +43,7 @@ export function findProductOptionsFaults(
   ];
 }
 
-function optionFaults(at: string, { code, names, choices }: ProductOptionInput): Faults {
+function optionFaults(at: string, { code, names, choices }: ProductOptionInput): InputFaults {
   return [
     ...findCatalogCodeFaults(`${at}/code`, code),
     ...findLocalizedTextFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
@@ -72,8 +72,8 @@ export async function saveProductOptions(
 ): Promise<boolean> {
   const rows = options.map(({ code, names, choices }, position) => ({
     code,
-    names: toLocalizedMap(names),
-    choices: choices.map((choice) => ({ code: choice.code, labels: toLocalizedMap(choice.labels) })),
+    names: toLocalizedTextMap(names),
+    choices: choices.map((choice) => ({ code: choice.code, labels: toLocalizedTextMap(choice.labels) })),
     position,
   }));
   const { rows: counted } = await sql<{ changes: number }>`
@@ -156,7 +156,8 @@ export function requireVariantChoicesFitOptions(
   variants: readonly VariantOptionChoices[],
 ): void {
   const misfits = variants.filter(
-    (variant) => !variant.discontinued && explainOptionMismatch(options, variant.options) !== undefined,
+    (variant) =>
+      !variant.discontinued && explainVariantOptionMismatch(options, variant.options) !== undefined,
   );
   if (misfits.length === 0) return;
   throw createFailure("still_in_use", {
@@ -168,7 +169,7 @@ export function requireVariantChoicesFitOptions(
  * Explains why the choices of a variant do not fit the product's options, for example because a choice is
  * missing. Returns undefined if the choices fit.
  */
-export function explainOptionMismatch(
+export function explainVariantOptionMismatch(
   options: ProductOptionChoices,
   combination: Readonly<Record<string, string>>,
 ): string | undefined {

@@ -7,8 +7,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findDuplicateFaults,
   requireNoFaults,
   findTextFaults,
@@ -29,7 +29,7 @@ export interface ProductTranslationInput {
   readonly seoDescription?: string | null | undefined;
 }
 
-export interface ProductTranslationUpsertInput extends ProductTranslationInput {
+export interface UpsertProductTranslationInput extends ProductTranslationInput {
   readonly productId: string;
   readonly expectedVersion?: number | null | undefined;
 }
@@ -37,7 +37,7 @@ export interface ProductTranslationUpsertInput extends ProductTranslationInput {
 export async function upsertProductTranslation(
   transaction: Transaction,
   context: CommandContext,
-  input: ProductTranslationUpsertInput,
+  input: UpsertProductTranslationInput,
 ): Promise<{ productId: string }> {
   requireNoFaults(translationFaults("", input));
   const product = await lockEditableProduct(transaction, context, input);
@@ -70,7 +70,7 @@ export function findProductTranslationsFaults(
   field: string,
   translations: readonly ProductTranslationInput[],
   min: number,
-): Faults {
+): InputFaults {
   return [
     ...findListLengthFaults(field, translations, { min, max: catalogBounds.localesMax }),
     ...translations.flatMap((translation, index) => translationFaults(`${field}/${index}`, translation)),
@@ -81,7 +81,7 @@ export function findProductTranslationsFaults(
   ];
 }
 
-function translationFaults(at: string, translation: ProductTranslationInput): Faults {
+function translationFaults(at: string, translation: ProductTranslationInput): InputFaults {
   return [
     ...findLocaleFaults(`${at}/locale`, translation.locale),
     ...findSlugFaults(`${at}/slug`, translation.slug),
@@ -175,7 +175,7 @@ function slugTaken(
   const details = translations.flatMap(({ slug }, index) =>
     taken.has(slug)
       ? [
-          createBodyFault(
+          createRequestBodyFault(
             fieldOf(index),
             "already_exists",
             "Another product of the merchant has or had this slug.",

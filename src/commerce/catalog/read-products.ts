@@ -7,8 +7,8 @@ import { type RawBuilder, sql } from "kysely";
 import {
   createPaddedInListTemplate,
   padListToPowerOfTwo,
-  parameter,
-  prepareStatement,
+  sqlParameter,
+  prepareStatementTemplate,
 } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
@@ -20,7 +20,7 @@ import {
   currentPriceStartSql,
 } from "./current-price.ts";
 
-export type LocalizedMap = Readonly<Record<string, string>>;
+export type LocalizedTextMap = Readonly<Record<string, string>>;
 
 export interface StoredProductTranslation {
   readonly locale: string;
@@ -50,7 +50,7 @@ export interface StoredProductVariant {
   readonly id: string;
   readonly sku: string;
   readonly gtin: string | null;
-  readonly options: LocalizedMap;
+  readonly options: LocalizedTextMap;
   readonly mediaId: string | null;
   readonly restrictions: readonly string[];
   readonly requiresShipping: boolean;
@@ -79,7 +79,7 @@ export interface StoredProductMedia {
   readonly id: string;
   readonly type: "image" | "video";
   readonly url: string;
-  readonly alts: LocalizedMap;
+  readonly alts: LocalizedTextMap;
   readonly width: number;
   readonly height: number;
   readonly position: number;
@@ -92,7 +92,12 @@ export interface ProductAggregate {
   readonly brand: string | null;
   readonly ratingAverage: number | null;
   readonly ratingCount: number | null;
-  readonly attributes: readonly { code: string; names: LocalizedMap; value: unknown; unit: string | null }[];
+  readonly attributes: readonly {
+    code: string;
+    names: LocalizedTextMap;
+    value: unknown;
+    unit: string | null;
+  }[];
   readonly publishedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -104,11 +109,11 @@ export interface ProductAggregate {
     readonly defaultMarket: string;
   };
   readonly translations: readonly StoredProductTranslation[];
-  readonly categories: readonly { id: string; slug: string; names: LocalizedMap }[];
+  readonly categories: readonly { id: string; slug: string; names: LocalizedTextMap }[];
   readonly options: readonly {
     code: string;
-    names: LocalizedMap;
-    choices: readonly { code: string; labels: LocalizedMap }[];
+    names: LocalizedTextMap;
+    choices: readonly { code: string; labels: LocalizedTextMap }[];
   }[];
   readonly media: readonly StoredProductMedia[];
   readonly variants: readonly StoredProductVariant[];
@@ -116,7 +121,7 @@ export interface ProductAggregate {
   readonly policies: readonly {
     marketId: string | null;
     type: string;
-    summaries: LocalizedMap;
+    summaries: LocalizedTextMap;
     url: string | null;
   }[];
 }
@@ -134,7 +139,7 @@ export async function findProductAggregates(
   const write = (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m
       on m.id = p.merchant_id
     where p.id ${list.write()}`;
-  const statement = prepareStatement<{ product: ProductAggregate }>(reader, {
+  const statement = prepareStatementTemplate<{ product: ProductAggregate }>(reader, {
     form: `products ${list.form}`,
     write,
     values: { ...list.values, now },
@@ -182,7 +187,7 @@ export async function findPublicProducts(
   }
   const write = (): RawBuilder<unknown> => publicProducts(places.length);
   const { rows } = await reader.executeQuery(
-    prepareStatement<PublicProductBySlugs>(reader, {
+    prepareStatementTemplate<PublicProductBySlugs>(reader, {
       form: `public products ${places.length}`,
       write,
       values,
@@ -201,7 +206,7 @@ const paddingAddress: MerchantAndProductSlug = { merchantSlug: "", productSlug: 
 function publicProducts(length: number): RawBuilder<unknown> {
   const places = Array.from(
     { length },
-    (_, index) => sql`(${parameter(`merchant${index}`)}::text, ${parameter(`product${index}`)}::text)`,
+    (_, index) => sql`(${sqlParameter(`merchant${index}`)}::text, ${sqlParameter(`product${index}`)}::text)`,
   );
   return sql`
     select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate}
@@ -212,7 +217,7 @@ function publicProducts(length: number): RawBuilder<unknown> {
     left join product p on p.id = s.product_id and p.status = 'published'`;
 }
 
-const now = parameter<Date>("now");
+const now = sqlParameter<Date>("now");
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
   ${currentPriceAmountSql(now)}, 'compareAtMinor', ${currentCompareAtPriceSql(now)},

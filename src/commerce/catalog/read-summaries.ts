@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from "kysely";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { availabilityIndexSql } from "./availability.ts";
 import { currentPriceAmountSql, currentCompareAtPriceSql } from "./current-price.ts";
-import type { LocalizedMap } from "./read-products.ts";
+import type { LocalizedTextMap } from "./read-products.ts";
 
 /** The part of a product summary that the table `search_summary` stores for one locale. */
 export interface StoredProductSummary {
@@ -23,10 +23,10 @@ export interface StoredProductSummary {
   readonly publishedAt: string;
   readonly updatedAt: string;
   /** Categories of the product, the main category first; null if the product has no category. */
-  readonly categories: readonly { readonly slug: string; readonly names: LocalizedMap }[] | null;
+  readonly categories: readonly { readonly slug: string; readonly names: LocalizedTextMap }[] | null;
   readonly image: {
     readonly url: string;
-    readonly alts: LocalizedMap;
+    readonly alts: LocalizedTextMap;
     readonly width: number;
     readonly height: number;
   } | null;

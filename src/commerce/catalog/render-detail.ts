@@ -6,19 +6,19 @@ import { getCurrencyExponent, type Money, createMoney } from "#foundation/money.
 import {
   toAbsoluteMediaUrl,
   getVariantAvailability,
-  type RenderedImage,
+  type RenderedProductImage,
   findMarketOfFallbackLocale,
   createTranslatedNameSelector,
   type TranslatedNameSelector,
   findPricedVariants,
   type ProductSummary,
-  calculatePriceRange,
+  calculateProductPriceRange,
   renderProductImage,
   renderProductSummary,
   findBestProductTranslation,
   type ProductRenderContext,
 } from "./render-product.ts";
-import { type Availability } from "./availability.ts";
+import { type StockAvailability } from "./availability.ts";
 import type {
   StoredProductMarket,
   StoredVariantPrice,
@@ -39,9 +39,9 @@ export interface VariantView {
   readonly gtin: string | null;
   readonly title: string;
   readonly options: Readonly<Record<string, string>>;
-  readonly image: RenderedImage | null;
+  readonly image: RenderedProductImage | null;
   readonly offers: readonly VariantOffer[];
-  readonly availability: Availability;
+  readonly availability: StockAvailability;
   readonly maxOrderQuantity: number | null;
   readonly restrictions: readonly string[];
   readonly weightGrams: number | null;
@@ -50,7 +50,7 @@ export interface VariantView {
 export interface ProductDetail extends ProductSummary {
   readonly description: { readonly format: "markdown"; readonly text: string } | null;
   readonly localizedSlugs: readonly { readonly locale: string; readonly slug: string }[];
-  readonly media: readonly (RenderedImage & {
+  readonly media: readonly (RenderedProductImage & {
     readonly type: "image" | "video";
     readonly position: number;
   })[];
@@ -167,7 +167,7 @@ function toOffer(country: string, price: StoredVariantPrice, currency: string): 
 
 function toOffers(product: ProductAggregate): ProductDetail["offers"] {
   return product.markets.flatMap((market) => {
-    const range = calculatePriceRange(
+    const range = calculateProductPriceRange(
       findPricedVariants(product, market).map(({ price }) => price.amountMinor),
       market,
     );
@@ -204,7 +204,7 @@ function toPolicies(
   });
 }
 
-const schemaAvailability: Readonly<Record<Availability, string>> = {
+const schemaAvailability: Readonly<Record<StockAvailability, string>> = {
   in_stock: "InStock",
   low_stock: "LimitedAvailability",
   backorder: "BackOrder",

@@ -3,19 +3,19 @@
  * of a list or search result. The functions are pure and read no data.
  */
 import { type Money, createMoney } from "#foundation/money.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import {
-  type Availability,
+  type StockAvailability,
   getAvailabilityByIndex,
-  computeAvailability,
-  findBestAvailability,
+  computeStockAvailability,
+  findBestStockAvailability,
 } from "./availability.ts";
 import type {
   StoredProductMarket,
   StoredProductMedia,
   StoredVariantPrice,
   ProductAggregate,
-  LocalizedMap,
+  LocalizedTextMap,
   StoredProductTranslation,
   StoredProductVariant,
 } from "./read-products.ts";
@@ -35,14 +35,14 @@ export interface ProductRenderContext {
   readonly publicUrl: string;
 }
 
-export interface RenderedImage {
+export interface RenderedProductImage {
   readonly url: string;
   readonly alt: string | null;
   readonly width: number;
   readonly height: number;
 }
 
-export interface PriceRange {
+export interface ProductPriceRange {
   readonly min: Money;
   readonly max: Money;
 }
@@ -56,10 +56,10 @@ export interface ProductSummary {
   readonly brand: string | null;
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
   readonly categories: readonly { readonly slug: string; readonly name: string }[];
-  readonly image: RenderedImage | null;
-  readonly priceRange: PriceRange | null;
-  readonly compareAtRange: PriceRange | null;
-  readonly availability: Availability;
+  readonly image: RenderedProductImage | null;
+  readonly priceRange: ProductPriceRange | null;
+  readonly compareAtRange: ProductPriceRange | null;
+  readonly availability: StockAvailability;
   readonly variantCount: number;
   readonly rating: { readonly average: number; readonly count: number } | null;
   readonly publishedAt: string;
@@ -88,15 +88,15 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
       name: names(category.names) ?? category.slug,
     })),
     image: image === undefined ? null : renderProductImage(image, names, view.publicUrl),
-    priceRange: calculatePriceRange(
+    priceRange: calculateProductPriceRange(
       offered.map(({ price }) => price.amountMinor),
       sold,
     ),
-    compareAtRange: calculatePriceRange(
+    compareAtRange: calculateProductPriceRange(
       offered.flatMap(({ price }) => price.compareAtMinor ?? []),
       sold,
     ),
-    availability: findBestAvailability(
+    availability: findBestStockAvailability(
       (offered.length > 0 ? offered.map(({ variant }) => variant) : product.variants).map((variant) =>
         getVariantAvailability(variant, view.now),
       ),
@@ -111,8 +111,8 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   };
 }
 
-export function getVariantAvailability(variant: StoredProductVariant, now: Date): Availability {
-  return computeAvailability(
+export function getVariantAvailability(variant: StoredProductVariant, now: Date): StockAvailability {
+  return computeStockAvailability(
     { ...variant, availableFrom: variant.availableFrom === null ? null : new Date(variant.availableFrom) },
     now,
   );
@@ -139,7 +139,7 @@ export function findBestProductTranslation(
   market: StoredProductMarket | undefined,
 ): StoredProductTranslation {
   const available = product.translations.map((translation) => translation.locale);
-  const locale = chooseLocale(
+  const locale = chooseBestLocale(
     available,
     view.locales,
     [market?.defaultLocale, product.merchant.defaultLocale].filter((tag) => tag !== undefined),
@@ -149,7 +149,7 @@ export function findBestProductTranslation(
   return translation;
 }
 
-export type TranslatedNameSelector = (names: LocalizedMap) => string | null;
+export type TranslatedNameSelector = (names: LocalizedTextMap) => string | null;
 
 /**
  * Returns a function that selects the translation of a name, for example of a category: in `locale`, or else,
@@ -166,7 +166,7 @@ export function createTranslatedNameSelector(
   return (names) => {
     // Shortcut for the most frequent case: the name has a translation in exactly this locale.
     if (Object.hasOwn(names, locale)) return names[locale] ?? null;
-    const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);
+    const chosen = chooseBestLocale(Object.keys(names), [locale], fallbacks);
     return chosen === undefined ? null : (names[chosen] ?? null);
   };
 }
@@ -175,7 +175,7 @@ export function renderProductImage(
   media: StoredProductMedia,
   names: TranslatedNameSelector,
   publicUrl: string,
-): RenderedImage {
+): RenderedProductImage {
   return {
     url: toAbsoluteMediaUrl(media.url, publicUrl),
     alt: names(media.alts),
@@ -203,10 +203,10 @@ export function findPricedVariants(
   });
 }
 
-export function calculatePriceRange(
+export function calculateProductPriceRange(
   amounts: readonly number[],
   market: StoredProductMarket | undefined,
-): PriceRange | null {
+): ProductPriceRange | null {
   if (market === undefined || amounts.length === 0) return null;
   return {
     min: createMoney(Math.min(...amounts), market.currency),
@@ -264,7 +264,7 @@ function createRowNameSelector({
     // Shortcut for the most frequent case: the name has a translation in exactly this locale.
     const own = names[locale];
     if (own !== undefined) return own;
-    const chosen = chooseLocale(Object.keys(names), [locale], fallbacks);
+    const chosen = chooseBestLocale(Object.keys(names), [locale], fallbacks);
     return chosen === undefined ? null : (names[chosen] ?? null);
   };
 }
@@ -273,7 +273,7 @@ function priceRangeBetween(
   currency: string | null,
   min: number | null,
   max: number | null,
-): PriceRange | null {
+): ProductPriceRange | null {
   return currency === null || min === null || max === null
     ? null
     : { min: createMoney(min, currency), max: createMoney(max, currency) };

@@ -11,8 +11,8 @@ import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findDuplicateFaults,
   requireNoFaults,
@@ -50,7 +50,7 @@ export interface PriceInput extends PriceAmounts {
   readonly endsAt?: Date | null | undefined;
 }
 
-export interface PricesSetInput {
+export interface SetPricesInput {
   readonly prices: readonly PriceInput[];
 }
 
@@ -58,7 +58,7 @@ export interface PricesSetInput {
 export async function setPrices(
   transaction: Transaction,
   context: CommandContext,
-  { prices }: PricesSetInput,
+  { prices }: SetPricesInput,
 ): Promise<{ productIds: string[] }> {
   requireNoFaults([
     ...findListLengthFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
@@ -85,7 +85,10 @@ export async function setPrices(
   return { productIds };
 }
 
-export function findPriceFaults(at: string, { amountMinor, compareAtMinor, currency }: PriceAmounts): Faults {
+export function findPriceFaults(
+  at: string,
+  { amountMinor, compareAtMinor, currency }: PriceAmounts,
+): InputFaults {
   const isCompareAtTooLow =
     typeof compareAtMinor === "number" && (amountMinor === null || compareAtMinor <= amountMinor);
   return [
@@ -93,7 +96,7 @@ export function findPriceFaults(at: string, { amountMinor, compareAtMinor, curre
     ...findIntegerFaults(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
     ...(isCompareAtTooLow
       ? [
-          createBodyFault(
+          createRequestBodyFault(
             `${at}/compareAtMinor`,
             "out_of_range",
             "compareAtMinor must be higher than amountMinor.",
@@ -102,7 +105,7 @@ export function findPriceFaults(at: string, { amountMinor, compareAtMinor, curre
       : []),
     ...(typeof currency === "string" && !/^[A-Z]{3}$/.test(currency)
       ? [
-          createBodyFault(
+          createRequestBodyFault(
             `${at}/currency`,
             "pattern_mismatch",
             "The currency must be an ISO 4217 code in upper case.",
@@ -112,17 +115,21 @@ export function findPriceFaults(at: string, { amountMinor, compareAtMinor, curre
   ];
 }
 
-function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: Date): Faults {
+function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: Date): InputFaults {
   if (endsAt === null || endsAt === undefined) return [];
   const field = `/prices/${index}/endsAt`;
   const name = `"prices[${index}].endsAt"`;
   if (amountMinor === null)
     return [
-      createBodyFault(field, "not_allowed", `${name} is allowed only together with a price in amountMinor.`),
+      createRequestBodyFault(
+        field,
+        "not_allowed",
+        `${name} is allowed only together with a price in amountMinor.`,
+      ),
     ];
   return endsAt > now
     ? []
-    : [createBodyFault(field, "out_of_range", `${name} must be later than the present time.`)];
+    : [createRequestBodyFault(field, "out_of_range", `${name} must be later than the present time.`)];
 }
 
 /**
@@ -152,7 +159,7 @@ async function lockVariants(
     productOf.has(variantId)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             `/prices/${index}/variantId`,
             "resource_not_found",
             "The merchant has no variant with this ID.",
@@ -178,7 +185,7 @@ async function requireMarkets(
     currencyOf.has(marketId)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             `/prices/${index}/marketId`,
             "resource_not_found",
             "The merchant has no market with this ID.",
@@ -197,10 +204,10 @@ export function findPriceCurrencyFaults(
   at: string,
   { currency }: PriceAmounts,
   wanted: string | undefined,
-): Faults {
+): InputFaults {
   if (currency === null || currency === undefined || currency === wanted) return [];
   return [
-    createBodyFault(
+    createRequestBodyFault(
       `${at}/currency`,
       "currency_mismatch",
       `The market's currency is ${wanted ?? "unknown"}.`,

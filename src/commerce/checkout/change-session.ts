@@ -7,13 +7,13 @@
  */
 
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
-import { type ExpectedVersionInput, getCartStatusAt } from "#commerce/carts/cart-status.ts";
-import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
+import { type ExpectedVersionInput, getCartStatusAtTime } from "#commerce/carts/cart-status.ts";
+import { type UnpricedCartDraft, toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import {
   applyCartChangePlan,
   type CartCommandContext,
   type CartChangePlanner,
-  lockCartIfFound,
+  lockCartRowIfFound,
 } from "#commerce/carts/change-cart.ts";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -21,34 +21,34 @@ import { createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
-import type { SessionCancelActor } from "./end-session.ts";
-import { getSessionPaymentStatus } from "./render-session.ts";
+import type { CheckoutSessionCancelActor } from "./end-session.ts";
+import { getCheckoutSessionPaymentStatus } from "./render-session.ts";
 import {
-  findSessions,
-  requireOpenSession,
-  type SessionAggregate,
-  type SessionStatus,
+  findCheckoutSessions,
+  requireOpenCheckoutSession,
+  type CheckoutSessionAggregate,
+  type CheckoutSessionStatus,
 } from "./session-aggregate.ts";
 import { toSellableVariantQuantities, requireNoStockShortage } from "./session-stock.ts";
 
-export interface LockedCartAndSession {
+export interface LockedCartAndCheckoutSession {
   readonly cart: CartAggregate;
-  readonly session: SessionAggregate;
+  readonly session: CheckoutSessionAggregate;
 }
 
 /** Locks the cart, then the checkout session, until the end of the transaction, and reads both. */
-export async function lockCartAndSession(
+export async function lockCartAndCheckoutSession(
   transaction: Transaction,
   context: CartCommandContext,
   sessionId: string,
-): Promise<LockedCartAndSession> {
+): Promise<LockedCartAndCheckoutSession> {
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
     .select(["id", "cartId"])
     .where("id", "=", toDatabaseSafeId(sessionId))
     .where("merchantId", "=", context.merchantId)
     .executeTakeFirst();
-  const cart = found === undefined ? undefined : await lockCartIfFound(transaction, context, found.cartId);
+  const cart = found === undefined ? undefined : await lockCartRowIfFound(transaction, context, found.cartId);
   if (found === undefined || cart === undefined) throw createFailure("checkout_session_not_found");
   await transaction
     .selectFrom("hostedCheckoutSession")
@@ -56,21 +56,24 @@ export async function lockCartAndSession(
     .where("id", "=", found.id)
     .forNoKeyUpdate()
     .execute();
-  return { cart, session: await readSession(transaction, found.id) };
+  return { cart, session: await loadCheckoutSession(transaction, found.id) };
 }
 
-export async function readSession(transaction: Transaction, sessionId: string): Promise<SessionAggregate> {
-  const session = (await findSessions(transaction, [sessionId])).get(sessionId);
+export async function loadCheckoutSession(
+  transaction: Transaction,
+  sessionId: string,
+): Promise<CheckoutSessionAggregate> {
+  const session = (await findCheckoutSessions(transaction, [sessionId])).get(sessionId);
   if (session === undefined) throw new Error(`Session ${sessionId} was locked, but was not found.`);
   return session;
 }
 
 /**
  * The columns of a checkout session that an update sets; columns that are left out stay unchanged. The end of
- * a session without an order is saved by `endSessionAndUnlockCart` instead.
+ * a session without an order is saved by `endCheckoutSessionAndUnlockCart` instead.
  */
-export interface SessionUpdate {
-  readonly status?: Extract<SessionStatus, "open" | "processing" | "completed">;
+export interface CheckoutSessionColumnUpdate {
+  readonly status?: Extract<CheckoutSessionStatus, "open" | "processing" | "completed">;
   readonly country?: string;
   readonly currency?: string;
   readonly locale?: string;
@@ -84,11 +87,14 @@ export interface SessionUpdate {
  * Updates the checkout session and raises its version by one. If the update completes the session, also
  * deletes the secret in the URL of the checkout page.
  */
-export async function saveSession(
+export async function saveCheckoutSession(
   transaction: Transaction,
   { now }: Pick<CartCommandContext, "now">,
-  { session, patch }: { readonly session: SessionAggregate; readonly patch: SessionUpdate },
-): Promise<SessionAggregate> {
+  {
+    session,
+    patch,
+  }: { readonly session: CheckoutSessionAggregate; readonly patch: CheckoutSessionColumnUpdate },
+): Promise<CheckoutSessionAggregate> {
   const clearedSecret =
     patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
   const { numUpdatedRows } = await transaction
@@ -101,22 +107,22 @@ export async function saveSession(
     throw new Error(
       `Session ${session.id} was locked at version ${session.version}, but its version has changed.`,
     );
-  return readSession(transaction, session.id);
+  return loadCheckoutSession(transaction, session.id);
 }
 
 /** Returns the columns of a checkout session whose values come from the cart. */
-export function copySessionFieldsFromCart({
+export function copyCheckoutSessionFieldsFromCart({
   country,
   currency,
   locale,
   totalMinor,
-}: CartAggregate): SessionUpdate {
+}: CartAggregate): CheckoutSessionColumnUpdate {
   return { country, currency, locale, amountTotalMinor: totalMinor };
 }
 
-export interface SessionEventInput {
-  readonly before: SessionAggregate;
-  readonly after: SessionAggregate;
+export interface PublishCheckoutSessionEventInput {
+  readonly before: CheckoutSessionAggregate;
+  readonly after: CheckoutSessionAggregate;
   /** The cart before and after this change of its checkout session; left out if the cart did not change. */
   readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
 }
@@ -125,10 +131,10 @@ export interface SessionEventInput {
  * Publishes an event about a checkout session, with the previous values of the changed fields of the session
  * and its cart.
  */
-export function publishSessionEvent(
+export function publishCheckoutSessionEvent(
   { outbox, now }: Pick<CartCommandContext, "outbox" | "now">,
   type: EventType,
-  { before, after, carts }: SessionEventInput,
+  { before, after, carts }: PublishCheckoutSessionEventInput,
 ): void {
   const [previousFields, currentFields] = [changeableFields(before), changeableFields(after)];
   const sessionChanges = Object.entries(previousFields).filter(
@@ -139,7 +145,7 @@ export function publishSessionEvent(
 }
 
 /** Returns the fields of a rendered checkout session that a change of the session can alter. */
-function changeableFields(session: SessionAggregate): Record<string, unknown> {
+function changeableFields(session: CheckoutSessionAggregate): Record<string, unknown> {
   const {
     version,
     status,
@@ -154,7 +160,7 @@ function changeableFields(session: SessionAggregate): Record<string, unknown> {
   } = session;
   const [amountTotal, paymentStatus] = [
     createMoney(amountTotalMinor, currency),
-    getSessionPaymentStatus(session),
+    getCheckoutSessionPaymentStatus(session),
   ];
   return {
     version,
@@ -172,18 +178,18 @@ function changeableFields(session: SessionAggregate): Record<string, unknown> {
 }
 
 function cartDifferences(
-  { before, after }: NonNullable<SessionEventInput["carts"]>,
+  { before, after }: NonNullable<PublishCheckoutSessionEventInput["carts"]>,
   now: Date,
 ): [string, unknown][] {
   const status: [string, unknown][] =
-    before.status === getCartStatusAt(after, now) ? [] : [["cartStatus", before.status]];
+    before.status === getCartStatusAtTime(after, now) ? [] : [["cartStatus", before.status]];
   return [
     ...(before.version === after.version ? [] : [["cartVersion", before.version] as [string, unknown]]),
     ...status,
   ];
 }
 
-export interface SessionRepriceInput extends LockedCartAndSession {
+export interface RepriceCheckoutSessionCartInput extends LockedCartAndCheckoutSession {
   /**
    * The function that plans a change of the session's cart, for example of its address. If left out, the cart
    * is only priced again.
@@ -193,7 +199,7 @@ export interface SessionRepriceInput extends LockedCartAndSession {
   readonly target?: ExpectedVersionInput;
 }
 
-export interface SessionRepriceResult {
+export interface CheckoutSessionRepriceResult {
   /** The cart with its new prices, saved if it has changed. The cart stays locked for the checkout session. */
   readonly cart: CartAggregate;
   /**
@@ -208,11 +214,11 @@ export interface SessionRepriceResult {
  * Prices the cart of an open checkout session again, and reserves exactly the items in the cart. The caller
  * saves the session.
  */
-export async function repriceSessionCart(
+export async function repriceCheckoutSessionCart(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session, plan = planNoChange, target = {} }: SessionRepriceInput,
-): Promise<SessionRepriceResult> {
+  { cart, session, plan = planNoChange, target = {} }: RepriceCheckoutSessionCartInput,
+): Promise<CheckoutSessionRepriceResult> {
   let warnings: readonly StoredCartWarning[] = cart.warnings;
   const planWithWarnings: CartChangePlanner = (before) => {
     const planned = plan(before);
@@ -245,36 +251,36 @@ export async function repriceSessionCart(
 
 const planNoChange = (
   cart: CartAggregate,
-): { readonly draft: CartDraft; readonly event: "cart.updated" } => ({
-  draft: toCartDraft(cart),
+): { readonly draft: UnpricedCartDraft; readonly event: "cart.updated" } => ({
+  draft: toUnpricedCartDraft(cart),
   event: "cart.updated",
 });
 
-export interface SessionIdAndExpectedVersion extends ExpectedVersionInput {
+export interface CheckoutSessionIdAndExpectedVersion extends ExpectedVersionInput {
   readonly sessionId: string;
 }
 
-export interface SessionChangeRequest {
-  readonly target: SessionIdAndExpectedVersion;
+export interface CheckoutSessionChangeRequest {
+  readonly target: CheckoutSessionIdAndExpectedVersion;
   /**
    * Returns the function that plans the change of the session's cart. Called before the cart is priced.
    * `prepare` may write rows that belong to the change, for example an encrypted address.
    */
   readonly prepare: (
     cart: CartAggregate,
-    session: SessionAggregate,
+    session: CheckoutSessionAggregate,
   ) => CartChangePlanner | Promise<CartChangePlanner>;
 }
 
 /** Changes the cart of an open checkout session, for example its address or promotion code. */
-export async function changeSession(
+export async function changeCheckoutSession(
   transaction: Transaction,
   context: CartCommandContext,
-  { target, prepare }: SessionChangeRequest,
-): Promise<LockedCartAndSession> {
-  const { cart, session } = await lockCartAndSession(transaction, context, target.sessionId);
-  requireOpenSession(session, target, context.now);
-  const { cart: after, isChanged } = await repriceSessionCart(transaction, context, {
+  { target, prepare }: CheckoutSessionChangeRequest,
+): Promise<LockedCartAndCheckoutSession> {
+  const { cart, session } = await lockCartAndCheckoutSession(transaction, context, target.sessionId);
+  requireOpenCheckoutSession(session, target, context.now);
+  const { cart: after, isChanged } = await repriceCheckoutSessionCart(transaction, context, {
     cart,
     session,
     target,
@@ -283,14 +289,17 @@ export async function changeSession(
   if (!isChanged) return { cart: after, session };
   return {
     cart: after,
-    session: await saveSession(transaction, context, { session, patch: copySessionFieldsFromCart(after) }),
+    session: await saveCheckoutSession(transaction, context, {
+      session,
+      patch: copyCheckoutSessionFieldsFromCart(after),
+    }),
   };
 }
 
 /** The context of commands that create or cancel checkout sessions. */
-export interface SessionCommandContext extends CartCommandContext {
+export interface CheckoutSessionCommandContext extends CartCommandContext {
   /** The kind of caller. If the caller cancels a session, it is stored as the actor. */
-  readonly cancelActor: SessionCancelActor;
+  readonly cancelActor: CheckoutSessionCancelActor;
   /** The id of the caller's internal token; null if the caller has another credential. */
   readonly tokenId: string | null;
 }

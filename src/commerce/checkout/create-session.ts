@@ -10,27 +10,36 @@ import {
   type ExpectedVersionInput,
   createCartConflictFailure,
   requireChangeableCart,
-  getCartStatusAt,
+  getCartStatusAtTime,
 } from "#commerce/carts/cart-status.ts";
-import { toCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
-import { applyCartChangePlan, lockCart } from "#commerce/carts/change-cart.ts";
+import { toUnpricedCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
+import { applyCartChangePlan, lockCartRow } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
-import { type Faults, findIntegerFaults, createFieldFailure, requireNoFaults } from "#foundation/faults.ts";
+import {
+  type InputFaults,
+  findIntegerFaults,
+  createInvalidFieldFailure,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import { type LockedCartAndSession, readSession, type SessionCommandContext } from "./change-session.ts";
 import {
-  requireAvailableLines,
+  type LockedCartAndCheckoutSession,
+  loadCheckoutSession,
+  type CheckoutSessionCommandContext,
+} from "./change-session.ts";
+import {
+  requireAvailableCartLines,
   requireNoStockShortage,
-  requireUnreducedQuantities,
+  requireUnreducedCartLineQuantities,
 } from "./session-stock.ts";
 import { findOrStoreContactEmail } from "./contact-email.ts";
-import { extendPersonalDataRetentionForSession } from "./keep-personal-data.ts";
+import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
 import { findReturnUrlFaults, digestCheckoutPageSecret } from "./session-page.ts";
-import { getCheckoutPageSecretSealContext } from "./session-aggregate.ts";
+import { getCheckoutPageSecretEncryptionContext } from "./session-aggregate.ts";
 
-export interface SessionCreateInput extends ExpectedVersionInput {
+export interface CreateCheckoutSessionInput extends ExpectedVersionInput {
   readonly cartId: string;
   /**
    * The address token of the cart. If left out, the session uses the cart's address if there is one;
@@ -47,14 +56,14 @@ export interface SessionCreateInput extends ExpectedVersionInput {
 /** Minimum, maximum and default lifetime of a checkout session, in minutes. */
 export const sessionLifetimeMinutes = { min: 30, max: 1440, default: 60 } as const;
 
-export async function createSession(
+export async function createCheckoutSession(
   transaction: Transaction,
-  context: SessionCommandContext,
-  input: SessionCreateInput,
-): Promise<LockedCartAndSession> {
+  context: CheckoutSessionCommandContext,
+  input: CreateCheckoutSessionInput,
+): Promise<LockedCartAndCheckoutSession> {
   requireNoFaults(sessionCreateFaults(input));
   const { now } = context;
-  const cart = await lockCart(transaction, context, input.cartId);
+  const cart = await lockCartRow(transaction, context, input.cartId);
   requireUnlockedCart(cart, now);
   requireChangeableCart(cart, input, now);
   if (cart.lines.length === 0) throw createCartConflictFailure("cart_empty", cart, { now });
@@ -70,10 +79,10 @@ export async function createSession(
     target: input,
     plan: () => ({
       event: "cart.locked",
-      draft: { ...toCartDraft(cart), buyerEmailId },
+      draft: { ...toUnpricedCartDraft(cart), buyerEmailId },
       checkResult: ({ warnings }) => {
-        requireAvailableLines(cart, warnings, now);
-        requireUnreducedQuantities(cart, warnings, now);
+        requireAvailableCartLines(cart, warnings, now);
+        requireUnreducedCartLineQuantities(cart, warnings, now);
       },
     }),
     lockingSession: {
@@ -82,12 +91,12 @@ export async function createSession(
     },
   });
   context.outbox.append({ type: "checkout_session.created", id: sessionId });
-  return { cart: after, session: await readSession(transaction, sessionId) };
+  return { cart: after, session: await loadCheckoutSession(transaction, sessionId) };
 }
 
 /** Throws `cart_locked`, with the id of the checkout session, if the cart has a running checkout session. */
 function requireUnlockedCart(cart: CartAggregate, now: Date): void {
-  if (cart.session === null || getCartStatusAt(cart, now) !== "locked") return;
+  if (cart.session === null || getCartStatusAtTime(cart, now) !== "locked") return;
   throw createCartConflictFailure("cart_locked", cart, { now, data: { sessionId: cart.session.id } });
 }
 
@@ -95,7 +104,7 @@ function sessionCreateFaults({
   successUrl,
   cancelUrl,
   lifetimeMinutes: lifetime,
-}: SessionCreateInput): Faults {
+}: CreateCheckoutSessionInput): InputFaults {
   return [
     ...findReturnUrlFaults("/successUrl", successUrl),
     ...findReturnUrlFaults("/cancelUrl", cancelUrl),
@@ -109,7 +118,7 @@ function sessionCreateFaults({
  */
 async function requirePaymentProvider(
   transaction: Transaction,
-  { merchantId, now }: SessionCommandContext,
+  { merchantId, now }: CheckoutSessionCommandContext,
   cart: CartAggregate,
 ): Promise<void> {
   const { mode } = await transaction
@@ -123,7 +132,7 @@ async function requirePaymentProvider(
 
 async function requireTokenOfCart(
   transaction: Transaction,
-  { merchantId, now }: SessionCommandContext,
+  { merchantId, now }: CheckoutSessionCommandContext,
   { cart, addressToken }: { readonly cart: CartAggregate; readonly addressToken: string | null },
 ): Promise<void> {
   if (addressToken === null) return;
@@ -132,7 +141,7 @@ async function requireTokenOfCart(
     addressToken: toDatabaseSafeId(addressToken),
   });
   if (cartId === cart.id && omitExpiredCartAddress(cart, now).address !== null) return;
-  throw createFieldFailure("invalid_field", "/addressToken", {
+  throw createInvalidFieldFailure("invalid_field", "/addressToken", {
     code: "unknown",
     message: "The token does not belong to the cart's current address, or it has expired.",
   });
@@ -141,14 +150,14 @@ async function requireTokenOfCart(
 interface NewSession {
   readonly cart: CartAggregate;
   readonly next: RepricedCart;
-  readonly input: SessionCreateInput;
+  readonly input: CreateCheckoutSessionInput;
   readonly sessionId: string;
   readonly expiresAt: Date;
 }
 
 async function startSession(
   transaction: Transaction,
-  context: SessionCommandContext,
+  context: CheckoutSessionCommandContext,
   newSession: NewSession,
 ): Promise<void> {
   const { cart, next, sessionId, expiresAt } = newSession;
@@ -160,7 +169,7 @@ async function startSession(
     context.now,
   );
   const { address, buyerEmailId } = next;
-  await extendPersonalDataRetentionForSession(
+  await extendPersonalDataRetentionForCheckoutSession(
     transaction,
     getPersonalDataIdsOfCartOrOrder({
       address,
@@ -174,12 +183,12 @@ const secretBytes = 32;
 
 async function insertSession(
   transaction: Transaction,
-  context: SessionCommandContext,
+  context: CheckoutSessionCommandContext,
   { cart, next, input, sessionId, expiresAt }: NewSession,
 ): Promise<void> {
   const { merchantId, now, keyring, tokenId } = context;
   const secret = randomBytes(secretBytes).toString("base64url");
-  const { sealed, dataKey, keyId } = keyring.seal(secret, getCheckoutPageSecretSealContext(sessionId));
+  const { sealed, dataKey, keyId } = keyring.seal(secret, getCheckoutPageSecretEncryptionContext(sessionId));
   await transaction
     .insertInto("hostedCheckoutSession")
     .values({

@@ -6,7 +6,7 @@
 import { releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { StockCommandContext } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { Outbox } from "#webhooks/outbox.ts";
+import type { EventOutbox } from "#webhooks/outbox.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 
 export const sessionCancelReasons = [
@@ -20,28 +20,32 @@ export const sessionCancelReasons = [
   "test",
   "other",
 ] as const;
-export type SessionCancelReason = (typeof sessionCancelReasons)[number];
+export type CheckoutSessionCancelReason = (typeof sessionCancelReasons)[number];
 
-export type SessionCancelActor = "api_key" | "oauth_client" | "buyer" | "staff" | "system";
+export type CheckoutSessionCancelActor = "api_key" | "oauth_client" | "buyer" | "staff" | "system";
 
-export interface SessionCancellation {
-  readonly reason: SessionCancelReason;
+export interface CheckoutSessionCancellation {
+  readonly reason: CheckoutSessionCancelReason;
   readonly note: string | null;
-  readonly actor: SessionCancelActor;
+  readonly actor: CheckoutSessionCancelActor;
 }
 
-export type SessionEndInput =
+export type EndCheckoutSessionInput =
   | { readonly sessionId: string; readonly status: "expired" }
-  | { readonly sessionId: string; readonly status: "canceled"; readonly cancellation: SessionCancellation };
+  | {
+      readonly sessionId: string;
+      readonly status: "canceled";
+      readonly cancellation: CheckoutSessionCancellation;
+    };
 
 /**
  * Ends the checkout session and returns its new version. The caller must have locked the cart and checked
  * that the session has not ended.
  */
-export async function endSession(
+export async function endCheckoutSession(
   transaction: Transaction,
   owner: StockCommandContext,
-  end: SessionEndInput,
+  end: EndCheckoutSessionInput,
 ): Promise<number> {
   const { sessionId, status } = end;
   const { now } = owner;
@@ -75,8 +79,8 @@ export async function endSession(
   return ended.version;
 }
 
-export interface SessionEventContext extends StockCommandContext {
-  readonly outbox: Outbox;
+export interface CheckoutSessionEventContext extends StockCommandContext {
+  readonly outbox: EventOutbox;
 }
 
 /**
@@ -85,11 +89,14 @@ export interface SessionEventContext extends StockCommandContext {
  */
 export async function expireCheckoutSessionOfCart(
   transaction: Transaction,
-  context: SessionEventContext,
+  context: CheckoutSessionEventContext,
   { session, version }: CartAggregate,
 ): Promise<void> {
   if (session === null || session.status !== "open") return;
-  const sessionVersion = await endSession(transaction, context, { sessionId: session.id, status: "expired" });
+  const sessionVersion = await endCheckoutSession(transaction, context, {
+    sessionId: session.id,
+    status: "expired",
+  });
   const previous = {
     version: sessionVersion - 1,
     status: session.status,

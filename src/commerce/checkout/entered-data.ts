@@ -11,7 +11,7 @@ import {
 } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 
 export interface EnteredPersonalData {
   readonly address: PostalAddress | undefined;
@@ -45,7 +45,7 @@ export async function recordBrowserOfEnteredPersonalData(
  */
 export async function decryptPersonalDataEnteredByBrowser(
   reader: DatabaseReader,
-  { keyring, cartId, digest }: EnteringBrowser & { readonly keyring: Keyring },
+  { keyring, cartId, digest }: EnteringBrowser & { readonly keyring: EncryptionKeyring },
 ): Promise<EnteredPersonalData> {
   const { rows } = await sql<EncryptedPersonalDataRow>`
     select d.id, d.kind, d.level, d.sealed, d.data_key, d.key_id

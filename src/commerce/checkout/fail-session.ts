@@ -10,25 +10,32 @@ import {
   markPendingAuthorizationsFailed,
   queuePaymentOperation,
 } from "#commerce/payments/payment-operations.ts";
-import { lockOpenSessionPayment, type PaymentRow, savePayment } from "#commerce/payments/payment-rows.ts";
+import {
+  lockOpenCheckoutSessionPayment,
+  type PaymentRow,
+  savePayment,
+} from "#commerce/payments/payment-rows.ts";
 import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  type LockedCartAndSession,
-  lockCartAndSession,
-  saveSession,
-  publishSessionEvent,
+  type LockedCartAndCheckoutSession,
+  lockCartAndCheckoutSession,
+  saveCheckoutSession,
+  publishCheckoutSessionEvent,
 } from "./change-session.ts";
-import { endSessionAndUnlockCart } from "./release-sessions.ts";
+import { endCheckoutSessionAndUnlockCart } from "./release-sessions.ts";
 import { setPersonalDataRetentionAfterFailedPayment } from "./keep-personal-data.ts";
-import { createSessionConflictFailure, requireProcessingSession } from "./session-aggregate.ts";
+import {
+  createCheckoutSessionConflictFailure,
+  requireProcessingCheckoutSession,
+} from "./session-aggregate.ts";
 
 export const sessionFailReasons = ["buyer_gave_up", "provider_error", "other"] as const;
-export type SessionFailReason = (typeof sessionFailReasons)[number];
+export type CheckoutSessionFailReason = (typeof sessionFailReasons)[number];
 
-export interface SessionFailInput extends ExpectedVersionInput {
+export interface FailCheckoutSessionInput extends ExpectedVersionInput {
   readonly sessionId: string;
-  readonly reason: SessionFailReason;
+  readonly reason: CheckoutSessionFailReason;
 }
 
 /**
@@ -36,18 +43,21 @@ export interface SessionFailInput extends ExpectedVersionInput {
  * the session if its time is over. If the payment provider reports later that the payment succeeded, the
  * money is refunded.
  */
-export async function failSession(
+export async function failCheckoutSession(
   transaction: Transaction,
   context: CartCommandContext,
-  input: SessionFailInput,
-): Promise<LockedCartAndSession> {
-  const { cart, session } = await lockCartAndSession(transaction, context, input.sessionId);
-  requireProcessingSession(session, input, context.now);
-  const payment = await lockOpenSessionPayment(transaction, session.id);
+  input: FailCheckoutSessionInput,
+): Promise<LockedCartAndCheckoutSession> {
+  const { cart, session } = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
+  requireProcessingCheckoutSession(session, input, context.now);
+  const payment = await lockOpenCheckoutSessionPayment(transaction, session.id);
   if (payment === undefined)
-    throw createSessionConflictFailure("invalid_state", session, { now: context.now, reason: "no_payment" });
+    throw createCheckoutSessionConflictFailure("invalid_state", session, {
+      now: context.now,
+      reason: "no_payment",
+    });
   if (payment.status !== "pending")
-    throw createSessionConflictFailure("invalid_state", session, {
+    throw createCheckoutSessionConflictFailure("invalid_state", session, {
       now: context.now,
       reason: "payment_authorized",
     });
@@ -60,7 +70,7 @@ export async function failSession(
   });
 }
 
-export interface FailedPaymentInput extends LockedCartAndSession {
+export interface RecordFailedPaymentInput extends LockedCartAndCheckoutSession {
   readonly payment: PaymentRow;
   readonly failureCode: string;
   /**
@@ -77,8 +87,8 @@ export interface FailedPaymentInput extends LockedCartAndSession {
 export async function recordFailedPayment(
   transaction: Transaction,
   context: CartCommandContext,
-  input: FailedPaymentInput,
-): Promise<LockedCartAndSession> {
+  input: RecordFailedPaymentInput,
+): Promise<LockedCartAndCheckoutSession> {
   const { cart, session, payment, failureCode, isDeclined } = input;
   const { now } = context;
   if (isDeclined) {
@@ -102,7 +112,7 @@ export async function recordFailedPayment(
 export async function cancelAndVoidPayment(
   transaction: Transaction,
   { now, merchantId, outbox, events }: CartCommandContext,
-  { payment, failureCode }: Pick<FailedPaymentInput, "payment" | "failureCode">,
+  { payment, failureCode }: Pick<RecordFailedPaymentInput, "payment" | "failureCode">,
 ): Promise<void> {
   await savePayment(transaction, { payment, patch: { status: "canceled", failureCode }, now });
   outbox.append({ type: "payment.canceled", id: payment.id, previous: { status: payment.status } });
@@ -120,14 +130,14 @@ export async function cancelAndVoidPayment(
 async function reopenSession(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session }: LockedCartAndSession,
-): Promise<LockedCartAndSession> {
+  { cart, session }: LockedCartAndCheckoutSession,
+): Promise<LockedCartAndCheckoutSession> {
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: new Date(session.expiresAt) });
-  const after = await saveSession(transaction, context, {
+  const after = await saveCheckoutSession(transaction, context, {
     session,
     patch: { status: "open", submittedAt: null },
   });
-  publishSessionEvent(context, "checkout_session.payment_failed", { before: session, after });
+  publishCheckoutSessionEvent(context, "checkout_session.payment_failed", { before: session, after });
   return { cart, session: after };
 }
 
@@ -135,12 +145,12 @@ async function reopenSession(
 async function expireSessionAfterFailure(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session }: LockedCartAndSession,
-): Promise<LockedCartAndSession> {
+  { cart, session }: LockedCartAndCheckoutSession,
+): Promise<LockedCartAndCheckoutSession> {
   context.outbox.append({
     type: "checkout_session.payment_failed",
     id: session.id,
     previous: { status: session.status },
   });
-  return endSessionAndUnlockCart(transaction, context, { cart, session, status: "expired" });
+  return endCheckoutSessionAndUnlockCart(transaction, context, { cart, session, status: "expired" });
 }

@@ -19,7 +19,7 @@ const retentionAfterSessionMs = 24 * 3_600_000;
  * Moves the erasure time of personal data rows to 24 hours after the checkout session expires. A later
  * erasure time stays unchanged.
  */
-export async function extendPersonalDataRetentionForSession(
+export async function extendPersonalDataRetentionForCheckoutSession(
   transaction: Transaction,
   ids: readonly string[],
   expiresAt: Date,

@@ -8,21 +8,25 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type SessionCancelReason, endSession, type SessionCancellation } from "./end-session.ts";
-import { unlockCart } from "#commerce/carts/cart-transitions.ts";
+import {
+  type CheckoutSessionCancelReason,
+  endCheckoutSession,
+  type CheckoutSessionCancellation,
+} from "./end-session.ts";
+import { unlockCartAfterCheckout } from "#commerce/carts/cart-transitions.ts";
 import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
 import {
-  type LockedCartAndSession,
-  lockCartAndSession,
-  readSession,
-  type SessionCommandContext,
-  publishSessionEvent,
+  type LockedCartAndCheckoutSession,
+  lockCartAndCheckoutSession,
+  loadCheckoutSession,
+  type CheckoutSessionCommandContext,
+  publishCheckoutSessionEvent,
 } from "./change-session.ts";
-import { requireOpenSession } from "./session-aggregate.ts";
+import { requireOpenCheckoutSession } from "./session-aggregate.ts";
 
 interface SessionExpiryServices {
   readonly db: Database;
@@ -36,7 +40,7 @@ interface SessionExpiryServices {
  * Ends all checkout sessions whose expiry time has passed, and returns their number. Skips rows that another
  * process has locked.
  */
-export function expireSessions({
+export function expireCheckoutSessions({
   db,
   now,
   publicUrl,
@@ -48,7 +52,7 @@ export function expireSessions({
     find: (after: DueSession | undefined, rowsMax) => findDueSessions(db, { now, after, rowsMax }),
     handle: ({ id, cartId, merchantId }) =>
       runInTransaction(db, (transaction) =>
-        withOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+        runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
           expireDueSession(transaction, { merchantId, outbox, now, publicUrl }, { id, cartId }),
         ),
       ),
@@ -102,18 +106,18 @@ async function expireDueSession(
     .where("id", "=", id)
     .forNoKeyUpdate()
     .execute();
-  const session = await readSession(transaction, id);
+  const session = await loadCheckoutSession(transaction, id);
   const cart = (await findCarts(transaction, [cartId], context.now)).get(cartId);
   if (cart === undefined || session.status !== "open" || new Date(session.expiresAt) > context.now)
     return false;
-  await endSessionAndUnlockCart(transaction, context, { cart, session, status: "expired" });
+  await endCheckoutSessionAndUnlockCart(transaction, context, { cart, session, status: "expired" });
   return true;
 }
 
-type SessionRelease = LockedCartAndSession &
+type SessionRelease = LockedCartAndCheckoutSession &
   (
     | { readonly status: "expired" }
-    | { readonly status: "canceled"; readonly cancellation: SessionCancellation }
+    | { readonly status: "canceled"; readonly cancellation: CheckoutSessionCancellation }
   );
 
 type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | "now" | "publicUrl">;
@@ -123,24 +127,24 @@ type SessionReleaseContext = Pick<CartCommandContext, "merchantId" | "outbox" | 
  * locked the cart and the session; the session must be open or processing. If the session has taken promotion
  * uses, the caller must release them.
  */
-export async function endSessionAndUnlockCart(
+export async function endCheckoutSessionAndUnlockCart(
   transaction: Transaction,
   context: SessionReleaseContext,
   release: SessionRelease,
-): Promise<LockedCartAndSession> {
+): Promise<LockedCartAndCheckoutSession> {
   const { cart, session, status } = release;
   const sessionId = session.id;
-  await endSession(
+  await endCheckoutSession(
     transaction,
     context,
     status === "canceled" ? { sessionId, status, cancellation: release.cancellation } : { sessionId, status },
   );
-  const after = await readSession(transaction, sessionId);
-  const unlocked: CartAggregate = await unlockCart(transaction, context, {
+  const after = await loadCheckoutSession(transaction, sessionId);
+  const unlocked: CartAggregate = await unlockCartAfterCheckout(transaction, context, {
     cart,
     isRequested: status === "canceled",
   });
-  publishSessionEvent(context, `checkout_session.${status}`, {
+  publishCheckoutSessionEvent(context, `checkout_session.${status}`, {
     before: session,
     after,
     carts: { before: cart, after: unlocked },
@@ -149,23 +153,28 @@ export async function endSessionAndUnlockCart(
 }
 
 interface SessionCancelInput extends ExpectedVersionInput {
-  readonly reason: SessionCancelReason;
+  readonly reason: CheckoutSessionCancelReason;
   readonly note?: string | null | undefined;
 }
 
 export const sessionCancelNoteLengthMax = 500;
 
 /** Cancels a checkout session that was not submitted. */
-export async function cancelSession(
+export async function cancelCheckoutSession(
   transaction: Transaction,
-  context: SessionCommandContext,
+  context: CheckoutSessionCommandContext,
   input: SessionCancelInput & { readonly sessionId: string },
-): Promise<LockedCartAndSession> {
+): Promise<LockedCartAndCheckoutSession> {
   requireNoFaults(
     findTextFaults("/note", input.note, { min: 0, max: sessionCancelNoteLengthMax, lines: "many" }),
   );
-  const { cart, session } = await lockCartAndSession(transaction, context, input.sessionId);
-  requireOpenSession(session, input, context.now);
+  const { cart, session } = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
+  requireOpenCheckoutSession(session, input, context.now);
   const cancellation = { reason: input.reason, note: input.note ?? null, actor: context.cancelActor };
-  return endSessionAndUnlockCart(transaction, context, { cart, session, status: "canceled", cancellation });
+  return endCheckoutSessionAndUnlockCart(transaction, context, {
+    cart,
+    session,
+    status: "canceled",
+    cancellation,
+  });
 }

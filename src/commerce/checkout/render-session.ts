@@ -4,47 +4,47 @@
  * see it.
  */
 import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
-import { getCartStatusAt } from "#commerce/carts/cart-status.ts";
-import type { SessionCancellation } from "./end-session.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import { getCartStatusAtTime } from "#commerce/carts/cart-status.ts";
+import type { CheckoutSessionCancellation } from "./end-session.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import {
-  getCheckoutPageSecretSealContext,
-  type SessionAggregate,
-  type SessionStatus,
-  getSessionStatusAt,
+  getCheckoutPageSecretEncryptionContext,
+  type CheckoutSessionAggregate,
+  type CheckoutSessionStatus,
+  getCheckoutSessionStatusAtTime,
 } from "./session-aggregate.ts";
 
-export type SessionPaymentStatus = "unpaid" | "processing" | "paid" | "not_required";
+export type CheckoutSessionPaymentStatus = "unpaid" | "processing" | "paid" | "not_required";
 
-export interface SessionView {
+export interface CheckoutSessionView {
   readonly id: string;
   readonly version: number;
-  readonly status: SessionStatus;
+  readonly status: CheckoutSessionStatus;
   readonly cartId: string;
   readonly cartVersion: number;
   readonly orderId: string | null;
-  readonly merchant: SessionAggregate["merchant"];
+  readonly merchant: CheckoutSessionAggregate["merchant"];
   readonly market: string;
   readonly currency: string;
   readonly locale: string;
   readonly amountTotal: Money;
-  readonly paymentStatus: SessionPaymentStatus;
+  readonly paymentStatus: CheckoutSessionPaymentStatus;
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: string;
   readonly createdAt: string;
   readonly completedAt: string | null;
   readonly canceledAt: string | null;
-  readonly cancellation: SessionCancellation | null;
+  readonly cancellation: CheckoutSessionCancellation | null;
   readonly cartStatus: CartStatus;
 }
 
-export function toSessionView(
-  session: SessionAggregate,
+export function toCheckoutSessionView(
+  session: CheckoutSessionAggregate,
   cart: CartAggregate,
   { now }: { readonly now: Date },
-): SessionView {
+): CheckoutSessionView {
   const {
     id,
     version,
@@ -61,7 +61,7 @@ export function toSessionView(
   return {
     id,
     version,
-    status: getSessionStatusAt(session, now),
+    status: getCheckoutSessionStatusAtTime(session, now),
     cartId: cart.id,
     cartVersion: cart.version,
     orderId,
@@ -70,7 +70,7 @@ export function toSessionView(
     currency: session.currency,
     locale: session.locale,
     amountTotal: createMoney(session.amountTotalMinor, session.currency),
-    paymentStatus: getSessionPaymentStatus(session),
+    paymentStatus: getCheckoutSessionPaymentStatus(session),
     successUrl,
     cancelUrl,
     expiresAt,
@@ -78,14 +78,14 @@ export function toSessionView(
     completedAt,
     canceledAt,
     cancellation,
-    cartStatus: getCartStatusAt(cart, now),
+    cartStatus: getCartStatusAtTime(cart, now),
   };
 }
 
-export function getSessionPaymentStatus({
+export function getCheckoutSessionPaymentStatus({
   status,
   amountTotalMinor,
-}: Pick<SessionAggregate, "status" | "amountTotalMinor">): SessionPaymentStatus {
+}: Pick<CheckoutSessionAggregate, "status" | "amountTotalMinor">): CheckoutSessionPaymentStatus {
   if (status === "processing") return "processing";
   if (status !== "completed") return "unpaid";
   return amountTotalMinor === 0 ? "not_required" : "paid";
@@ -97,7 +97,7 @@ interface PageUrlContext {
    * credential.
    */
   readonly tokenId: string | null;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly publicUrl: string;
   readonly now: Date;
 }
@@ -107,7 +107,7 @@ interface PageUrlContext {
  * null. Everyone who knows the URL can check out in the buyer's place.
  */
 export function getCheckoutPageUrlForCreator(
-  session: SessionAggregate,
+  session: CheckoutSessionAggregate,
   { tokenId, ...context }: PageUrlContext,
 ): string | null {
   const isCreator = session.createdBy !== null && session.createdBy === tokenId;
@@ -116,10 +116,10 @@ export function getCheckoutPageUrlForCreator(
 
 /** Returns the URL of the checkout page; null if the session is not open. */
 export function getCheckoutPageUrlIfOpen(
-  session: SessionAggregate,
+  session: CheckoutSessionAggregate,
   { keyring, publicUrl, now }: Omit<PageUrlContext, "tokenId">,
 ): string | null {
   const { secret } = session;
-  if (secret === null || getSessionStatusAt(session, now) !== "open") return null;
-  return `${publicUrl}/checkout/${keyring.open(secret, getCheckoutPageSecretSealContext(session.id)).toString("utf8")}`;
+  if (secret === null || getCheckoutSessionStatusAtTime(session, now) !== "open") return null;
+  return `${publicUrl}/checkout/${keyring.open(secret, getCheckoutPageSecretEncryptionContext(session.id)).toString("utf8")}`;
 }

@@ -5,10 +5,10 @@
  * status. A session stores no items; they are those of its cart.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { SessionCancellation } from "./end-session.ts";
+import type { CheckoutSessionCancellation } from "./end-session.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
-import type { SealContext, SealedValue } from "#foundation/encryption.ts";
+import type { EncryptionContext, EncryptedValue } from "#foundation/encryption.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import {
   createFailure,
@@ -19,11 +19,11 @@ import {
 import type { Tables } from "#database/tables.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;
-export type SessionStatus = (typeof sessionStatuses)[number];
+export type CheckoutSessionStatus = (typeof sessionStatuses)[number];
 
-export interface SessionAggregate {
+export interface CheckoutSessionAggregate {
   readonly id: string;
-  readonly status: SessionStatus;
+  readonly status: CheckoutSessionStatus;
   readonly version: number;
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
   readonly cartId: string;
@@ -38,8 +38,8 @@ export interface SessionAggregate {
   /** The id of the internal token that created the session; null if the caller had another credential. */
   readonly createdBy: string | null;
   /** The encrypted secret in the URL of the checkout page; null if the session has ended. */
-  readonly secret: SealedValue | null;
-  readonly cancellation: SessionCancellation | null;
+  readonly secret: EncryptedValue | null;
+  readonly cancellation: CheckoutSessionCancellation | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly expiresAt: string;
@@ -48,26 +48,26 @@ export interface SessionAggregate {
   readonly canceledAt: string | null;
 }
 
-interface SessionRow extends Omit<SessionAggregate, "secret" | "cancellation" | "merchant"> {
+interface SessionRow extends Omit<CheckoutSessionAggregate, "secret" | "cancellation" | "merchant"> {
   readonly merchantId: string;
   readonly merchantSlug: string;
   readonly merchantName: string;
   readonly urlSealed: Uint8Array | null;
   readonly urlDataKey: Uint8Array | null;
   readonly urlKeyId: string | null;
-  readonly cancelReason: SessionCancellation["reason"] | null;
+  readonly cancelReason: CheckoutSessionCancellation["reason"] | null;
   readonly cancelNote: string | null;
-  readonly cancelActor: SessionCancellation["actor"] | null;
+  readonly cancelActor: CheckoutSessionCancellation["actor"] | null;
 }
 
 /**
  * Reads checkout sessions by id; ids without a session are ignored. The caller must check that the sessions
  * belong to the right merchant.
  */
-export async function findSessions(
+export async function findCheckoutSessions(
   reader: DatabaseReader,
   ids: readonly string[],
-): Promise<Map<string, SessionAggregate>> {
+): Promise<Map<string, CheckoutSessionAggregate>> {
   const { rows } = await sql<SessionRow>`
     select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name,
     s.cart_id, s.order_id, s.country, s.currency,
@@ -83,7 +83,7 @@ export async function findSessions(
   return new Map(rows.map((row) => [row.id, toSessionAggregate(row)]));
 }
 
-function toSessionAggregate(row: SessionRow): SessionAggregate {
+function toSessionAggregate(row: SessionRow): CheckoutSessionAggregate {
   const {
     merchantId,
     merchantSlug,
@@ -114,21 +114,21 @@ function toSessionAggregate(row: SessionRow): SessionAggregate {
  * Returns the table, column and row to which the encryption of a checkout page's secret is bound, so that a
  * secret that is copied to another session cannot be decrypted there.
  */
-export const getCheckoutPageSecretSealContext = (sessionId: string): SealContext => ({
+export const getCheckoutPageSecretEncryptionContext = (sessionId: string): EncryptionContext => ({
   table: "hosted_checkout_session",
   column: "url_sealed",
   rowId: sessionId,
 });
 
 /** Computes the status of a checkout session at the time `now`. The stored status may be outdated. */
-export function getSessionStatusAt(
-  { status, expiresAt }: Pick<SessionAggregate, "status" | "expiresAt">,
+export function getCheckoutSessionStatusAtTime(
+  { status, expiresAt }: Pick<CheckoutSessionAggregate, "status" | "expiresAt">,
   now: Date,
-): SessionStatus {
+): CheckoutSessionStatus {
   return status === "open" && new Date(expiresAt) <= now ? "expired" : status;
 }
 
-const failureCodeOfStatus: Readonly<Record<Exclude<SessionStatus, "open">, FailureCode>> = {
+const failureCodeOfStatus: Readonly<Record<Exclude<CheckoutSessionStatus, "open">, FailureCode>> = {
   processing: "checkout_session_processing",
   completed: "checkout_session_completed",
   canceled: "checkout_session_canceled",
@@ -139,15 +139,16 @@ const failureCodeOfStatus: Readonly<Record<Exclude<SessionStatus, "open">, Failu
  * Throws if the checkout session is not open, or if it has another version than the caller expects. The
  * status is checked first, because the version of an ended session does not matter.
  */
-export function requireOpenSession(
-  session: SessionAggregate,
+export function requireOpenCheckoutSession(
+  session: CheckoutSessionAggregate,
   { expectedVersion }: ExpectedVersionInput,
   now: Date,
 ): void {
-  const status = getSessionStatusAt(session, now);
-  if (status !== "open") throw createSessionConflictFailure(failureCodeOfStatus[status], session, { now });
+  const status = getCheckoutSessionStatusAtTime(session, now);
+  if (status !== "open")
+    throw createCheckoutSessionConflictFailure(failureCodeOfStatus[status], session, { now });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw createSessionConflictFailure("checkout_session_version_conflict", session, { now });
+    throw createCheckoutSessionConflictFailure("checkout_session_version_conflict", session, { now });
 }
 
 interface SessionConflictDetails {
@@ -160,23 +161,23 @@ interface SessionConflictDetails {
  * Creates a 409 failure that contains the status and version of the checkout session, so that the caller need
  * not read the session again.
  */
-export function createSessionConflictFailure(
+export function createCheckoutSessionConflictFailure(
   code: FailureCode,
-  session: SessionAggregate,
+  session: CheckoutSessionAggregate,
   details: SessionConflictDetails,
 ): Failure {
   return createFailure(code, { conflict: sessionConflict(session, details) });
 }
 
 function sessionConflict(
-  session: SessionAggregate,
+  session: CheckoutSessionAggregate,
   { now, reason = null, data = {} }: SessionConflictDetails,
 ): FailureConflictDetail {
   const { id, version } = session;
   return {
     resource: "checkout_session",
     id,
-    currentStatus: getSessionStatusAt(session, now),
+    currentStatus: getCheckoutSessionStatusAtTime(session, now),
     currentVersion: version,
     reason,
     data,
@@ -193,27 +194,27 @@ const failureCodeOfEnd = {
  * Throws if the checkout session is not being processed (submitted and waiting for the payment), or if it has
  * another version than the caller expects. The status is checked first.
  */
-export function requireProcessingSession(
-  session: SessionAggregate,
+export function requireProcessingCheckoutSession(
+  session: CheckoutSessionAggregate,
   { expectedVersion }: ExpectedVersionInput,
   now: Date,
 ): void {
-  const status = getSessionStatusAt(session, now);
+  const status = getCheckoutSessionStatusAtTime(session, now);
   if (status === "open")
-    throw createSessionConflictFailure("invalid_state", session, { now, reason: "not_submitted" });
+    throw createCheckoutSessionConflictFailure("invalid_state", session, { now, reason: "not_submitted" });
   if (status !== "processing")
-    throw createSessionConflictFailure(failureCodeOfEnd[status], session, {
+    throw createCheckoutSessionConflictFailure(failureCodeOfEnd[status], session, {
       now,
       data: session.orderId === null ? {} : { orderId: session.orderId },
     });
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== session.version)
-    throw createSessionConflictFailure("checkout_session_version_conflict", session, { now });
+    throw createCheckoutSessionConflictFailure("checkout_session_version_conflict", session, { now });
 }
 
 interface SessionListFilter {
   /** Id of the merchant whose sessions are listed; null to list the sessions of all merchants. */
   readonly merchantId: string | null;
-  readonly status: SessionStatus | null;
+  readonly status: CheckoutSessionStatus | null;
   readonly now: Date;
 }
 
@@ -221,7 +222,7 @@ interface SessionListFilter {
  * Returns the SQL condition for sessions that have the given status at the time `now`. The condition compares
  * the stored status, so that PostgreSQL can use an index on the stored status.
  */
-function hasStatusAt(status: SessionStatus, now: Date): RawBuilder<boolean> {
+function hasStatusAt(status: CheckoutSessionStatus, now: Date): RawBuilder<boolean> {
   if (status === "open") return sql<boolean>`status = 'open' and expires_at > ${now}`;
   if (status === "expired")
     return sql<boolean>`status in ('expired', 'open') and (status = 'expired' or expires_at <= ${now})`;
@@ -232,7 +233,7 @@ function hasStatusAt(status: SessionStatus, now: Date): RawBuilder<boolean> {
  * Returns the query that lists checkout sessions. The caller adds paging or counts the rows. The filter
  * compares the status that a session has at the time `now`.
  */
-export function buildSessionListQuery(
+export function buildSessionListSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, now }: SessionListFilter,
 ): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {

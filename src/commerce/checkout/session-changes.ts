@@ -3,34 +3,35 @@
  * checkout session. The rules are the same as for a cart.
  */
 import {
-  type CartPromotionApplyInput,
+  type ApplyCartPromotionInput,
   planAddingPromotionCode,
   planPromotionCodeRemoval,
 } from "#commerce/carts/cart-promotion.ts";
 import {
-  type CartAddressSetInput,
+  type SetCartAddressInput,
   normalizeCartAddressInput,
   saveCartAddressForBuyer,
   storeEncryptedCartAddress,
 } from "#commerce/carts/set-cart-address.ts";
 import {
-  type CartDeliveryOptionSelectInput,
+  type SelectCartDeliveryOptionInput,
   planDeliveryOptionSelection,
 } from "#commerce/carts/select-delivery.ts";
 import { findEmailAddressFaults, replaceBuyerEmailOfCart } from "#commerce/carts/market-and-buyer.ts";
-import { toCartDraft } from "#commerce/carts/cart-draft.ts";
+import { toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoFaults } from "#foundation/faults.ts";
 import {
-  changeSession,
-  type LockedCartAndSession,
-  type SessionIdAndExpectedVersion,
+  changeCheckoutSession,
+  type LockedCartAndCheckoutSession,
+  type CheckoutSessionIdAndExpectedVersion,
 } from "./change-session.ts";
 import { chooseContactEmail } from "./contact-email.ts";
-import { extendPersonalDataRetentionForSession } from "./keep-personal-data.ts";
+import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
 
-export interface SessionAddressSetInput extends CartAddressSetInput, SessionIdAndExpectedVersion {
+export interface SetCheckoutSessionAddressInput
+  extends SetCartAddressInput, CheckoutSessionIdAndExpectedVersion {
   /**
    * The buyer's e-mail address, which replaces the cart's e-mail address. If left out, the cart keeps its
    * e-mail address; a cart without one gets the e-mail address in the new address.
@@ -38,15 +39,15 @@ export interface SessionAddressSetInput extends CartAddressSetInput, SessionIdAn
   readonly contactEmail?: string | null | undefined;
 }
 
-export function setSessionAddress(
+export function setCheckoutSessionAddress(
   transaction: Transaction,
   context: CartCommandContext,
-  input: SessionAddressSetInput,
-): Promise<LockedCartAndSession> {
+  input: SetCheckoutSessionAddressInput,
+): Promise<LockedCartAndCheckoutSession> {
   const checked = normalizeCartAddressInput(input);
   const { contactEmail } = input;
   requireNoFaults(findEmailAddressFaults("/contactEmail", contactEmail));
-  return changeSession(transaction, context, {
+  return changeCheckoutSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
       await saveCartAddressForBuyer(transaction, context, { cart, input, checked });
@@ -54,7 +55,7 @@ export function setSessionAddress(
       const email = chooseContactEmail(cart, { contactEmail, address: checked.address });
       if (email === null) return plan;
       const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email });
-      await extendPersonalDataRetentionForSession(
+      await extendPersonalDataRetentionForCheckoutSession(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
         new Date(expiresAt),
@@ -75,56 +76,56 @@ const withBuyerEmail =
     return planned === null ? null : { ...planned, draft: { ...planned.draft, buyerEmailId } };
   };
 
-export interface SessionContactSetInput extends SessionIdAndExpectedVersion {
+export interface SetCheckoutSessionContactInput extends CheckoutSessionIdAndExpectedVersion {
   readonly email: string;
 }
 
-export function setSessionContact(
+export function setCheckoutSessionContact(
   transaction: Transaction,
   context: CartCommandContext,
-  input: SessionContactSetInput,
-): Promise<LockedCartAndSession> {
+  input: SetCheckoutSessionContactInput,
+): Promise<LockedCartAndCheckoutSession> {
   requireNoFaults(findEmailAddressFaults("/email", input.email));
-  return changeSession(transaction, context, {
+  return changeCheckoutSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
       const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email: input.email });
-      await extendPersonalDataRetentionForSession(
+      await extendPersonalDataRetentionForCheckoutSession(
         transaction,
         buyerEmailId === null ? [] : [buyerEmailId],
         new Date(expiresAt),
       );
-      return () => ({ event: "cart.updated", draft: { ...toCartDraft(cart), buyerEmailId } });
+      return () => ({ event: "cart.updated", draft: { ...toUnpricedCartDraft(cart), buyerEmailId } });
     },
   });
 }
 
-export function selectSessionDelivery(
+export function selectCheckoutSessionDeliveryOption(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartDeliveryOptionSelectInput & SessionIdAndExpectedVersion,
-): Promise<LockedCartAndSession> {
-  return changeSession(transaction, context, {
+  input: SelectCartDeliveryOptionInput & CheckoutSessionIdAndExpectedVersion,
+): Promise<LockedCartAndCheckoutSession> {
+  return changeCheckoutSession(transaction, context, {
     target: input,
     prepare: () => planDeliveryOptionSelection(input, context.now),
   });
 }
 
-export function applySessionPromotion(
+export function applyCheckoutSessionPromotion(
   transaction: Transaction,
   context: CartCommandContext,
-  input: CartPromotionApplyInput & SessionIdAndExpectedVersion,
-): Promise<LockedCartAndSession> {
+  input: ApplyCartPromotionInput & CheckoutSessionIdAndExpectedVersion,
+): Promise<LockedCartAndCheckoutSession> {
   const { plan } = planAddingPromotionCode(input, context);
-  return changeSession(transaction, context, { target: input, prepare: () => plan });
+  return changeCheckoutSession(transaction, context, { target: input, prepare: () => plan });
 }
 
-export function removeSessionPromotion(
+export function removeCheckoutSessionPromotion(
   transaction: Transaction,
   context: CartCommandContext,
-  input: SessionIdAndExpectedVersion,
-): Promise<LockedCartAndSession> {
-  return changeSession(transaction, context, {
+  input: CheckoutSessionIdAndExpectedVersion,
+): Promise<LockedCartAndCheckoutSession> {
+  return changeCheckoutSession(transaction, context, {
     target: input,
     prepare: () => planPromotionCodeRemoval(context.now),
   });

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { createBodyFault, type Faults } from "#foundation/faults.ts";
+import { createRequestBodyFault, type InputFaults } from "#foundation/faults.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 
 export interface CheckoutPageSessionRow {
@@ -81,10 +81,14 @@ const unambiguousStart = /^https?:\/\/[^/\\]/i;
  * Returns the faults of the URL to which the buyer returns after the checkout. The URL must use https, so
  * that it cannot be read on its way through the network.
  */
-export function findReturnUrlFaults(field: string, text: string): Faults {
+export function findReturnUrlFaults(field: string, text: string): InputFaults {
   if (text.length > returnUrlLengthMax)
     return [
-      createBodyFault(field, "too_long", `The URL must have at most ${returnUrlLengthMax} characters.`),
+      createRequestBodyFault(
+        field,
+        "too_long",
+        `The URL must have at most ${returnUrlLengthMax} characters.`,
+      ),
     ];
   const isPlain =
     isTextWithoutForbiddenCharacters(text) &&
@@ -93,17 +97,19 @@ export function findReturnUrlFaults(field: string, text: string): Faults {
   const url = isPlain ? URL.parse(text) : null;
   if (url === null)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         field,
         "invalid_url",
         "The value must be a complete URL, for example https://shop.example/done.",
       ),
     ];
   if (url.username !== "" || url.password !== "")
-    return [createBodyFault(field, "not_allowed", "The URL must not contain a user name or a password.")];
+    return [
+      createRequestBodyFault(field, "not_allowed", "The URL must not contain a user name or a password."),
+    ];
   if (url.protocol === "https:" || (url.protocol === "http:" && isLocalHost(url.hostname))) return [];
   return [
-    createBodyFault(
+    createRequestBodyFault(
       field,
       "not_allowed",
       "The URL must start with https://; http:// is allowed for localhost only.",

@@ -30,7 +30,7 @@ export function toSellableVariantQuantities(
  * Throws 409 `invalid_state` with the reason `line_unavailable` and the ids of the lines if some lines cannot
  * be bought at the moment.
  */
-export function requireAvailableLines(
+export function requireAvailableCartLines(
   cart: CartAggregate,
   warnings: readonly StoredCartWarning[],
   now: Date,
@@ -48,7 +48,7 @@ export function requireAvailableLines(
  * Throws 409 `invalid_state` with the reason `insufficient_stock` and the affected lines if the quantity of a
  * line had to be reduced to the available stock.
  */
-export function requireUnreducedQuantities(
+export function requireUnreducedCartLineQuantities(
   cart: CartAggregate,
   warnings: readonly StoredCartWarning[],
   now: Date,

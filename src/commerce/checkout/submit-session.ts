@@ -10,30 +10,35 @@ import {
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import { type Faults, createBodyFault, findIntegerFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  type InputFaults,
+  createRequestBodyFault,
+  findIntegerFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import { lockPromotions, takePromotionUses } from "#commerce/promotions/promotion-uses.ts";
+import { lockPromotions, reservePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Failure, createFailureWithDetail } from "#foundation/failure.ts";
-import { amountMinorMax, isCurrency, createMoney } from "#foundation/money.ts";
+import { amountMinorMax, isCurrencyCode, createMoney } from "#foundation/money.ts";
 import {
-  type LockedCartAndSession,
-  lockCartAndSession,
-  repriceSessionCart,
-  saveSession,
-  copySessionFieldsFromCart,
-  publishSessionEvent,
+  type LockedCartAndCheckoutSession,
+  lockCartAndCheckoutSession,
+  repriceCheckoutSessionCart,
+  saveCheckoutSession,
+  copyCheckoutSessionFieldsFromCart,
+  publishCheckoutSessionEvent,
 } from "./change-session.ts";
-import { requireAvailableLines, requireUnreducedQuantities } from "./session-stock.ts";
+import { requireAvailableCartLines, requireUnreducedCartLineQuantities } from "./session-stock.ts";
 import {
-  createSessionConflictFailure,
-  requireOpenSession,
-  type SessionAggregate,
+  createCheckoutSessionConflictFailure,
+  requireOpenCheckoutSession,
+  type CheckoutSessionAggregate,
 } from "./session-aggregate.ts";
 
-export interface SessionSubmitInput extends ExpectedVersionInput {
+export interface SubmitCheckoutSessionInput extends ExpectedVersionInput {
   readonly sessionId: string;
   /**
    * The total amount that the buyer has confirmed, in minor units of the currency. If the total is different
@@ -44,20 +49,20 @@ export interface SessionSubmitInput extends ExpectedVersionInput {
   readonly paymentToken?: string | null | undefined;
 }
 
-export interface SessionSubmitResult extends LockedCartAndSession {
+export interface CheckoutSessionSubmitResult extends LockedCartAndCheckoutSession {
   /** True if submitting changed the prices of the cart, so that the changed cart was saved. */
   readonly isCartChanged: boolean;
 }
 
-export async function submitSession(
+export async function submitCheckoutSession(
   transaction: Transaction,
   context: CartCommandContext,
-  input: SessionSubmitInput,
-): Promise<SessionSubmitResult> {
+  input: SubmitCheckoutSessionInput,
+): Promise<CheckoutSessionSubmitResult> {
   requireNoFaults(submitFaults(input));
-  const locked = await lockCartAndSession(transaction, context, input.sessionId);
+  const locked = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
   const { session } = locked;
-  requireOpenSession(session, input, context.now);
+  requireOpenCheckoutSession(session, input, context.now);
   // Promotions are locked before the stock in all transactions, so that transactions cannot deadlock. While
   // the promotions are locked, no other transaction can change or use them, so the cart's prices stay valid
   // until this session takes its promotion uses.
@@ -65,7 +70,7 @@ export async function submitSession(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
-  const { cart, warnings, isChanged } = await repriceSessionCart(transaction, context, locked);
+  const { cart, warnings, isChanged } = await repriceCheckoutSessionCart(transaction, context, locked);
   // If the session cannot be paid, the failure rolls back this change of the cart, so the failure contains
   // the cart's version before the change.
   requireReadyToPay(
@@ -78,12 +83,12 @@ export async function submitSession(
   await keepPersonalDataForOrder(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
   const patch = {
-    ...copySessionFieldsFromCart(cart),
+    ...copyCheckoutSessionFieldsFromCart(cart),
     status: "processing",
     submittedAt: context.now,
   } as const;
-  const after = await saveSession(transaction, context, { session, patch });
-  publishSessionEvent(context, "checkout_session.processing", {
+  const after = await saveCheckoutSession(transaction, context, { session, patch });
+  publishCheckoutSessionEvent(context, "checkout_session.processing", {
     before: session,
     after,
     carts: { before: locked.cart, after: cart },
@@ -96,14 +101,14 @@ const tokenPattern = /^[\x21-\x7e]{1,255}$/;
 function submitFaults({
   expectedAmount: { amountMinor, currency },
   paymentToken,
-}: SessionSubmitInput): Faults {
+}: SubmitCheckoutSessionInput): InputFaults {
   const isToken = paymentToken === null || paymentToken === undefined || tokenPattern.test(paymentToken);
   return [
     ...findIntegerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
-    ...(isCurrency(currency)
+    ...(isCurrencyCode(currency)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             "/expectedAmount/currency",
             "unknown_currency",
             '"currency" must be a currency code of ISO 4217.',
@@ -112,7 +117,7 @@ function submitFaults({
     ...(isToken
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             "/paymentToken",
             "pattern_mismatch",
             '"paymentToken" must have 1 to 255 printable ASCII characters.',
@@ -121,7 +126,7 @@ function submitFaults({
   ];
 }
 
-interface PricedSession extends LockedCartAndSession {
+interface PricedSession extends LockedCartAndCheckoutSession {
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -132,19 +137,19 @@ interface PricedSession extends LockedCartAndSession {
  */
 function requireReadyToPay(
   priced: PricedSession,
-  { expectedAmount, paymentToken }: SessionSubmitInput,
+  { expectedAmount, paymentToken }: SubmitCheckoutSessionInput,
   now: Date,
 ): void {
   const { cart, session, warnings } = priced;
   if (cart.lines.length === 0)
-    throw createSessionConflictFailure("invalid_state", session, { now, reason: "cart_empty" });
-  requireAvailableLines(cart, warnings, now);
-  requireUnreducedQuantities(cart, warnings, now);
+    throw createCheckoutSessionConflictFailure("invalid_state", session, { now, reason: "cart_empty" });
+  requireAvailableCartLines(cart, warnings, now);
+  requireUnreducedCartLineQuantities(cart, warnings, now);
   requireDeliveryChosen(cart, session, now);
   requirePromotionCodeLeft(priced, now);
   const { totalMinor, currency } = cart;
   if (totalMinor !== expectedAmount.amountMinor || currency !== expectedAmount.currency)
-    throw createSessionConflictFailure("checkout_amount_changed", session, {
+    throw createCheckoutSessionConflictFailure("checkout_amount_changed", session, {
       now,
       data: { amountTotal: createMoney(totalMinor, currency) },
     });
@@ -159,17 +164,17 @@ function requireReadyToPay(
   }
 }
 
-function requireDeliveryChosen(cart: CartAggregate, session: SessionAggregate, now: Date): void {
+function requireDeliveryChosen(cart: CartAggregate, session: CheckoutSessionAggregate, now: Date): void {
   const lineIds = cart.lines.filter(({ requiresShipping }) => requiresShipping).map(({ id }) => id);
   if (lineIds.length === 0) return;
   if (cart.address === null)
-    throw createSessionConflictFailure("invalid_state", session, {
+    throw createCheckoutSessionConflictFailure("invalid_state", session, {
       now,
       reason: "address_required",
       data: { lineIds },
     });
   if (cart.deliveryMethodId === null)
-    throw createSessionConflictFailure("invalid_state", session, {
+    throw createCheckoutSessionConflictFailure("invalid_state", session, {
       now,
       reason: "delivery_option_required",
       data: { lineIds },
@@ -198,16 +203,16 @@ function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Dat
 }
 
 function promotionFailure(
-  session: SessionAggregate,
-  details: Parameters<typeof createSessionConflictFailure>[2],
+  session: CheckoutSessionAggregate,
+  details: Parameters<typeof createCheckoutSessionConflictFailure>[2],
 ): Failure {
-  return createSessionConflictFailure("promotion_not_applicable", session, details);
+  return createCheckoutSessionConflictFailure("promotion_not_applicable", session, details);
 }
 
 async function takeCartPromotionUses(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session }: LockedCartAndSession,
+  { cart, session }: LockedCartAndCheckoutSession,
 ): Promise<void> {
   const { buyerReference } = cart;
   const promotions = cart.promotions
@@ -215,7 +220,7 @@ async function takeCartPromotionUses(
     .map(({ promotionId, promotionCodeId }) => ({ promotionId, promotionCodeId }));
   const refusal = (reason: PromotionRefusalReason, promotionId: string): Failure =>
     promotionFailure(session, { now: context.now, reason, data: { promotionId } });
-  await takePromotionUses(transaction, {
+  await reservePromotionUses(transaction, {
     context,
     sessionId: session.id,
     buyerReference,
@@ -227,7 +232,7 @@ async function takeCartPromotionUses(
 async function startSessionPayment(
   transaction: Transaction,
   { merchantId, keyring, now, events }: CartCommandContext,
-  { cart, session, token }: LockedCartAndSession & { readonly token: string | null },
+  { cart, session, token }: LockedCartAndCheckoutSession & { readonly token: string | null },
 ): Promise<void> {
   const { totalMinor: amountMinor, currency } = cart;
   if (amountMinor === 0 || token === null) return;

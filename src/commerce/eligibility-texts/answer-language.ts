@@ -7,7 +7,7 @@
 import type { PolicyTypeWithRules } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import {
   chooseEligibilityLanguage,
   createDefaultPolicySummary,
@@ -43,6 +43,6 @@ export function summarizeOrderPolicy(
 ): string {
   const { summaries, rules } = getOrderPolicy(order, type);
   const available = Object.keys(summaries).filter((locale) => getLanguageOfLocale(locale) === language);
-  const chosen = chooseLocale(available, locales, []);
+  const chosen = chooseBestLocale(available, locales, []);
   return summaries[chosen ?? ""] ?? createDefaultPolicySummary(type, rules, language);
 }

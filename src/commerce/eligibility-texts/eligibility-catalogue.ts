@@ -59,7 +59,7 @@ type ObstacleSection = "cancellationObstacles" | "afterSalesObstacles";
  * Returns the text of an obstacle. The text may differ between an obstacle that denies the request and the
  * same obstacle if it leaves the decision to the merchant.
  */
-export function getObstacleText<Section extends ObstacleSection>(
+export function getEligibilityObstacleText<Section extends ObstacleSection>(
   section: Section,
   { code, blocking }: { readonly code: keyof EligibilityTexts[Section]; readonly blocking: boolean },
   language: EligibilityLanguage,

@@ -8,7 +8,7 @@ import type { ExportJobTable, Tables } from "#database/tables.ts";
 import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createBodyFault, requireNoFaults } from "#foundation/faults.ts";
+import { createRequestBodyFault, requireNoFaults } from "#foundation/faults.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { ExportKind } from "./export-kinds.ts";
 
@@ -93,10 +93,10 @@ interface ExportPeriod {
 
 function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
   requireNoFaults([
-    ...(to > now ? [createBodyFault("/to", "too_large", '"to" must not be in the future.')] : []),
+    ...(to > now ? [createRequestBodyFault("/to", "too_large", '"to" must not be in the future.')] : []),
     ...(from !== null && from >= to
       ? [
-          createBodyFault(
+          createRequestBodyFault(
             "/from",
             "too_large",
             isEndGiven
@@ -118,7 +118,7 @@ async function requireFreeExport(transaction: Transaction, merchantId: string, n
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (merchant === undefined) throw createFailure("merchant_not_found");
-  const stored = await buildExportJobQuery(transaction, { merchantId, now })
+  const stored = await buildExportJobSqlQuery(transaction, { merchantId, now })
     .select("exportJob.status")
     .where("exportJob.status", "in", ["queued", "running", "completed"])
     .execute();
@@ -141,7 +141,7 @@ export interface ExportFilter {
  * Returns the query for exports that have not expired. The caller selects columns, and adds order and paging
  * or counts the rows.
  */
-export function buildExportJobQuery(
+export function buildExportJobSqlQuery(
   reader: DatabaseReader,
   { merchantId, now }: ExportFilter,
 ): SelectQueryBuilder<Tables, "exportJob", { id: string }> {
@@ -150,12 +150,12 @@ export function buildExportJobQuery(
 }
 
 /** Finds an export by its id; null if the export does not exist, has expired or belongs to another merchant. */
-export async function findExport(
+export async function findExportJob(
   reader: DatabaseReader,
   id: string,
   filter: ExportFilter,
 ): Promise<ExportJobRow | null> {
-  const found = await buildExportJobQuery(reader, filter)
+  const found = await buildExportJobSqlQuery(reader, filter)
     .selectAll("exportJob")
     .where("exportJob.id", "=", toDatabaseSafeId(id))
     .executeTakeFirst();
@@ -166,7 +166,7 @@ export async function findExport(
  * Cancels an export that has not ended, or deletes the file of a completed export. Does nothing if the export
  * was already canceled or has failed.
  */
-export async function cancelExport(
+export async function cancelExportJob(
   transaction: Transaction,
   { merchantId, now }: ExportCommandContext,
   exportId: string,
@@ -181,7 +181,7 @@ export async function cancelExport(
     .returningAll()
     .executeTakeFirst();
   if (canceled === undefined) {
-    const found = await findExport(transaction, exportId, { merchantId, now });
+    const found = await findExportJob(transaction, exportId, { merchantId, now });
     if (found === null) throw createFailure("resource_not_found");
     return found;
   }
@@ -193,7 +193,11 @@ export async function cancelExport(
  * Deletes expired exports with their chunks, one export per statement, and returns their number. If `signal`
  * is aborted, stops before the next export.
  */
-export async function deleteExpiredExports(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function deleteExpiredExportJobs(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
   for (let total = 0; ; total += 1) {
     const { numAffectedRows } = await sql`
       delete from export_job where id = (

@@ -203,7 +203,7 @@ export const listExportColumns = (kind: ExportKind): readonly string[] =>
  * Defines which rows an export contains: the rows of one merchant that were created in a period. The end of
  * the period is exclusive.
  */
-export interface ExportScope {
+export interface ExportMerchantAndPeriod {
   readonly kind: ExportKind;
   readonly merchantId: string;
   /**
@@ -221,7 +221,10 @@ const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unkn
   sql`${value}::${sql.raw(type)}`;
 
 /** Returns the SQL condition that selects the rows of an export after the row with the given sort keys. */
-function buildExportCondition(scope: ExportScope, after: ExportRowSortKeys | null): RawBuilder<boolean> {
+function buildExportCondition(
+  scope: ExportMerchantAndPeriod,
+  after: ExportRowSortKeys | null,
+): RawBuilder<boolean> {
   const { merchantId, keys, idKind } = exportSources[scope.kind];
   const [first] = keys;
   const key = sql.raw(first.sql);
@@ -244,16 +247,16 @@ function buildExportCondition(scope: ExportScope, after: ExportRowSortKeys | nul
 }
 
 /** One value of an exported row, as the database returns it. */
-export type ExportCell = string | number | boolean | Date | null;
+export type ExportRowCell = string | number | boolean | Date | null;
 
 /**
  * Returns the query for one page of the rows of an export. The additional column `row_keys` contains the sort
  * keys of each row.
  */
-export function buildExportRowQuery(
-  scope: ExportScope,
+export function buildExportRowSqlQuery(
+  scope: ExportMerchantAndPeriod,
   { after, limit }: { readonly after: ExportRowSortKeys | null; readonly limit: number },
-): RawBuilder<Readonly<Record<string, ExportCell>> & { readonly rowKeys: ExportRowSortKeys }> {
+): RawBuilder<Readonly<Record<string, ExportRowCell>> & { readonly rowKeys: ExportRowSortKeys }> {
   const { columns, from, keys } = exportSources[scope.kind];
   const selected = Object.entries(columns).map(
     ([name, expression]) => sql`${sql.raw(expression)} as ${sql.ref(name)}`,
@@ -266,8 +269,8 @@ export function buildExportRowQuery(
 }
 
 /** Returns the query that counts the rows of an export, at most up to `limit`. */
-export const buildExportRowCountQuery = (
-  scope: ExportScope,
+export const buildExportRowCountSqlQuery = (
+  scope: ExportMerchantAndPeriod,
   limit: number,
 ): RawBuilder<{ count: number }> => sql`
   select count(*) as count from (

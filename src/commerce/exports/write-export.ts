@@ -13,11 +13,11 @@ import { type DatabaseReader, runInTransaction } from "#database/transaction.ts"
 import type { Clock } from "#foundation/clock.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
 import {
-  buildExportRowCountQuery,
-  type ExportCell,
+  buildExportRowCountSqlQuery,
+  type ExportRowCell,
   exponentColumn,
   type ExportRowSortKeys,
-  buildExportRowQuery,
+  buildExportRowSqlQuery,
 } from "./export-kinds.ts";
 import { type ExportJobRow, getExportExpiryTime } from "./export-jobs.ts";
 
@@ -70,7 +70,7 @@ export async function writeNextExportChunk(
   if (totalRows > rowsMax) return endExport(options, job, "too_many_rows");
   const after = job.lastKeys;
   const { rows } = await readOnly((reader) =>
-    buildExportRowQuery(job, { after, limit: chunkRowsMax }).execute(reader),
+    buildExportRowSqlQuery(job, { after, limit: chunkRowsMax }).execute(reader),
   );
   const lines = Buffer.from(rows.map(({ rowKeys: _keys, ...cells }) => toLine(cells)).join(""));
   return storeChunk(options, job, {
@@ -89,7 +89,7 @@ async function countRows(
 ): Promise<number> {
   const { rows } = await readOnly(async (reader) => {
     await requireCurrentReader(reader, job);
-    return buildExportRowCountQuery(job, rowsMax + 1).execute(reader);
+    return buildExportRowCountSqlQuery(job, rowsMax + 1).execute(reader);
   });
   return rows[0]?.count ?? 0;
 }
@@ -106,10 +106,10 @@ async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow
 }
 
 /** Converts an exported row to a line of NDJSON. Adds the exponent of the row's currency after the currency. */
-function toLine(cells: Readonly<Record<string, ExportCell>>): string {
+function toLine(cells: Readonly<Record<string, ExportRowCell>>): string {
   const { currency } = cells;
   if (typeof currency !== "string") return `${JSON.stringify(cells)}\n`;
-  const entries = Object.entries(cells).flatMap((entry): [string, ExportCell][] =>
+  const entries = Object.entries(cells).flatMap((entry): [string, ExportRowCell][] =>
     entry[0] === "currency" ? [entry, [exponentColumn, getCurrencyExponent(currency)]] : [entry],
   );
   return `${JSON.stringify(Object.fromEntries(entries))}\n`;

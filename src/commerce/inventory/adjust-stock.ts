@@ -10,8 +10,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
   findDisallowedValueFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   requireNoFaults,
   findTextFaults,
@@ -35,7 +35,7 @@ export const stockAdjustReasons = ["received", "correction", "damaged", "lost", 
 export type StockAdjustReason = (typeof stockAdjustReasons)[number];
 
 /** The input of a stock adjustment. */
-export interface StockAdjustInput {
+export interface AdjustStockInput {
   readonly variantId: string;
   /** Number of units to add to the stock on hand; negative to remove units; not 0. */
   readonly delta: number;
@@ -60,7 +60,7 @@ const stockNoteLengthMax = 500;
 export async function adjustStock(
   transaction: Transaction,
   context: CommandContext,
-  input: StockAdjustInput,
+  input: AdjustStockInput,
 ): Promise<StockAdjustmentResult> {
   requireNoFaults(adjustFaults(input));
   const product = await lockProductOf(transaction, context, input.variantId);
@@ -89,7 +89,7 @@ type UpdatedStockLevel = Omit<StockLevel, "variantId" | "productId" | "discontin
 async function updateOnHand(
   transaction: Transaction,
   context: CommandContext,
-  input: StockAdjustInput,
+  input: AdjustStockInput,
 ): Promise<UpdatedStockLevel | undefined> {
   const { rows } = await sql<UpdatedStockLevel>`
     with moved as (
@@ -109,10 +109,10 @@ async function updateOnHand(
   return rows[0];
 }
 
-function adjustFaults({ delta, reason, note }: StockAdjustInput): Faults {
+function adjustFaults({ delta, reason, note }: AdjustStockInput): InputFaults {
   return [
     ...findIntegerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
-    ...(delta === 0 ? [createBodyFault("/delta", "out_of_range", '"delta" must not be 0.')] : []),
+    ...(delta === 0 ? [createRequestBodyFault("/delta", "out_of_range", '"delta" must not be 0.')] : []),
     ...findDisallowedValueFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
     ...findTextFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
   ];
@@ -142,7 +142,7 @@ async function lockProductOf(
 
 async function explainRefusal(
   transaction: Transaction,
-  { variantId, delta }: StockAdjustInput,
+  { variantId, delta }: AdjustStockInput,
 ): Promise<Error> {
   const level = await transaction
     .selectFrom("stockLevel")

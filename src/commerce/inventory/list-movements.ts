@@ -42,7 +42,7 @@ export interface StockMovementRow {
  * Returns the query that selects stock movements. The caller adds the order and the limit, or counts the
  * rows.
  */
-export function buildStockMovementQuery(
+export function buildStockMovementSqlQuery(
   reader: DatabaseReader,
   { merchantId, variantId, reason, createdFrom, createdTo }: StockMovementFilter,
 ): SelectQueryBuilder<Tables, "stockMovement", StockMovementRow> {

@@ -10,7 +10,7 @@ import {
   lockAndReadStockHolds,
   type StockShortage,
   toStockLevelDeltas,
-  toVariantQuantities,
+  toVariantQuantityList,
 } from "./stock-holds.ts";
 import {
   lockStockLevels,
@@ -33,7 +33,7 @@ export async function convertHoldsToOrderStock(
 ): Promise<ReadonlyMap<string, number>> {
   const { holds, levels } = await lockAndReadStockHolds(transaction, context, { sessionId });
   await deleteStockHoldRows(transaction, sessionId);
-  const sold = toVariantQuantities(holds).map(({ variantId, quantity }) => ({
+  const sold = toVariantQuantityList(holds).map(({ variantId, quantity }) => ({
     variantId,
     quantity: Math.min(quantity, levels.get(variantId)?.onHand ?? 0),
   }));
@@ -64,7 +64,7 @@ export async function allocateOrderStock(
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
 ): Promise<readonly StockShortage[]> {
-  const wanted = toVariantQuantities(sumQuantitiesOfEachVariant(lines));
+  const wanted = toVariantQuantityList(sumQuantitiesOfEachVariant(lines));
   const levels = await lockStockLevels(
     transaction,
     context,
@@ -107,7 +107,7 @@ export async function releaseOrderStock(
     lines.map(({ variantId, allocated: quantity }) => ({ variantId, quantity })),
   );
   const levels = await lockStockLevels(transaction, context, [...waiting.keys()]);
-  const moves = toStockLevelDeltas(toVariantQuantities(waiting), levels, ({ variantId, quantity }) => ({
+  const moves = toStockLevelDeltas(toVariantQuantityList(waiting), levels, ({ variantId, quantity }) => ({
     reserved: -quantity,
     onHand: allocated.get(variantId) ?? 0,
   }));
@@ -120,7 +120,7 @@ export async function restockReturnedUnits(
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
 ): Promise<void> {
-  const back = toVariantQuantities(sumQuantitiesOfEachVariant(lines));
+  const back = toVariantQuantityList(sumQuantitiesOfEachVariant(lines));
   const levels = await lockStockLevels(
     transaction,
     context,
@@ -149,7 +149,7 @@ export async function reserveAvailableOrderStock(
   const found = await findStockShortages(transaction, context, { sessionId: null, wanted, held });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
-  const promised = toVariantQuantities(wanted).map(({ variantId, quantity }) => ({
+  const promised = toVariantQuantityList(wanted).map(({ variantId, quantity }) => ({
     variantId,
     quantity: quantity - (missing.get(variantId) ?? 0),
   }));
@@ -181,7 +181,7 @@ export async function reserveOrderStock(
   });
   if (shortages.length > 0) return shortages;
   await applyStockLevelDeltas(transaction, context, {
-    moves: toStockLevelDeltas(toVariantQuantities(wanted), levels, ({ quantity }) => ({
+    moves: toStockLevelDeltas(toVariantQuantityList(wanted), levels, ({ quantity }) => ({
       reserved: quantity,
     })),
     cause: null,

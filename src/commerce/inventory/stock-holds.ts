@@ -27,7 +27,7 @@ export interface StockShortage {
 }
 
 /** All stock holds of one checkout session. */
-export interface SessionStockHolds {
+export interface CheckoutSessionStockHolds {
   readonly sessionId: string;
   /** Time at which the stock holds of the checkout session expire; null if they do not expire. */
   readonly expiresAt: Date | null;
@@ -42,7 +42,7 @@ export interface SessionStockHolds {
 export async function replaceStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
-  { sessionId, expiresAt, lines }: SessionStockHolds,
+  { sessionId, expiresAt, lines }: CheckoutSessionStockHolds,
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesOfEachVariant(lines);
   const held = await lockAndReadStockHolds(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
@@ -255,13 +255,13 @@ export async function releaseStockHolds(
   const held = await lockAndReadStockHolds(transaction, context, { sessionId });
   if (held.holds.size === 0) return;
   await deleteStockHoldRows(transaction, sessionId);
-  const moves = toStockLevelDeltas(toVariantQuantities(held.holds), held.levels, ({ quantity }) => ({
+  const moves = toStockLevelDeltas(toVariantQuantityList(held.holds), held.levels, ({ quantity }) => ({
     reserved: -quantity,
   }));
   await applyStockLevelDeltas(transaction, context, { moves, cause: null });
 }
 
-export const toVariantQuantities = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
+export const toVariantQuantityList = (quantities: ReadonlyMap<string, number>): VariantQuantity[] =>
   [...quantities].map(([variantId, quantity]) => ({ variantId, quantity }));
 
 /** Deletes the rows of a checkout session's stock holds, without changing stock levels. */

@@ -5,10 +5,10 @@
  * published when a variant sells out, becomes low or is in stock again.
  */
 import { sql } from "kysely";
-import { computeAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
+import { computeStockAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
-import type { DomainEvent, Outbox } from "#webhooks/outbox.ts";
+import type { DomainEvent, EventOutbox } from "#webhooks/outbox.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
 /** The parts of a command's context that stock changes need: merchant, time and outbox. */
@@ -133,7 +133,7 @@ export async function applyStockLevelDeltas(
 }
 
 const hasOtherAvailability = (before: VariantStock, after: VariantStock, now: Date): boolean =>
-  computeAvailability(before, now) !== computeAvailability(after, now);
+  computeStockAvailability(before, now) !== computeStockAvailability(after, now);
 
 /**
  * Queues products for an update of the search index. The queue rows are committed together with the stock
@@ -193,7 +193,7 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
  * The changes of stock levels for which no event was published yet: for each transaction (identified by its
  * outbox), the changes by variant id.
  */
-const pendingChanges = new WeakMap<Outbox, Map<string, StockLevelBeforeAndAfter>>();
+const pendingChanges = new WeakMap<EventOutbox, Map<string, StockLevelBeforeAndAfter>>();
 
 /**
  * Publishes events for variants that sold out, became low or are in stock again. A transaction publishes at
@@ -249,10 +249,10 @@ function previousOf(
   now: Date,
 ): Readonly<Record<string, unknown>> {
   const { version, onHand, reserved, backorderLimit, lowStockThreshold } = before;
-  const availability = computeAvailability(before, now);
+  const availability = computeStockAvailability(before, now);
   return {
     version,
-    ...(availability === computeAvailability(after, now) ? {} : { availability }),
+    ...(availability === computeStockAvailability(after, now) ? {} : { availability }),
     stock: { onHand, reserved, available: onHand - reserved, backorderLimit, lowStockThreshold },
   };
 }

@@ -15,7 +15,7 @@ import {
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
 /** The stock settings of one variant. */
-export interface StockSettingsInput {
+export interface SaveStockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
   /**
@@ -49,7 +49,7 @@ export interface SavedStockSettings {
 export async function saveStockSettings(
   transaction: Transaction,
   context: CommandContext,
-  settings: readonly StockSettingsInput[],
+  settings: readonly SaveStockSettingsInput[],
 ): Promise<SavedStockSettings> {
   const fresh = settings.filter(({ isNew }) => isNew);
   if (fresh.length > 0) await openStockLevels(transaction, context, fresh);
@@ -64,7 +64,7 @@ export async function saveStockSettings(
 async function openStockLevels(
   transaction: Transaction,
   context: CommandContext,
-  settings: readonly StockSettingsInput[],
+  settings: readonly SaveStockSettingsInput[],
 ): Promise<void> {
   await sql`
     insert into stock_level (variant_id, merchant_id, on_hand, reserved, backorder_limit, low_stock_threshold,
@@ -79,7 +79,7 @@ async function openStockLevels(
 async function changeSettings(
   transaction: Transaction,
   context: CommandContext,
-  settings: readonly StockSettingsInput[],
+  settings: readonly SaveStockSettingsInput[],
 ): Promise<StockLevelBeforeAndAfter[]> {
   await lockStockLevels(
     transaction,
@@ -97,7 +97,7 @@ async function changeSettings(
   return changes;
 }
 
-const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<unknown> =>
+const settingsRecordset = (settings: readonly SaveStockSettingsInput[]): RawBuilder<unknown> =>
   sql`json_to_recordset(${JSON.stringify(settings)}::json) as w("variantId" text, "backorderLimit" int,
     "lowStockThreshold" int)`;
 
@@ -108,7 +108,7 @@ const settingsRecordset = (settings: readonly StockSettingsInput[]): RawBuilder<
 async function writeSettings(
   transaction: Transaction,
   context: CommandContext,
-  settings: readonly StockSettingsInput[],
+  settings: readonly SaveStockSettingsInput[],
 ): Promise<StockLevelBeforeAndAfter[]> {
   const { rows } = await sql<StockLevel & PreviousSettings>`
     update stock_level s set backorder_limit = coalesce(w."backorderLimit", s.backorder_limit),
@@ -148,7 +148,7 @@ interface PreviousSettings {
  */
 async function findRefusedSettings(
   transaction: Transaction,
-  settings: readonly StockSettingsInput[],
+  settings: readonly SaveStockSettingsInput[],
 ): Promise<readonly StockLevelInErrorDetails[]> {
   const { rows } = await sql<StockLevelInErrorDetails>`
     select s.variant_id, s.on_hand, s.reserved, s.backorder_limit from stock_level s

@@ -16,8 +16,8 @@ import {
   findListLengthFaults,
   findCountryFaults,
   findCurrencyFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findDuplicateFaults,
   requireNoFaults,
   findTextFaults,
@@ -38,7 +38,7 @@ import {
 } from "./market-countries.ts";
 
 /** All fields of a market. Saving a market replaces all stored fields. */
-export interface MarketUpsertInput {
+export interface UpsertMarketInput {
   /**
    * Id of the market to change. If left out, the handle identifies the market; if no market has the handle, a
    * new market is created.
@@ -63,7 +63,7 @@ const countriesMax = 249;
 export async function upsertMarket(
   transaction: Transaction,
   context: CommandContext,
-  input: MarketUpsertInput,
+  input: UpsertMarketInput,
 ): Promise<{ marketId: string }> {
   requireNoFaults(marketFaults(input));
   await lockMerchantCatalog(transaction, context);
@@ -89,7 +89,7 @@ export async function upsertMarket(
   return { marketId };
 }
 
-function marketFaults(input: MarketUpsertInput): Faults {
+function marketFaults(input: UpsertMarketInput): InputFaults {
   return [
     ...findSlugFaults("/handle", input.handle),
     ...findTextFaults("/name", input.name, { max: catalogBounds.nameMax }),
@@ -98,7 +98,7 @@ function marketFaults(input: MarketUpsertInput): Faults {
     ...(isTimeZone(input.timeZone)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             "/timeZone",
             "unknown_time_zone",
             "The time zone must be a name of the IANA time zone database.",
@@ -120,7 +120,7 @@ interface Market {
 async function findMarket(
   transaction: Transaction,
   context: CommandContext,
-  { marketId, handle }: MarketUpsertInput,
+  { marketId, handle }: UpsertMarketInput,
 ): Promise<Market | undefined> {
   const rows = await transaction
     .selectFrom("market")
@@ -136,7 +136,7 @@ async function findMarket(
     const message = "Another market of the merchant has this handle.";
     throw createFailure("already_exists", {
       message,
-      details: [createBodyFault("/handle", "already_exists", message)],
+      details: [createRequestBodyFault("/handle", "already_exists", message)],
       conflict: toMarketConflictDetail(withHandle, "handle_taken"),
     });
   }
@@ -156,7 +156,7 @@ async function requireNoPrices(transaction: Transaction, market: Market): Promis
   });
 }
 
-type MarketToSave = MarketUpsertInput & { readonly marketId: string };
+type MarketToSave = UpsertMarketInput & { readonly marketId: string };
 
 async function insertMarket(
   transaction: Transaction,
@@ -263,7 +263,7 @@ export async function requireMarket(
   if (first === undefined)
     throw createFailure("resource_not_found", {
       details: [
-        createBodyFault("/marketId", "resource_not_found", "The merchant has no market with this ID."),
+        createRequestBodyFault("/marketId", "resource_not_found", "The merchant has no market with this ID."),
       ],
     });
   return { id: first.id, currency: first.currency, countries: rows.flatMap(({ country }) => country ?? []) };

@@ -10,17 +10,17 @@ import {
   isHttpsUrl,
   findLocalizedTextFaults,
   type LocalizedTextInput,
-  toLocalizedMap,
+  toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
   findDisallowedValueFaults,
   findListLengthFaults,
   findCountryFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findUniqueListFaults,
-  type NumberRule,
+  type IntegerFieldRule,
   findDuplicateFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
@@ -40,7 +40,7 @@ import type {
 export const policyTypes = ["cancellation", "return", "withdrawal", "warranty"] as const;
 export type PolicyType = (typeof policyTypes)[number];
 
-export interface PolicyUpsertInput {
+export interface UpsertMerchantPolicyInput {
   /**
    * The market for which the policy is valid. If null or left out, the policy is valid in all markets that
    * have no own policy of this type.
@@ -56,10 +56,10 @@ export interface PolicyUpsertInput {
 
 const summaryMax = 1000;
 
-export async function upsertPolicy(
+export async function upsertMerchantPolicy(
   transaction: Transaction,
   context: CommandContext,
-  input: PolicyUpsertInput,
+  input: UpsertMerchantPolicyInput,
 ): Promise<{ policyId: string }> {
   requireNoFaults(policyFaults(input));
   await lockMerchantCatalog(transaction, context);
@@ -97,9 +97,9 @@ async function savePolicy(
     summaries,
     url,
     rules,
-  }: PolicyUpsertInput & { readonly policyId: string; readonly marketId: string | null },
+  }: UpsertMerchantPolicyInput & { readonly policyId: string; readonly marketId: string | null },
 ): Promise<boolean> {
-  const texts = JSON.stringify(toLocalizedMap(summaries));
+  const texts = JSON.stringify(toLocalizedTextMap(summaries));
   const stored = JSON.stringify(toStoredRules({ type, rules: rules ?? {} }));
   const { rows } = await sql`
     insert into policy as p (id, merchant_id, market_id, type, summaries, url, rules, updated_at)
@@ -113,13 +113,19 @@ async function savePolicy(
   return rows.length > 0;
 }
 
-function policyFaults({ type, marketId, summaries, url, rules }: PolicyUpsertInput): Faults {
+function policyFaults({ type, marketId, summaries, url, rules }: UpsertMerchantPolicyInput): InputFaults {
   return [
     ...findDisallowedValueFaults("/type", type, { allowed: policyTypes, noun: "type" }),
     ...findLocalizedTextFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
-      : [createBodyFault("/url", "pattern_mismatch", "The URL must be an https URL without credentials.")]),
+      : [
+          createRequestBodyFault(
+            "/url",
+            "pattern_mismatch",
+            "The URL must be an https URL without credentials.",
+          ),
+        ]),
     ...ruleFaults({ type, marketId: marketId ?? null, rules: rules ?? {} }),
   ];
 }
@@ -151,7 +157,7 @@ const ruleBounds = {
   withdrawalDays: { min: 0, max: 365 },
   warrantyMonths: { min: 0, max: 240 },
   remedies: { min: 0, max: 1000 },
-} as const satisfies Readonly<Record<string, NumberRule>>;
+} as const satisfies Readonly<Record<string, IntegerFieldRule>>;
 
 interface RulesToCheck {
   readonly type: PolicyTypeWithRules;
@@ -159,12 +165,12 @@ interface RulesToCheck {
   readonly rules: PolicyRulesInput;
 }
 
-function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
+function ruleFaults({ type, marketId, rules }: RulesToCheck): InputFaults {
   const groups = ["cancellation", "return", "withdrawal", "warranty"] as const;
   const foreign = groups.filter((group) => group !== type && isPresent(rules[group]));
   return [
     ...foreign.map((group) =>
-      createBodyFault(
+      createRequestBodyFault(
         `/rules/${group}`,
         "not_allowed",
         `A policy of type ${type} has no rules of type ${group}.`,
@@ -189,7 +195,7 @@ function ruleFaults({ type, marketId, rules }: RulesToCheck): Faults {
 
 const at = (name: keyof ReturnRules): string => `/rules/return/${name}`;
 
-function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null): Faults {
+function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null): InputFaults {
   const { methods, extendUntil } = rules;
   return [
     ...findIntegerFaults(at("windowDays"), rules.windowDays, ruleBounds.windowDays),
@@ -212,13 +218,19 @@ function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null)
     ...findDuplicateFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
     ...(extendUntil === null || extendUntil === undefined || isDay(extendUntil)
       ? []
-      : [createBodyFault(at("extendUntil"), "invalid_format", "extendUntil must be a date, YYYY-MM-DD.")]),
+      : [
+          createRequestBodyFault(
+            at("extendUntil"),
+            "invalid_format",
+            "extendUntil must be a date, YYYY-MM-DD.",
+          ),
+        ]),
     ...excludedFaults(rules),
     ...(marketId === null ? amountFaults(rules) : []),
   ];
 }
 
-function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules<ReturnRules>): Faults {
+function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules<ReturnRules>): InputFaults {
   const countries = excludedCountries ?? [];
   return [
     ...findUniqueListFaults(
@@ -238,12 +250,12 @@ function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules
  * Returns a fault if a policy without a market contains amounts. Amounts are in the currency of the policy's
  * market, so the currency would be unknown.
  */
-function amountFaults(rules: PartialRules<ReturnRules>): Faults {
+function amountFaults(rules: PartialRules<ReturnRules>): InputFaults {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
     (rules[name] ?? 0) === 0
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             at(name),
             "market_required",
             "An amount requires marketId, because it is in the currency of the market.",
@@ -295,7 +307,7 @@ async function requireKnownCategories(
     found.has(id)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             `/rules/return/excludedCategoryIds/${index}`,
             "resource_not_found",
             "The merchant has no category with this ID.",

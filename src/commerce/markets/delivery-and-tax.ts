@@ -10,14 +10,14 @@ import {
   findLocalizedTextFaults,
   type LocalizedTextInput,
   findSlugFaults,
-  toLocalizedMap,
+  toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
   findCountryFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
-  createFieldFailure,
+  createInvalidFieldFailure,
   requireNoFaults,
   findTextFaults,
 } from "#foundation/faults.ts";
@@ -28,7 +28,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./change-market.ts";
 
 /** All fields of a delivery method. Saving a delivery method replaces all stored fields. */
-export interface DeliveryMethodUpsertInput {
+export interface UpsertDeliveryMethodInput {
   readonly marketId: string;
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
@@ -55,14 +55,18 @@ const carrierMax = 100;
 export async function upsertDeliveryMethod(
   transaction: Transaction,
   context: CommandContext,
-  input: DeliveryMethodUpsertInput,
+  input: UpsertDeliveryMethodInput,
 ): Promise<{ deliveryMethodId: string }> {
   requireNoFaults(deliveryMethodFaults(input));
   await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (typeof input.currency === "string" && input.currency !== market.currency) {
     requireNoFaults([
-      createBodyFault("/currency", "currency_mismatch", `The market's currency is ${market.currency}.`),
+      createRequestBodyFault(
+        "/currency",
+        "currency_mismatch",
+        `The market's currency is ${market.currency}.`,
+      ),
     ]);
   }
   const { rows } = await sql<{ id: string }>`
@@ -72,7 +76,7 @@ export async function upsertDeliveryMethod(
     m.names, m.carrier, m.pickup,
       m."priceMinor", m."freeFromMinor", m."minDays", m."maxDays", coalesce(m.active, true),
       coalesce(m.position, 0), ${context.now}::timestamptz
-    from json_to_record(${JSON.stringify({ ...input, names: toLocalizedMap(input.names) })}::json) as m(code
+    from json_to_record(${JSON.stringify({ ...input, names: toLocalizedTextMap(input.names) })}::json) as m(code
     text, names jsonb, carrier text, pickup boolean,
       "priceMinor" bigint, "freeFromMinor" bigint, "minDays" int, "maxDays" int, active boolean, position int)
     on conflict (market_id, code) do update set
@@ -91,7 +95,7 @@ export async function upsertDeliveryMethod(
   return { deliveryMethodId: rows[0]?.id ?? "" };
 }
 
-function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
+function deliveryMethodFaults(input: UpsertDeliveryMethodInput): InputFaults {
   return [
     ...findSlugFaults("/code", input.code),
     ...findLocalizedTextFaults("/names", input.names, { max: catalogBounds.nameMax }),
@@ -101,14 +105,14 @@ function deliveryMethodFaults(input: DeliveryMethodUpsertInput): Faults {
     ...findIntegerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
     ...findIntegerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
     ...(input.maxDays < input.minDays
-      ? [createBodyFault("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
+      ? [createRequestBodyFault("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
       : []),
     ...findIntegerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
 
 /** The tax rate of a country, or of a region of the country. */
-export interface TaxRateUpsertInput {
+export interface UpsertTaxRateInput {
   readonly marketId: string;
   /** ISO 3166-1 alpha-2 code of the taxed country; must be one of the market's countries. */
   readonly country: string;
@@ -123,13 +127,13 @@ export interface TaxRateUpsertInput {
 export async function upsertTaxRate(
   transaction: Transaction,
   context: CommandContext,
-  input: TaxRateUpsertInput,
+  input: UpsertTaxRateInput,
 ): Promise<{ taxRateId: string }> {
   requireNoFaults(taxRateFaults(input));
   await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (!market.countries.includes(input.country)) {
-    throw createFieldFailure("invalid_field", "/country", {
+    throw createInvalidFieldFailure("invalid_field", "/country", {
       code: "not_in_market",
       message: "The country must be one of the market's countries.",
     });
@@ -153,7 +157,7 @@ export async function upsertTaxRate(
   return { taxRateId: rows[0]?.id ?? "" };
 }
 
-function taxRateFaults({ country, regionCode, name, basisPoints }: TaxRateUpsertInput): Faults {
+function taxRateFaults({ country, regionCode, name, basisPoints }: UpsertTaxRateInput): InputFaults {
   const isRegion =
     regionCode === null ||
     regionCode === undefined ||
@@ -163,7 +167,7 @@ function taxRateFaults({ country, regionCode, name, basisPoints }: TaxRateUpsert
     ...(isRegion
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             "/regionCode",
             "pattern_mismatch",
             "The region must be an ISO 3166-2 code of the country.",

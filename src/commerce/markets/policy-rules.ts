@@ -7,10 +7,10 @@
  * How a buyer's request is decided: approved at once (immediate), decided by the merchant (request), or not
  * possible (none).
  */
-export type PolicyMode = "immediate" | "request" | "none";
+export type PolicyRequestHandlingMode = "immediate" | "request" | "none";
 
 export interface CancellationRules {
-  readonly mode: PolicyMode;
+  readonly mode: PolicyRequestHandlingMode;
   /**
    * Time in which a buyer can cancel, in minutes from the time of the order; null if this time ends when
    * packing begins.
@@ -22,7 +22,7 @@ export interface CancellationRules {
 export type ReturnMethod = "mail" | "store" | "pickup" | "keep_item";
 
 export interface ReturnRules {
-  readonly mode: PolicyMode;
+  readonly mode: PolicyRequestHandlingMode;
   /**
    * Length of the return window in days after delivery. The window ends at the end of its last day in the
    * market's time zone. Null if there is no time limit.
@@ -79,7 +79,7 @@ export interface WarrantyRules {
  * The complete rules of a policy, as an order stores them. Which of these types the rules have depends on the
  * type of the policy.
  */
-export type PolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
+export type MerchantPolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
 export interface PolicyRulesByType {
   readonly cancellation: CancellationRules;

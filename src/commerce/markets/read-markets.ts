@@ -1,6 +1,6 @@
 /** Reads markets with their countries, tax rates, delivery methods and policies. */
 import { type Selectable, sql } from "kysely";
-import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
+import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
 
@@ -56,16 +56,19 @@ export const findDeliveryMethods = (
 export async function findDeliveryMethodNames(
   reader: DatabaseReader,
   ids: readonly string[],
-): Promise<Map<string, LocalizedMap>> {
+): Promise<Map<string, LocalizedTextMap>> {
   const rows = await reader
     .selectFrom("deliveryMethod")
-    .select(["id", sql<LocalizedMap>`names`.as("names")])
+    .select(["id", sql<LocalizedTextMap>`names`.as("names")])
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
   return new Map(rows.map(({ id, names }) => [id, names]));
 }
 
-export const findPolicies = (reader: DatabaseReader, merchantIds: readonly string[]): Promise<PolicyRow[]> =>
+export const findMerchantPolicies = (
+  reader: DatabaseReader,
+  merchantIds: readonly string[],
+): Promise<PolicyRow[]> =>
   reader
     .selectFrom("policy")
     .selectAll()

@@ -6,21 +6,26 @@ import { type Selectable, sql } from "kysely";
 import type { MerchantBrandingTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createBodyFault, type Faults, findTextFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyFault,
+  type InputFaults,
+  findTextFaults,
+  requireNoFaults,
+} from "#foundation/faults.ts";
 import { findReturnUrlFaults } from "#commerce/checkout/session-page.ts";
 import { brandColorFormat } from "./brand-color.ts";
-import { decodeLogoFile, type LogoFile, type LogoType, logoTypes } from "./logo-file.ts";
+import { decodeMerchantLogoFile, type MerchantLogoFile, type LogoFileType, logoTypes } from "./logo-file.ts";
 
 const urlFields = ["supportUrl", "termsUrl", "privacyUrl", "imprintUrl"] as const;
 const textFields = ["displayName", "color", "supportEmail", "supportPhone", ...urlFields] as const;
 
-export type BrandingTexts = Readonly<Record<(typeof textFields)[number], string | null>>;
+export type MerchantBrandingTexts = Readonly<Record<(typeof textFields)[number], string | null>>;
 
 /** A stored branding of a merchant, without the content of the logo file. */
-export type BrandingRow = Omit<Selectable<MerchantBrandingTable>, "logo">;
+export type MerchantBrandingRow = Omit<Selectable<MerchantBrandingTable>, "logo">;
 
-export interface BrandingUpdate extends Partial<{
-  readonly [Field in keyof BrandingTexts]: string | null | undefined;
+export interface MerchantBrandingColumnUpdate extends Partial<{
+  readonly [Field in keyof MerchantBrandingTexts]: string | null | undefined;
 }> {
   readonly merchantId: string;
   /** The logo's file in base64. */
@@ -41,10 +46,10 @@ const columns = [
  * Returns the brandings (name, logo, colour and links) of the given merchants, by merchant id. Merchants
  * without a branding are left out.
  */
-export async function findBrandings(
+export async function findMerchantBrandings(
   reader: DatabaseReader,
   merchantIds: readonly string[],
-): Promise<Map<string, BrandingRow>> {
+): Promise<Map<string, MerchantBrandingRow>> {
   const rows = await reader
     .selectFrom("merchantBranding")
     .select(columns)
@@ -54,10 +59,10 @@ export async function findBrandings(
 }
 
 /** Returns the content of a logo file; undefined if no merchant has a logo with this hash. */
-export async function findLogoByHash(
+export async function findMerchantLogoByHash(
   reader: DatabaseReader,
   hash: string,
-): Promise<{ readonly logo: Buffer; readonly logoType: LogoType } | undefined> {
+): Promise<{ readonly logo: Buffer; readonly logoType: LogoFileType } | undefined> {
   const row = await reader
     .selectFrom("merchantBranding")
     .select(["logo", "logoType"])
@@ -69,7 +74,7 @@ export async function findLogoByHash(
   return { logo: Buffer.from(row.logo), logoType };
 }
 
-const noLogo: { readonly [Field in keyof LogoFile]: null } = {
+const noLogo: { readonly [Field in keyof MerchantLogoFile]: null } = {
   logo: null,
   logoHash: null,
   logoType: null,
@@ -78,16 +83,16 @@ const noLogo: { readonly [Field in keyof LogoFile]: null } = {
 };
 
 /** Changes parts of a merchant's branding. A part that is left out stays unchanged; null removes a part. */
-export async function updateBranding(
+export async function updateMerchantBranding(
   transaction: Transaction,
   access: { readonly merchantId: string | null; readonly now: Date },
-  { merchantId, logo, ...texts }: BrandingUpdate,
+  { merchantId, logo, ...texts }: MerchantBrandingColumnUpdate,
 ): Promise<void> {
   if (access.merchantId !== null && access.merchantId !== merchantId)
     throw createFailure("merchant_not_found");
   const { file, faults } =
     typeof logo === "string"
-      ? decodeLogoFile("/logo", logo)
+      ? decodeMerchantLogoFile("/logo", logo)
       : { file: logo === null ? noLogo : undefined, faults: [] };
   requireNoFaults([...findBrandingFaults(texts), ...faults]);
   const merchant = await transaction
@@ -108,7 +113,7 @@ export async function updateBranding(
 
 const withoutUndefined = (
   values: Readonly<Record<string, string | null | undefined>>,
-): Partial<BrandingTexts> =>
+): Partial<MerchantBrandingTexts> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
 /** Maximum length of a merchant's display name, in characters. */
@@ -120,12 +125,12 @@ const patternFaults = (
   field: string,
   value: string | null | undefined,
   [rule, message]: readonly [RegExp, string],
-): Faults =>
+): InputFaults =>
   typeof value !== "string" || (value.length <= 254 && rule.test(value))
     ? []
-    : [createBodyFault(field, "pattern_mismatch", message)];
+    : [createRequestBodyFault(field, "pattern_mismatch", message)];
 
-function findBrandingFaults(texts: Omit<BrandingUpdate, "merchantId" | "logo">): Faults {
+function findBrandingFaults(texts: Omit<MerchantBrandingColumnUpdate, "merchantId" | "logo">): InputFaults {
   const { displayName, color, supportEmail, supportPhone } = texts;
   return [
     ...findTextFaults("/displayName", displayName, { max: displayNameLengthMax }),

@@ -4,18 +4,18 @@
  */
 import { createHash } from "node:crypto";
 import { imageSize } from "image-size";
-import { createBodyFault, type Faults } from "#foundation/faults.ts";
+import { createRequestBodyFault, type InputFaults } from "#foundation/faults.ts";
 
 export const logoTypes = ["image/png", "image/jpeg", "image/webp"] as const;
-export type LogoType = (typeof logoTypes)[number];
+export type LogoFileType = (typeof logoTypes)[number];
 
 /** Maximum size of a logo file in bytes, and maximum width and height of a logo in pixels. */
 export const logoBounds = { bytesMax: 131_072, pixelsMax: 2000 } as const;
 
-export interface LogoFile {
+export interface MerchantLogoFile {
   readonly logo: Buffer;
   readonly logoHash: string;
-  readonly logoType: LogoType;
+  readonly logoType: LogoFileType;
   readonly logoWidth: number;
   readonly logoHeight: number;
 }
@@ -23,15 +23,15 @@ export interface LogoFile {
 const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** A valid logo, or the faults of a logo that is not valid. */
-export interface LogoDecodeResult {
-  readonly file?: LogoFile;
-  readonly faults: Faults;
+export interface LogoFileDecodeResult {
+  readonly file?: MerchantLogoFile;
+  readonly faults: InputFaults;
 }
 
 /** Decodes a logo file from base64 (RFC 4648, section 4) and checks it. */
-export function decodeLogoFile(field: string, text: string): LogoDecodeResult {
-  const refuse = (code: string, message: string): LogoDecodeResult => ({
-    faults: [createBodyFault(field, code, message)],
+export function decodeMerchantLogoFile(field: string, text: string): LogoFileDecodeResult {
+  const refuse = (code: string, message: string): LogoFileDecodeResult => ({
+    faults: [createRequestBodyFault(field, code, message)],
   });
   if (text === "" || !base64Format.test(text))
     return refuse("pattern_mismatch", "The logo must be a file in base64, without line breaks.");
@@ -54,7 +54,7 @@ export function decodeLogoFile(field: string, text: string): LogoDecodeResult {
 }
 
 /** Detects the type of an image file from its first bytes, as the WHATWG MIME Sniffing Standard describes. */
-function detectType(bytes: Buffer): LogoType | undefined {
+function detectType(bytes: Buffer): LogoFileType | undefined {
   const start = bytes.subarray(0, 12).toString("latin1");
   if (start.startsWith("\u0089PNG\r\n\u001a\n")) return "image/png";
   if (start.startsWith("\u00ff\u00d8\u00ff")) return "image/jpeg";

@@ -11,12 +11,12 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
-import type { Keyring } from "#foundation/encryption.ts";
-import { type EventSubjectRenderFunction, withOutbox } from "#webhooks/outbox.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
+import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { OrderCancellationRecord, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
-import { findOrders, isOrderOfOtherBuyer, type OrderPartKind, orderPartTables } from "./find-orders.ts";
+import { findOrders, isOrderOfOtherBuyer, type KindOfObjectInOrder, orderPartTables } from "./find-orders.ts";
 import { createOrderConflictFailure } from "./order-checks.ts";
 import {
   appendOrderCompletionToTimeline,
@@ -111,10 +111,10 @@ export async function lockOrder(
  * Finds the id of the order to which a part belongs, for example a payment. Throws `resource_not_found` if
  * the part belongs to another merchant or has no order.
  */
-export async function findOrderIdByPartId(
+export async function findOrderIdOfOrderPart(
   transaction: Transaction,
   { merchantId }: Pick<OrderCommandContext, "merchantId">,
-  { part, id }: { readonly part: OrderPartKind; readonly id: string },
+  { part, id }: { readonly part: KindOfObjectInOrder; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
     select order_id from ${sql.table(orderPartTables[part])} where id = ${toDatabaseSafeId(id)}
@@ -219,7 +219,7 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
 export interface SystemOrderChangeServices {
   readonly db: Database;
   readonly now: Date;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly publicUrl: string;
   readonly render: EventSubjectRenderFunction;
   readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
@@ -236,7 +236,7 @@ export function changeOrderAsSystem<Changed>(
 ): Promise<Changed> {
   const { db, now, render, reindex, keyring, publicUrl, events } = services;
   return runInTransaction(db, (transaction) =>
-    withOutbox(transaction, { merchantId, now, cause: systemCause, render }, (outbox) =>
+    runWithEventOutbox(transaction, { merchantId, now, cause: systemCause, render }, (outbox) =>
       work(transaction, {
         merchantId,
         now,
@@ -265,7 +265,7 @@ interface OrderPartChange {
   readonly work: OrderChangeFunction;
 }
 
-export async function changeOrderOfPart(
+export async function changeOrderByPartId(
   transaction: Transaction,
   context: OrderCommandContext,
   { orderId, work }: OrderPartChange,

@@ -3,13 +3,16 @@
  * authorized.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type LockedCartAndSession, lockCartAndSession } from "#commerce/checkout/change-session.ts";
 import {
-  createSessionConflictFailure,
-  requireProcessingSession,
+  type LockedCartAndCheckoutSession,
+  lockCartAndCheckoutSession,
+} from "#commerce/checkout/change-session.ts";
+import {
+  createCheckoutSessionConflictFailure,
+  requireProcessingCheckoutSession,
 } from "#commerce/checkout/session-aggregate.ts";
-import { type SessionSubmitInput, submitSession } from "#commerce/checkout/submit-session.ts";
-import { lockOpenSessionPayment } from "#commerce/payments/payment-rows.ts";
+import { type SubmitCheckoutSessionInput, submitCheckoutSession } from "#commerce/checkout/submit-session.ts";
+import { lockOpenCheckoutSessionPayment } from "#commerce/payments/payment-rows.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -23,31 +26,31 @@ import { placeOrder, toOrderPayment } from "./place-order.ts";
  * Submits a checkout session and places the order if the total is 0. A transaction can save a cart only once.
  * So if submitting has changed the cart, the order is placed by background work, in another transaction.
  */
-export async function submitSessionAndPlaceFreeOrder(
+export async function submitCheckoutSessionAndPlaceFreeOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: SessionSubmitInput,
-): Promise<LockedCartAndSession> {
-  const { cart, session, isCartChanged } = await submitSession(transaction, context, input);
+  input: SubmitCheckoutSessionInput,
+): Promise<LockedCartAndCheckoutSession> {
+  const { cart, session, isCartChanged } = await submitCheckoutSession(transaction, context, input);
   if (session.amountTotalMinor > 0 || isCartChanged) return { cart, session };
   return placeOrder(transaction, context, { cart, session, payment: null });
 }
 
-export interface SessionCompleteInput extends ExpectedVersionInput {
+export interface CompleteCheckoutSessionInput extends ExpectedVersionInput {
   readonly sessionId: string;
 }
 
-export async function completeSession(
+export async function completeCheckoutSession(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: SessionCompleteInput,
-): Promise<LockedCartAndSession> {
-  const { cart, session } = await lockCartAndSession(transaction, context, input.sessionId);
-  requireProcessingSession(session, input, context.now);
-  const payment = await lockOpenSessionPayment(transaction, session.id);
+  input: CompleteCheckoutSessionInput,
+): Promise<LockedCartAndCheckoutSession> {
+  const { cart, session } = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
+  requireProcessingCheckoutSession(session, input, context.now);
+  const payment = await lockOpenCheckoutSessionPayment(transaction, session.id);
   const isReady = payment === undefined ? session.amountTotalMinor === 0 : payment.status === "authorized";
   if (!isReady)
-    throw createSessionConflictFailure("checkout_session_processing", session, { now: context.now });
+    throw createCheckoutSessionConflictFailure("checkout_session_processing", session, { now: context.now });
   return placeOrder(transaction, context, {
     cart,
     session,
@@ -89,7 +92,7 @@ async function placeFreeCheckout(
   context: OrderCommandContext,
   sessionId: string,
 ): Promise<boolean> {
-  const { cart, session } = await lockCartAndSession(transaction, context, sessionId);
+  const { cart, session } = await lockCartAndCheckoutSession(transaction, context, sessionId);
   if (session.status !== "processing" || session.amountTotalMinor !== 0) return false;
   await placeOrder(transaction, context, { cart, session, payment: null });
   return true;

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
-import { createPaddedInListTemplate, prepareStatement } from "#database/prepared-template.ts";
+import { createPaddedInListTemplate, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
@@ -21,7 +21,7 @@ export interface OrderPartOwner {
  */
 export async function findOrderPartOwner(
   reader: DatabaseReader,
-  { part, id }: { readonly part: OrderPartKind; readonly id: string },
+  { part, id }: { readonly part: KindOfObjectInOrder; readonly id: string },
 ): Promise<OrderPartOwner | undefined> {
   const { rows } =
     await sql<OrderPartOwner>`select merchant_id, order_id from ${sql.table(orderPartTables[part])}
@@ -70,7 +70,7 @@ export const orderPartTables = {
 } as const;
 
 /** The kinds of objects that belong to an order and have their own id. */
-export type OrderPartKind = keyof typeof orderPartTables;
+export type KindOfObjectInOrder = keyof typeof orderPartTables;
 
 /**
  * Returns true if the caller acts for a buyer and the order belongs to another buyer. An order without a
@@ -98,7 +98,7 @@ export async function findOrders(
   const write = (): RawBuilder<unknown> =>
     sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id
       where o.id ${list.write()}`;
-  const statement = prepareStatement<{ order: OrderAggregate }>(reader, {
+  const statement = prepareStatementTemplate<{ order: OrderAggregate }>(reader, {
     form: `orders ${list.form}`,
     write,
     values: list.values,
@@ -224,7 +224,7 @@ const aggregate = sql<OrderAggregate>`json_build_object(
  * Returns, by id of the checkout session, the failure code of the session's latest payment if this payment
  * has failed.
  */
-export async function findSessionPaymentFailureCodes(
+export async function findCheckoutSessionPaymentFailureCodes(
   reader: DatabaseReader,
   sessionIds: readonly string[],
 ): Promise<Map<string, string>> {

@@ -2,8 +2,8 @@
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  findMetPromotionConditions,
-  type MetPromotionConditions,
+  findLinesMeetingPromotionConditions,
+  type LinesMeetingPromotionConditions,
 } from "#commerce/promotions/choose-promotions.ts";
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
@@ -129,7 +129,7 @@ async function placedPromotions(
   return applied.map(({ promotionId, trigger, kind, code, titles, discountMinor, allocations }) => {
     const rule = rules.get(promotionId);
     const { boughtLineIds, minimum } =
-      rule === undefined ? noConditions : findMetPromotionConditions(rule, conditionLines);
+      rule === undefined ? noConditions : findLinesMeetingPromotionConditions(rule, conditionLines);
     return {
       promotionId,
       trigger,
@@ -147,4 +147,4 @@ async function placedPromotions(
   });
 }
 
-const noConditions: MetPromotionConditions = { boughtLineIds: [], minimum: null };
+const noConditions: LinesMeetingPromotionConditions = { boughtLineIds: [], minimum: null };

@@ -8,7 +8,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, type IdKind, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import { createSqlConditionsForBuyer } from "#commerce/carts/find-carts.ts";
-import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
+import { type KindOfObjectInOrder, orderPartTables } from "./find-orders.ts";
 import type {
   OrderFulfillmentStatus,
   OrderPaymentStatus,
@@ -102,7 +102,7 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
  * Returns the query that selects order ids and totals (in minor units). The caller adds the order and the
  * limit, or counts the rows.
  */
-export function buildOrderIdQuery(
+export function buildOrderIdSqlQuery(
   reader: DatabaseReader,
   filter: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
@@ -114,7 +114,7 @@ export function buildOrderIdQuery(
 }
 
 /** For each kind of order part (payment, refund and so on), the kind of id that these parts have. */
-const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
+const idKinds: Readonly<Record<KindOfObjectInOrder, IdKind>> = {
   payment: "payment",
   refund: "refund",
   fulfillment: "fulfillment",
@@ -123,7 +123,7 @@ const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
 };
 
 export interface OrderPartFilter {
-  readonly part: OrderPartKind;
+  readonly part: KindOfObjectInOrder;
   /** The merchant whose order parts are selected; null selects the parts of all merchants. */
   readonly merchantId: string | null;
   readonly status?: Optional<string>;
@@ -143,7 +143,7 @@ export interface OrderPartIds {
  * Returns the query that selects the ids of order parts. Ids begin with the time of creation, so a period is
  * a range of ids.
  */
-export function buildOrderPartIdQuery(
+export function buildOrderPartIdSqlQuery(
   reader: DatabaseReader,
   { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
 ): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIds> {

@@ -5,9 +5,9 @@
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { CartLineDisplayFields, StoredDeliveryOption } from "#commerce/carts/cart-aggregate.ts";
-import type { LocalizedMap } from "#commerce/catalog/read-products.ts";
+import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
-import type { PolicyRules } from "#commerce/markets/policy-rules.ts";
+import type { MerchantPolicyRules } from "#commerce/markets/policy-rules.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
 import type {
   FulfillmentStatus,
@@ -49,12 +49,12 @@ export interface OrderLine {
   readonly refunded: number;
 }
 
-export interface LineQuantity {
+export interface OrderLineIdAndQuantity {
   readonly lineId: string;
   readonly quantity: number;
 }
 
-export interface FulfillmentLine extends LineQuantity {
+export interface FulfillmentLine extends OrderLineIdAndQuantity {
   /** Number of units in this line that are to be sent again and have no reserved stock; 0 if left out. */
   readonly unreserved?: number;
 }
@@ -107,14 +107,14 @@ export interface OrderRefund {
   readonly amountMinor: number;
   readonly reason: RefundCause;
   readonly note: string | null;
-  readonly lines: readonly (LineQuantity & { readonly amountMinor: number })[];
+  readonly lines: readonly (OrderLineIdAndQuantity & { readonly amountMinor: number })[];
   readonly shippingMinor: number;
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-export interface ReturnLine extends LineQuantity {
+export interface ReturnLine extends OrderLineIdAndQuantity {
   readonly received: number;
   readonly accepted: number;
   readonly restocked: number;
@@ -152,7 +152,7 @@ export interface OrderPolicy {
    */
   readonly summaries: Readonly<Record<string, string>>;
   readonly url: string | null;
-  readonly rules: PolicyRules;
+  readonly rules: MerchantPolicyRules;
   readonly capturedAt: string;
 }
 
@@ -182,7 +182,7 @@ export interface OrderWarranty {
 }
 
 export interface CancellationRequest {
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
   readonly reason: CancellationReason;
   readonly note: string | null;
   readonly actor: OrderActor;
@@ -209,7 +209,7 @@ export interface OrderPromotion {
   readonly trigger: "code" | "automatic";
   readonly kind: PromotionKind;
   readonly code: string | null;
-  readonly titles: LocalizedMap;
+  readonly titles: LocalizedTextMap;
   readonly discountMinor: number;
   /**
    * The amounts that the promotion deducts from each order line. The entry with `lineId` null is the amount

@@ -4,8 +4,8 @@
  */
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findDuplicateFaults,
   requireNoFaults,
@@ -17,7 +17,7 @@ import {
   type FailureConflictDetail,
 } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import type { LineQuantity, OrderAggregate } from "./order-aggregate.ts";
+import type { OrderLineIdAndQuantity, OrderAggregate } from "./order-aggregate.ts";
 
 const linesMax = 200;
 const quantityMax = 9999;
@@ -27,7 +27,9 @@ export const noteLengthMax = 500;
  * Returns the faults in a caller's selection of order lines that can be found without reading the order; none
  * if `lines` is null or undefined.
  */
-export function findOrderLineSelectionFaults(lines: readonly LineQuantity[] | null | undefined): Faults {
+export function findOrderLineSelectionFaults(
+  lines: readonly OrderLineIdAndQuantity[] | null | undefined,
+): InputFaults {
   if (lines === null || lines === undefined) return [];
   return [
     ...findListLengthFaults("/lines", lines, { min: 1, max: linesMax }),
@@ -41,13 +43,16 @@ export function findOrderLineSelectionFaults(lines: readonly LineQuantity[] | nu
   ];
 }
 
-export function requireKnownOrderLines(order: OrderAggregate, lines: readonly LineQuantity[]): void {
+export function requireKnownOrderLines(
+  order: OrderAggregate,
+  lines: readonly OrderLineIdAndQuantity[],
+): void {
   const known = new Set(order.lines.map(({ id }) => id));
   requireNoFaults(
     lines.flatMap(({ lineId }, index) =>
       known.has(lineId)
         ? []
-        : [createBodyFault(`/lines/${index}/lineId`, "unknown", "The order has no such line.")],
+        : [createRequestBodyFault(`/lines/${index}/lineId`, "unknown", "The order has no such line.")],
     ),
   );
 }
@@ -63,7 +68,7 @@ export interface SelectableOrderLineUnits<Reason extends { readonly code: string
 }
 
 export interface OrderLineSelection<Reason extends { readonly code: string }> {
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
   readonly selectable: readonly SelectableOrderLineUnits<Reason>[];
   /** The reason that the failure contains if no refused line has reasons that apply only to this line. */
   readonly reason: string;
@@ -74,7 +79,7 @@ export interface OrderLineSelection<Reason extends { readonly code: string }> {
  * Throws if the caller selected more units of a line than the command may select. The failure names all such
  * lines, with the reasons why no more units can be selected.
  */
-export function requireSelectableUnits<Reason extends { readonly code: string }>(
+export function requireSelectableOrderLineUnits<Reason extends { readonly code: string }>(
   order: OrderAggregate,
   selection: OrderLineSelection<Reason>,
 ): void {
@@ -91,7 +96,7 @@ export function requireSelectableUnits<Reason extends { readonly code: string }>
   throw createFailure("invalid_state", {
     message: selection.message,
     details: short.map(({ index, quantity }) =>
-      createBodyFault(
+      createRequestBodyFault(
         `/lines/${index}/quantity`,
         "too_large",
         `At most ${quantity} units of this line can be selected.`,
@@ -110,17 +115,21 @@ export interface MoneyAmountInput {
 }
 
 /** Returns the faults in an amount of money that the caller entered; none if the amount is null or undefined. */
-export function findMoneyAmountFaults(amount: MoneyAmountInput | null | undefined): Faults {
+export function findMoneyAmountFaults(amount: MoneyAmountInput | null | undefined): InputFaults {
   return findIntegerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }
 
-export function requireOrderCurrency(
+export function requireAmountInOrderCurrency(
   { currency }: OrderAggregate,
   amount: MoneyAmountInput | null | undefined,
 ): void {
   if (amount === null || amount === undefined || amount.currency === currency) return;
   requireNoFaults([
-    createBodyFault("/amount/currency", "currency_mismatch", "The currency must be the order's currency."),
+    createRequestBodyFault(
+      "/amount/currency",
+      "currency_mismatch",
+      "The currency must be the order's currency.",
+    ),
   ]);
 }
 

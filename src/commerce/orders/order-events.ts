@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { type EventType, eventTypes } from "#webhooks/event-types.ts";
-import type { Outbox } from "#webhooks/outbox.ts";
+import type { EventOutbox } from "#webhooks/outbox.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor } from "./order-states.ts";
 
@@ -70,7 +70,7 @@ export async function insertOrderTimelineEntries(
  * event that the change names, `order.completed` if the change completed the order, or else `order.updated`.
  */
 export function publishOrderEvents(
-  { outbox }: { readonly outbox: Outbox },
+  { outbox }: { readonly outbox: EventOutbox },
   events: readonly OrderEvent[],
   { before, after }: { readonly before: OrderAggregate; readonly after: OrderAggregate },
 ): void {

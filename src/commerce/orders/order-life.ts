@@ -14,7 +14,7 @@ import { createOrderConflictFailure } from "./order-checks.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 import type { OrderStatus } from "./order-states.ts";
 
-export interface OrderHoldInput extends OrderIdAndExpectedVersion {
+export interface HoldOrderInput extends OrderIdAndExpectedVersion {
   readonly reason: string;
 }
 
@@ -41,7 +41,7 @@ export function confirmOrder(
 export function holdOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: OrderHoldInput,
+  input: HoldOrderInput,
 ): Promise<OrderAggregate> {
   requireNoFaults(findTextFaults("/reason", input.reason, { max: holdReasonLengthMax }));
   const outcome: OrderChangeOutcome = { holdReason: input.reason, events: [{ type: "order.on_hold" }] };

@@ -4,7 +4,7 @@
  * `deriveOrderStatuses`, so the statuses always match the parts.
  */
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderLine,
   OrderPayment,
@@ -227,7 +227,7 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
     ),
   ];
   return notReceived
-    .flatMap(({ lines }): readonly LineQuantity[] => lines)
+    .flatMap(({ lines }): readonly OrderLineIdAndQuantity[] => lines)
     .reduce((sum, { lineId, quantity }) => (lineId === id ? sum + quantity : sum), 0);
 }
 

@@ -21,13 +21,13 @@ export interface OrderTimeWindow {
   readonly estimated: boolean;
 }
 
-export interface TimeWindowLength {
+export interface OrderTimeWindowLength {
   readonly days?: number;
   readonly months?: number;
 }
 
 /** The times at which the units of an order line reached the buyer or are expected to reach the buyer. */
-export interface OrderLineArrival {
+export interface OrderLineArrivalTime {
   /**
    * The time from which the time windows of the order line are counted: its latest delivery, or its expected
    * delivery if no unit has been delivered.
@@ -47,7 +47,7 @@ const transitDays = 7;
  */
 export function calculateEndOfDayAfterDuration(
   instant: string,
-  length: TimeWindowLength,
+  length: OrderTimeWindowLength,
   timeZone: string,
 ): string {
   const day = Temporal.Instant.from(instant).toZonedDateTimeISO(timeZone).toPlainDate().add(length);
@@ -92,7 +92,7 @@ export function getTimeWindowBoundaries({
 export function calculateOrderLineArrival(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
-): OrderLineArrival | null {
+): OrderLineArrivalTime | null {
   const own = parcelsOf(order, line).filter(({ status }) => sentStatuses.has(status));
   const came = getOrderLineDeliveryTime(order, line);
   const due = latest(own.filter(({ deliveredAt }) => deliveredAt === null).map(({ shippedAt }) => shippedAt));
@@ -146,7 +146,7 @@ function parcelLossTime({
   return laterByDays(estimatedDeliveryAt ?? laterByDays(shippedAt, transitDays), transitDays);
 }
 
-export interface TimeWindowTerms extends TimeWindowLength {
+export interface OrderTimeWindowTerms extends OrderTimeWindowLength {
   /**
    * The time window ends no earlier than the end of this day (`YYYY-MM-DD`). If neither days nor months are
    * given, the window has no end.
@@ -157,8 +157,8 @@ export interface TimeWindowTerms extends TimeWindowLength {
 /** Returns a time window that is counted from the arrival of an order line at the buyer. */
 export function calculateTimeWindowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
-  arrival: OrderLineArrival | null,
-  counted: TimeWindowTerms,
+  arrival: OrderLineArrivalTime | null,
+  counted: OrderTimeWindowTerms,
 ): OrderTimeWindow {
   if (arrival === null) return { clock: "delivered", startsAt: null, endsAt: null, estimated: false };
   const { days, months, extendUntil = null } = counted;

@@ -2,7 +2,12 @@
  * Computes the value of units of an order, and the effects of their cancellation on stock, fulfillments and
  * payments. Pure. The command that cancels orders and the cancellation eligibility both use these functions.
  */
-import type { LineQuantity, OrderAggregate, OrderFulfillment, OrderLine } from "./order-aggregate.ts";
+import type {
+  OrderLineIdAndQuantity,
+  OrderAggregate,
+  OrderFulfillment,
+  OrderLine,
+} from "./order-aggregate.ts";
 import {
   computeAuthorizedAmountMinor,
   computeNetCapturedAmountMinor,
@@ -10,7 +15,7 @@ import {
   getUncanceledQuantity,
 } from "./order-statuses.ts";
 
-export interface CanceledUnits extends LineQuantity {
+export interface CanceledOrderLineUnits extends OrderLineIdAndQuantity {
   readonly variantId: string;
   /**
    * Number of canceled units that are still in the stock on hand, because they were not packed. Such units
@@ -30,11 +35,11 @@ export interface CanceledUnits extends LineQuantity {
  */
 export interface FulfillmentAfterCancellation {
   readonly fulfillmentId: string;
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
-export interface CancellationValue {
-  readonly lines: readonly CanceledUnits[];
+export interface CanceledUnitsValue {
+  readonly lines: readonly CanceledOrderLineUnits[];
   /**
    * The part of the shipping price that the buyer need no longer pay, in minor units; 0 if units that require
    * shipping are left.
@@ -61,7 +66,10 @@ type Valued = Pick<
  * Computes the value and the effects of canceling unsent units. `lines` must contain each order line at most
  * once.
  */
-export function calculateCancellationValue(order: Valued, lines: readonly LineQuantity[]): CancellationValue {
+export function calculateCanceledUnitsValue(
+  order: Valued,
+  lines: readonly OrderLineIdAndQuantity[],
+): CanceledUnitsValue {
   const quantities = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
   const units = order.lines.flatMap((line) => {
     const quantity = quantities.get(line.id) ?? 0;
@@ -92,7 +100,7 @@ export function calculateCancellationValue(order: Valued, lines: readonly LineQu
 function unitsOf(
   order: Valued,
   { line, quantity }: { readonly line: OrderLine; readonly quantity: number },
-): CanceledUnits {
+): CanceledOrderLineUnits {
   const waiting = Math.min(quantity, getUncanceledQuantity(line) - line.allocated);
   return {
     lineId: line.id,

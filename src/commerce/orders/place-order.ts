@@ -9,9 +9,9 @@ import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/cart-transitions.ts";
 import {
-  type LockedCartAndSession,
-  saveSession,
-  publishSessionEvent,
+  type LockedCartAndCheckoutSession,
+  saveCheckoutSession,
+  publishCheckoutSessionEvent,
 } from "#commerce/checkout/change-session.ts";
 import { convertHoldsToOrderStock } from "#commerce/inventory/order-stock.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
@@ -22,17 +22,17 @@ import type { OrderCommandContext } from "./change-order.ts";
 import { type OrderEvent, publishOrderEvents, insertOrderTimelineEntries } from "./order-events.ts";
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { findOrders } from "./find-orders.ts";
-import { snapshotPolicies } from "./snapshot-policies.ts";
+import { snapshotPoliciesForOrder } from "./snapshot-policies.ts";
 import { insertOrder, insertOrderLines, type OrderLineFromCart } from "./insert-order.ts";
 
 /** A checkout session and its cart; both are locked, and the session's status is `processing`. */
-export interface SubmittedCheckout extends LockedCartAndSession {
+export interface SubmittedCheckout extends LockedCartAndCheckoutSession {
   /** The authorized payment, which the caller has already saved; null if the order's total is 0. */
   readonly payment: OrderPayment | null;
 }
 
 /** The placed order, with its cart and checkout session after the order was placed. */
-export interface PlacedOrder extends LockedCartAndSession {
+export interface PlacedOrder extends LockedCartAndCheckoutSession {
   readonly order: OrderAggregate;
 }
 
@@ -59,7 +59,7 @@ export async function placeOrder(
     payment,
   });
   await insertOrderLines(transaction, context, { orderId, lines });
-  await snapshotPolicies(transaction, context, {
+  await snapshotPoliciesForOrder(transaction, context, {
     orderId,
     marketId: cart.marketId,
     country: cart.country,
@@ -70,7 +70,7 @@ export async function placeOrder(
     await transaction.updateTable("payment").set({ orderId }).where("id", "=", payment.id).execute();
   const events: OrderEvent[] = [...paymentEvents(payment), { type: "order.placed" }];
   await insertOrderTimelineEntries(transaction, context, { orderId, events });
-  const completed = await saveSession(transaction, context, {
+  const completed = await saveCheckoutSession(transaction, context, {
     session,
     patch: { status: "completed", completedAt: now, orderId },
   });
@@ -78,7 +78,7 @@ export async function placeOrder(
   if (order === undefined) throw new Error(`Order ${orderId} was placed but cannot be read.`);
   publishOrderEvents(context, events, { before: order, after: order });
   const ordered = await completeCart(transaction, context, { cart, orderId });
-  publishSessionEvent(context, "checkout_session.completed", {
+  publishCheckoutSessionEvent(context, "checkout_session.completed", {
     before: session,
     after: completed,
     carts: { before: cart, after: ordered },

@@ -5,9 +5,9 @@
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";
-import { toAbsoluteMediaUrl, type RenderedImage } from "#commerce/catalog/render-product.ts";
+import { toAbsoluteMediaUrl, type RenderedProductImage } from "#commerce/catalog/render-product.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
 import { createOpaqueBuyerReference } from "./opaque-buyers.ts";
@@ -39,7 +39,7 @@ export interface OrderLineView {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  readonly image: RenderedImage | null;
+  readonly image: RenderedProductImage | null;
   readonly unitPrice: Money;
   readonly quantities: OrderLineUnitCounts;
   readonly subtotal: Money;
@@ -242,7 +242,7 @@ function toTotals(order: OrderAggregate): OrderTotals {
 }
 
 function titleOf({ titles }: OrderPromotion, { locale, merchant }: OrderAggregate): string {
-  return titles[chooseLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
+  return titles[chooseBestLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
 }
 
 function linksOf({ id }: OrderAggregate, publicUrl: string): OrderView["links"] {

@@ -4,7 +4,7 @@
  */
 import { type Money, createMoney } from "#foundation/money.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderFulfillment,
   OrderPayment,
@@ -47,7 +47,7 @@ export interface RefundView {
   readonly amount: Money;
   readonly reason: OrderRefund["reason"];
   readonly note: string | null;
-  readonly lines: readonly (LineQuantity & { readonly amount: Money })[];
+  readonly lines: readonly (OrderLineIdAndQuantity & { readonly amount: Money })[];
   readonly shipping: Money;
   readonly version: number;
   readonly createdAt: string;
@@ -83,7 +83,7 @@ export function toFulfillmentView(
 }
 
 /** The order or checkout session to which a payment belongs. */
-export interface PaymentOwner {
+export interface OrderOrSessionOfPayment {
   readonly orderId: string | null;
   readonly sessionId: string;
   readonly currency: string;
@@ -91,7 +91,7 @@ export interface PaymentOwner {
 
 export function toPaymentView(
   payment: Omit<OrderPayment, "pending" | "provider">,
-  { orderId, sessionId, currency }: PaymentOwner,
+  { orderId, sessionId, currency }: OrderOrSessionOfPayment,
 ): PaymentView {
   const { id, status, methodType, failureCode, disputedAt, disputeReason, version, createdAt, updatedAt } =
     payment;
@@ -116,7 +116,7 @@ export function toPaymentView(
 
 export function toRefundView(
   refund: OrderRefund,
-  { orderId, currency }: Pick<PaymentOwner, "orderId" | "currency">,
+  { orderId, currency }: Pick<OrderOrSessionOfPayment, "orderId" | "currency">,
 ): RefundView {
   const { id, paymentId, returnId, status, reason, note, version, createdAt, updatedAt } = refund;
   return {

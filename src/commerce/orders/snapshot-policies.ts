@@ -17,10 +17,10 @@ import {
 } from "#commerce/markets/policy-rules.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
-export interface PoliciesToSnapshot {
+export interface PoliciesToSnapshotForOrder {
   readonly orderId: string;
   readonly marketId: string;
   readonly country: string;
@@ -39,10 +39,10 @@ interface PolicyFound {
   readonly merchantLocale: string;
 }
 
-export async function snapshotPolicies(
+export async function snapshotPoliciesForOrder(
   transaction: Transaction,
   { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
-  order: PoliciesToSnapshot,
+  order: PoliciesToSnapshotForOrder,
 ): Promise<void> {
   const { rows } = await sql<PolicyFound>`
     select p.type, p.market_id, p.summaries, p.url, p.rules, m.currency, m.default_locale as market_locale,
@@ -80,7 +80,7 @@ interface Snapshot {
 
 function snapshotOf(
   type: PolicyType,
-  { found, order }: { readonly found: PolicyFound | undefined; readonly order: PoliciesToSnapshot },
+  { found, order }: { readonly found: PolicyFound | undefined; readonly order: PoliciesToSnapshotForOrder },
 ): Snapshot {
   const stored: StoredPolicyRules = found === undefined ? {} : inCurrency(found, order.currency);
   const rules = completePolicyRulesWithDefaults(type, stored, order);
@@ -97,7 +97,7 @@ function summaryOf(
   { summaries, marketLocale, merchantLocale }: PolicyFound,
   locale: string,
 ): string | undefined {
-  return summaries[chooseLocale(Object.keys(summaries), [locale], [marketLocale, merchantLocale]) ?? ""];
+  return summaries[chooseBestLocale(Object.keys(summaries), [locale], [marketLocale, merchantLocale]) ?? ""];
 }
 
 /**

@@ -7,7 +7,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
 import {
@@ -26,7 +26,7 @@ import type { PaymentProvider } from "./provider.ts";
 export interface PaymentOperationDriverOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly provider: PaymentProvider;
   readonly log: Log;
   /**

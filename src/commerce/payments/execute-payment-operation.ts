@@ -6,7 +6,7 @@
  * after 24 hours if the provider still answers `pending`. Other operations are repeated until the provider
  * returns an outcome.
  */
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { ClaimedPaymentOperation } from "./payment-operations.ts";
 import type {
   PaymentProviderRequest,
@@ -17,7 +17,7 @@ import type {
   CaptureVoidOrRefundResult,
   PaymentProvider,
 } from "./provider.ts";
-import { getPaymentTokenSealContext } from "./payment-rows.ts";
+import { getPaymentTokenEncryptionContext } from "./payment-rows.ts";
 
 /**
  * The final outcome of a payment operation. `timed_out` means that the payment provider returned no outcome
@@ -31,7 +31,7 @@ export type PaymentOperationOutcome =
 
 export interface PaymentExecutionContext {
   readonly provider: PaymentProvider;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly now: Date;
   readonly signal: AbortSignal;
   /**
@@ -144,14 +144,14 @@ async function authorize(
 
 function decryptToken(
   { paymentId, tokenSealed, tokenDataKey, tokenKeyId }: ClaimedPaymentOperation,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
 ): string {
   if (tokenSealed === null || tokenDataKey === null || tokenKeyId === null)
     throw new Error(`Payment ${paymentId} cannot be authorized: its payment token is missing.`);
   return keyring
     .open(
       { sealed: tokenSealed, dataKey: tokenDataKey, keyId: tokenKeyId },
-      getPaymentTokenSealContext(paymentId),
+      getPaymentTokenEncryptionContext(paymentId),
     )
     .toString("utf8");
 }

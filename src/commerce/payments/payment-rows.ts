@@ -6,7 +6,7 @@ import type { Selectable, Updateable } from "kysely";
 import type { PaymentTable } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
-import type { Keyring, SealContext } from "#foundation/encryption.ts";
+import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { queuePaymentOperation } from "./payment-operations.ts";
 
@@ -34,7 +34,7 @@ export function lockPayment(transaction: Transaction, id: string): Promise<Payme
  * Locks the pending or authorized payment of a checkout session that has no order yet. A session has at most
  * one such payment; returns undefined if it has none.
  */
-export function lockOpenSessionPayment(
+export function lockOpenCheckoutSessionPayment(
   transaction: Transaction,
   sessionId: string,
 ): Promise<PaymentRow | undefined> {
@@ -92,7 +92,7 @@ interface NewPayment {
   readonly amountMinor: number;
   readonly currency: string;
   readonly token: string;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly now: Date;
   readonly events: InProcessEvents;
 }
@@ -101,7 +101,7 @@ interface NewPayment {
  * Returns the table, column and row to which the encryption of a payment's token is bound, so that a token
  * that is copied to another payment cannot be decrypted there.
  */
-export const getPaymentTokenSealContext = (paymentId: string): SealContext => ({
+export const getPaymentTokenEncryptionContext = (paymentId: string): EncryptionContext => ({
   table: "payment",
   column: "token_sealed",
   rowId: paymentId,
@@ -111,7 +111,7 @@ export const getPaymentTokenSealContext = (paymentId: string): SealContext => ({
 export async function startPayment(transaction: Transaction, payment: NewPayment): Promise<string> {
   const { merchantId, sessionId, amountMinor, currency, token, keyring, now, events } = payment;
   const id = createId("payment", now.getTime());
-  const { sealed, dataKey, keyId } = keyring.seal(token, getPaymentTokenSealContext(id));
+  const { sealed, dataKey, keyId } = keyring.seal(token, getPaymentTokenEncryptionContext(id));
   await transaction
     .insertInto("payment")
     .values({

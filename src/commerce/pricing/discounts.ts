@@ -170,7 +170,7 @@ function discountLines(
   );
   if (rule.kind === "percentage")
     return entitledMinor.map((leftMinor) =>
-      multiplyDivideHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints),
+      multiplyAndDivideRoundingHalfEven(leftMinor, rule.basisPoints, wholeBasisPoints),
     );
   return allocateTotalByWeight(Math.min(rule.amountMinor, sumMinorUnits(entitledMinor)), entitledMinor);
 }
@@ -244,7 +244,7 @@ function discountUnits(
     const taken = Math.min(open, count);
     linesMinor[position] =
       (linesMinor[position] ?? 0) +
-      multiplyMinorUnits(multiplyDivideHalfEven(unitMinor, basisPoints, wholeBasisPoints), taken);
+      multiplyMinorUnits(multiplyAndDivideRoundingHalfEven(unitMinor, basisPoints, wholeBasisPoints), taken);
     open -= taken;
   }
   return linesMinor;
@@ -259,7 +259,11 @@ export class AmountOutOfRangeError extends Error {
 }
 
 /** Returns value × numerator ÷ denominator, rounded to an integer; halves are rounded to the even neighbour. */
-export function multiplyDivideHalfEven(value: number, numerator: number, denominator: number): number {
+export function multiplyAndDivideRoundingHalfEven(
+  value: number,
+  numerator: number,
+  denominator: number,
+): number {
   if (denominator <= 0) throw new RangeError("The denominator must be positive.");
   const product = BigInt(value) * BigInt(numerator);
   const divisor = BigInt(denominator);

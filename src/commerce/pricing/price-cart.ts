@@ -5,7 +5,7 @@
 import {
   type DiscountRule,
   type DiscountableLine,
-  multiplyDivideHalfEven,
+  multiplyAndDivideRoundingHalfEven,
   multiplyMinorUnits,
   type RemainingCartAmounts,
   sumMinorUnits,
@@ -19,7 +19,7 @@ export interface CartLineToPrice extends DiscountableLine {
   readonly requiresShipping: boolean;
 }
 
-export interface CartPricingInput {
+export interface PriceCartInput {
   readonly taxIncluded: boolean;
   /** Cart lines, sorted by position. */
   readonly lines: readonly CartLineToPrice[];
@@ -70,7 +70,7 @@ export interface PricedDiscount {
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
 }
 
-export function priceCart(input: CartPricingInput): PricedCart {
+export function priceCart(input: PriceCartInput): PricedCart {
   const subtotals = input.lines.map((line) => multiplyMinorUnits(line.unitPriceMinor, line.quantity));
   const subtotalMinor = sumMinorUnits(subtotals);
   const taken = applyDiscounts(input, subtotals);
@@ -104,7 +104,7 @@ export function priceCart(input: CartPricingInput): PricedCart {
 }
 
 function applyDiscounts(
-  { lines, shippingMinor, discounts }: CartPricingInput,
+  { lines, shippingMinor, discounts }: PriceCartInput,
   subtotals: readonly number[],
 ): DiscountAmounts[] {
   let open: RemainingCartAmounts = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
@@ -120,7 +120,7 @@ function applyDiscounts(
 }
 
 function pricedLine(
-  input: CartPricingInput,
+  input: PriceCartInput,
   {
     line,
     position,
@@ -154,7 +154,7 @@ function pricedDiscount(
   };
 }
 
-function shippingTaxOf({ tax, taxIncluded }: CartPricingInput, netShippingMinor: number): number {
+function shippingTaxOf({ tax, taxIncluded }: PriceCartInput, netShippingMinor: number): number {
   return tax?.appliesToShipping ? taxOn(netShippingMinor, tax.basisPoints, taxIncluded) : 0;
 }
 
@@ -163,5 +163,5 @@ function shippingTaxOf({ tax, taxIncluded }: CartPricingInput, netShippingMinor:
  * add.
  */
 function taxOn(netMinor: number, basisPoints: number, isIncluded: boolean): number {
-  return multiplyDivideHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);
+  return multiplyAndDivideRoundingHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);
 }

@@ -7,9 +7,9 @@ import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import {
   findDisallowedValueFaults,
-  createBodyFault,
-  type Faults,
-  createFieldFailure,
+  createRequestBodyFault,
+  type InputFaults,
+  createInvalidFieldFailure,
   requireNoFaults,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -37,13 +37,13 @@ import type { PromotionRow } from "./read-promotions.ts";
 export const promotionTriggers = ["code", "automatic"] as const satisfies readonly PromotionRule["trigger"][];
 
 /** The input that creates a promotion. */
-export interface PromotionCreateInput extends PromotionInputFields {
+export interface CreatePromotionInput extends PromotionInputFields {
   readonly trigger: PromotionRule["trigger"];
   readonly kind: PromotionKind;
   readonly titles: NonNullable<PromotionInputFields["titles"]>;
 }
 
-export type PromotionUpdateInput = PromotionInputFields & PromotionIdAndExpectedVersion;
+export type UpdatePromotionInput = PromotionInputFields & PromotionIdAndExpectedVersion;
 
 /**
  * Creates a promotion as a draft. Throws if a field is not valid, or if a product, category or market does
@@ -52,7 +52,7 @@ export type PromotionUpdateInput = PromotionInputFields & PromotionIdAndExpected
 export async function createPromotion(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionCreateInput,
+  input: CreatePromotionInput,
 ): Promise<{ promotionId: string }> {
   const { trigger, kind } = input;
   const values = mergePromotionFields(emptyPromotionValues, input);
@@ -89,7 +89,7 @@ export async function createPromotion(
 export async function updatePromotion(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionUpdateInput,
+  input: UpdatePromotionInput,
 ): Promise<{ promotionId: string }> {
   requireNoFaults(findPromotionFieldFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, input);
@@ -137,7 +137,7 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPr
   const message = `"usageLimit" must be at least ${used}, the number of uses so far.`;
   throw createFailure("invalid_state", {
     message,
-    details: [createBodyFault("/usageLimit", "too_small", message)],
+    details: [createRequestBodyFault("/usageLimit", "too_small", message)],
     conflict: toPromotionConflictDetail(promotion, "usage_limit_below_used", { used, usageLimit }),
   });
 }
@@ -208,7 +208,7 @@ async function missingReferenceFaults(
   transaction: Transaction,
   context: CommandContext,
   { ids, table, name, noun }: ReferenceList,
-): Promise<Faults> {
+): Promise<InputFaults> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where merchant_id = ${context.merchantId}
     and id = any(${ids.map(toDatabaseSafeId)}::text[])`.execute(transaction);
@@ -217,7 +217,7 @@ async function missingReferenceFaults(
     found.has(id)
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             `/${name}/${index}`,
             "resource_not_found",
             `The merchant has no ${noun} with this id.`,
@@ -242,7 +242,7 @@ async function requireMarketCurrency(
     transaction,
   );
   if (rows.length > 0) return;
-  throw createFieldFailure("invalid_field", "/currency", {
+  throw createInvalidFieldFailure("invalid_field", "/currency", {
     code: "currency_mismatch",
     message: '"currency" must be a currency of one of the promotion\'s markets.',
   });

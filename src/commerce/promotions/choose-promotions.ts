@@ -6,7 +6,7 @@
 import {
   priceCart,
   type PricedCart,
-  type CartPricingInput,
+  type PriceCartInput,
   type CartLineToPrice,
 } from "#commerce/pricing/price-cart.ts";
 import {
@@ -26,7 +26,7 @@ export interface PromotionCartContext {
   readonly currency: string;
   readonly buyerReference: string | null;
   readonly now: Date;
-  readonly pricing: Omit<CartPricingInput, "discounts">;
+  readonly pricing: Omit<PriceCartInput, "discounts">;
 }
 
 /** The reason why a promotion does not apply to a cart. */
@@ -267,7 +267,7 @@ interface ConditionLine extends DiscountableLine {
 }
 
 /** The lines that fulfilled the conditions of a promotion, as an order stores them. */
-export interface MetPromotionConditions {
+export interface LinesMeetingPromotionConditions {
   /**
    * Ids of the lines that the buyer had to buy so that the promotion applies; empty if the promotion has no
    * such condition.
@@ -288,10 +288,10 @@ export interface MetPromotionConditions {
  * Returns the lines that fulfilled the conditions of a promotion. The order stores these lines, because later
  * cancellations and returns depend on them.
  */
-export function findMetPromotionConditions(
+export function findLinesMeetingPromotionConditions(
   rule: PromotionRule,
   lines: readonly ConditionLine[],
-): MetPromotionConditions {
+): LinesMeetingPromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
   const entitled = lines.filter(createEntitledLinePredicate(discount.entitled)).map(({ id }) => id);
   const minimum =

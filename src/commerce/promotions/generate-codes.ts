@@ -6,8 +6,8 @@ import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   requireNoFaults,
 } from "#foundation/faults.ts";
@@ -24,7 +24,7 @@ import type { PromotionCodeRow } from "./read-promotions.ts";
  * The input for adding codes to a promotion: `count` (with `prefix` and `length`) for random codes, or
  * `codes` for codes that the merchant chooses.
  */
-export interface PromotionCodesGenerateInput {
+export interface GeneratePromotionCodesInput {
   readonly promotionId: string;
   readonly count?: number | null | undefined;
   /** Text before each random code. */
@@ -63,7 +63,7 @@ const drawRoundsMax = 10;
 export async function generatePromotionCodes(
   transaction: Transaction,
   context: CommandContext,
-  input: PromotionCodesGenerateInput,
+  input: GeneratePromotionCodesInput,
 ): Promise<GeneratedPromotionCodes> {
   requireNoFaults(generateFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
@@ -86,7 +86,13 @@ export async function generatePromotionCodes(
   return { promotionId: promotion.id, codes };
 }
 
-function generateFaults({ count, prefix, length, codes, usageLimit }: PromotionCodesGenerateInput): Faults {
+function generateFaults({
+  count,
+  prefix,
+  length,
+  codes,
+  usageLimit,
+}: GeneratePromotionCodesInput): InputFaults {
   return [
     ...codeSourceFaults({ count, prefix, length, codes }),
     ...findIntegerFaults("/count", count, { min: 1, max: bounds.codesMax }),
@@ -102,16 +108,16 @@ function codeSourceFaults({
   prefix,
   length,
   codes,
-}: Omit<PromotionCodesGenerateInput, "promotionId" | "usageLimit">): Faults {
+}: Omit<GeneratePromotionCodesInput, "promotionId" | "usageLimit">): InputFaults {
   const isGiven = codes !== null && codes !== undefined;
   if (!isGiven)
     return count === null || count === undefined
-      ? [createBodyFault("/count", "required", 'Either "count" or "codes" is required.')]
+      ? [createRequestBodyFault("/count", "required", 'Either "count" or "codes" is required.')]
       : [];
   return Object.entries({ count, prefix, length }).flatMap(([name, value]) =>
     value === null || value === undefined
       ? []
-      : [createBodyFault(`/${name}`, "not_allowed", `"${name}" is not allowed with "codes".`)],
+      : [createRequestBodyFault(`/${name}`, "not_allowed", `"${name}" is not allowed with "codes".`)],
   );
 }
 
@@ -119,7 +125,7 @@ function codeSourceFaults({
  * Returns the faults of the prefix of random codes. The prefix must itself be a valid code; then the prefix
  * followed by random characters is valid too.
  */
-function prefixFaults(prefix: string | null | undefined): Faults {
+function prefixFaults(prefix: string | null | undefined): InputFaults {
   if (prefix === null || prefix === undefined) return [];
   const normalized = prefix.trim() === prefix ? normalizePromotionCode(prefix) : undefined;
   if (
@@ -128,7 +134,7 @@ function prefixFaults(prefix: string | null | undefined): Faults {
   )
     return [];
   return [
-    createBodyFault(
+    createRequestBodyFault(
       "/prefix",
       "pattern_mismatch",
       `"prefix" must be 1 to ${bounds.prefixMax} letters, digits, - or _, starting with a ` +
@@ -137,7 +143,7 @@ function prefixFaults(prefix: string | null | undefined): Faults {
   ];
 }
 
-function codesFaults(codes: readonly string[] | undefined): Faults {
+function codesFaults(codes: readonly string[] | undefined): InputFaults {
   if (codes === undefined) return [];
   const seen = new Set<string>();
   const faults = codes.flatMap((code, index) => {
@@ -145,7 +151,7 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
     const normalized = normalizePromotionCode(code);
     if (normalized === undefined || Array.from(code.trim()).length > promotionCodeLengthMax) {
       return [
-        createBodyFault(
+        createRequestBodyFault(
           field,
           "pattern_mismatch",
           `A code must be 1 to ${promotionCodeLengthMax} letters, digits, - or _, starting ` +
@@ -154,14 +160,14 @@ function codesFaults(codes: readonly string[] | undefined): Faults {
       ];
     }
     if (seen.has(normalized))
-      return [createBodyFault(field, "duplicate", '"codes" must not contain a code twice.')];
+      return [createRequestBodyFault(field, "duplicate", '"codes" must not contain a code twice.')];
     seen.add(normalized);
     return [];
   });
   return [...findListLengthFaults("/codes", codes, { min: 1, max: bounds.codesMax }), ...faults];
 }
 
-function drawCode({ prefix, length }: Pick<PromotionCodesGenerateInput, "prefix" | "length">): string {
+function drawCode({ prefix, length }: Pick<GeneratePromotionCodesInput, "prefix" | "length">): string {
   const drawn = Array.from({ length: length ?? bounds.drawnLengthDefault }, () =>
     codeAlphabet.charAt(randomInt(codeAlphabet.length)),
   ).join("");
@@ -203,7 +209,7 @@ async function saveMerchantCodes(
 
 function codesTakenFailure(taken: readonly { readonly code: string; readonly index: number }[]): Failure {
   const details = taken.map(({ code, index }) =>
-    createBodyFault(`/codes/${index}`, "already_exists", `The merchant already has the code ${code}.`),
+    createRequestBodyFault(`/codes/${index}`, "already_exists", `The merchant already has the code ${code}.`),
   );
   return createFailure("already_exists", {
     message: details[0]?.message ?? "The merchant already has the code.",

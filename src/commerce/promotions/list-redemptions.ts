@@ -5,7 +5,7 @@ import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
-export interface RedemptionFilter {
+export interface PromotionRedemptionFilter {
   /** The merchant whose redemptions are selected; null selects the redemptions of all merchants. */
   readonly merchantId: string | null;
   readonly promotionId?: string | null | undefined;
@@ -16,7 +16,7 @@ export interface RedemptionFilter {
   readonly redeemedTo?: Date | null | undefined;
 }
 
-export interface RedemptionRow {
+export interface PromotionRedemptionRow {
   /** The number of the redemption; redemptions of later checkouts have higher numbers. */
   readonly id: string;
   readonly promotionId: string;
@@ -35,10 +35,10 @@ export interface RedemptionRow {
 }
 
 /** Returns the query that selects redemptions. The caller adds the order and the limit, or counts the rows. */
-export function buildRedemptionQuery(
+export function buildPromotionRedemptionSqlQuery(
   reader: DatabaseReader,
-  { merchantId, promotionId, orderId, redeemedFrom, redeemedTo }: RedemptionFilter,
-): SelectQueryBuilder<Tables, "promotionUse" | "promotionCode", RedemptionRow> {
+  { merchantId, promotionId, orderId, redeemedFrom, redeemedTo }: PromotionRedemptionFilter,
+): SelectQueryBuilder<Tables, "promotionUse" | "promotionCode", PromotionRedemptionRow> {
   let list = reader
     .selectFrom("promotionUse")
     .leftJoin("promotionCode", "promotionCode.id", "promotionUse.promotionCodeId")

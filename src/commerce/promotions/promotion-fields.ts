@@ -6,12 +6,12 @@
 import {
   findLocalizedTextFaults,
   type LocalizedTextInput,
-  toLocalizedMap,
+  toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
   findCurrencyFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findIntegerFaults,
   findUniqueListFaults,
   findTextFaults,
@@ -138,7 +138,7 @@ export function mergePromotionFields(
   const { titles } = fields;
   const given = {
     ...fields,
-    titles: titles === null || titles === undefined ? titles : toLocalizedMap(titles),
+    titles: titles === null || titles === undefined ? titles : toLocalizedTextMap(titles),
   };
   const merged = Object.fromEntries(
     fieldNames.map((name) => [
@@ -151,7 +151,7 @@ export function mergePromotionFields(
 }
 
 /** Returns the faults of the promotion fields in an input. Each field is checked separately. */
-export function findPromotionFieldFaults(input: PromotionInputFields): Faults {
+export function findPromotionFieldFaults(input: PromotionInputFields): InputFaults {
   return [
     ...(input.titles === undefined
       ? []
@@ -219,12 +219,18 @@ export function findPromotionFieldFaults(input: PromotionInputFields): Faults {
  * Returns a fault if the year of a time is not from 2000 to 9999. Within this range, all databases and
  * clients format years in the same way.
  */
-function instantFaults(field: string, instant: Date | null | undefined): Faults {
+function instantFaults(field: string, instant: Date | null | undefined): InputFaults {
   if (instant === null || instant === undefined) return [];
   const year = instant.getUTCFullYear();
   return year >= 2000 && year <= 9999
     ? []
-    : [createBodyFault(field, "out_of_range", `"${field.slice(1)}" must be in a year from 2000 to 9999.`)];
+    : [
+        createRequestBodyFault(
+          field,
+          "out_of_range",
+          `"${field.slice(1)}" must be in a year from 2000 to 9999.`,
+        ),
+      ];
 }
 
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
@@ -245,7 +251,7 @@ const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[
  * Returns the faults of promotion fields that do not fit together, or do not fit the promotion's kind,
  * currency or time window.
  */
-export function findPromotionRuleFaults(kind: PromotionKind, values: StoredPromotionFields): Faults {
+export function findPromotionRuleFaults(kind: PromotionKind, values: StoredPromotionFields): InputFaults {
   const needed = fieldsOfKind[kind];
   const { startsAt, endsAt } = values;
   return [
@@ -259,32 +265,38 @@ export function findPromotionRuleFaults(kind: PromotionKind, values: StoredPromo
     ),
     ...moneyFaults(values),
     ...(startsAt !== null && endsAt !== null && endsAt <= startsAt
-      ? [createBodyFault("/endsAt", "out_of_range", '"endsAt" must be after "startsAt".')]
+      ? [createRequestBodyFault("/endsAt", "out_of_range", '"endsAt" must be after "startsAt".')]
       : []),
   ];
 }
 
-const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
+const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): InputFaults =>
   isNeeded
-    ? [createBodyFault(`/${name}`, "required", `"${name}" is required for a promotion of kind ${kind}.`)]
+    ? [
+        createRequestBodyFault(
+          `/${name}`,
+          "required",
+          `"${name}" is required for a promotion of kind ${kind}.`,
+        ),
+      ]
     : [];
 
-const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean): Faults =>
+const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean): InputFaults =>
   isNeeded
     ? []
     : [
-        createBodyFault(
+        createRequestBodyFault(
           `/${name}`,
           "not_allowed",
           `"${name}" is not allowed for a promotion of kind ${kind}.`,
         ),
       ];
 
-function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: StoredPromotionFields): Faults {
+function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: StoredPromotionFields): InputFaults {
   const hasAmount = amountMinor !== null || minimumSubtotalMinor !== null;
   if (hasAmount && currency === null)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         "/currency",
         "required",
         '"currency" is required with an amount or a minimum subtotal.',
@@ -292,7 +304,7 @@ function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: StoredProm
     ];
   if (!hasAmount && currency !== null)
     return [
-      createBodyFault(
+      createRequestBodyFault(
         "/currency",
         "not_allowed",
         '"currency" is only allowed with an amount or a minimum subtotal.',

@@ -11,7 +11,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
 /** The promotion uses that a checkout session takes. */
-export interface PromotionUsesToTake {
+export interface PromotionUsesToReserve {
   readonly context: CommandContext;
   readonly sessionId: string;
   /** The buyer reference of the buyer; null for an anonymous buyer, whose uses cannot be counted. */
@@ -28,7 +28,10 @@ export interface PromotionUsesToTake {
  * Takes one use of each given promotion for a checkout session. Throws if one of the promotions cannot be
  * used. The session must not have taken uses of these promotions before.
  */
-export async function takePromotionUses(transaction: Transaction, uses: PromotionUsesToTake): Promise<void> {
+export async function reservePromotionUses(
+  transaction: Transaction,
+  uses: PromotionUsesToReserve,
+): Promise<void> {
   if (uses.promotions.length === 0) return;
   await lockPromotions(
     transaction,
@@ -69,7 +72,7 @@ export async function lockPromotions(
  */
 async function incrementPromotionUses(
   transaction: Transaction,
-  { context, promotions, buyerReference, refusal }: PromotionUsesToTake,
+  { context, promotions, buyerReference, refusal }: PromotionUsesToReserve,
 ): Promise<void> {
   const { rows } = await sql<{
     id: string;
@@ -98,7 +101,7 @@ async function incrementPromotionUses(
 
 async function incrementCodeUses(
   transaction: Transaction,
-  { promotions, refusal }: PromotionUsesToTake,
+  { promotions, refusal }: PromotionUsesToReserve,
 ): Promise<void> {
   const withCode = promotions.flatMap(({ promotionId, promotionCodeId }) =>
     promotionCodeId === null ? [] : [{ promotionId, promotionCodeId }],
@@ -122,7 +125,7 @@ async function incrementCodeUses(
  */
 async function incrementBuyerUses(
   transaction: Transaction,
-  { buyerReference, promotions, refusal }: PromotionUsesToTake,
+  { buyerReference, promotions, refusal }: PromotionUsesToReserve,
 ): Promise<void> {
   if (buyerReference === null) return;
   const { rows } = await sql<{ promotionId: string }>`

@@ -173,7 +173,7 @@ export interface PromotionFilter {
 }
 
 /** Returns the query that lists promotions. The caller adds paging, or counts the rows. */
-export function buildPromotionQuery(
+export function buildPromotionSqlQuery(
   reader: DatabaseReader,
   { merchantId, id, status, trigger }: PromotionFilter,
 ): SelectQueryBuilder<Tables, "promotion", PromotionRow> {

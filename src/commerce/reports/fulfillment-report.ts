@@ -30,7 +30,7 @@ export interface UnshippedOrder {
 }
 
 /** The numbers of parcels of one carrier that were shipped in a period. */
-export interface CarrierFigures {
+export interface CarrierShipmentFigures {
   /** Name of the carrier; null for parcels without a carrier. */
   readonly carrier: string | null;
   readonly parcels: number;
@@ -49,7 +49,7 @@ export interface FulfillmentReport {
     /** The orders that have been waiting for shipment for the longest time, the longest first. */
     readonly oldest: readonly UnshippedOrder[];
   };
-  readonly carriers: readonly CarrierFigures[];
+  readonly carriers: readonly CarrierShipmentFigures[];
 }
 
 interface FulfillmentReportQuery extends ReportScope {
@@ -117,8 +117,8 @@ function oldestStatement(query: FulfillmentReportQuery): RawBuilder<UnshippedOrd
     from ${unshippedSql(query)} where units > 0 order by u.placed_at, u.id limit ${query.first}`;
 }
 
-function carrierStatement({ first, ...scope }: FulfillmentReportQuery): RawBuilder<CarrierFigures> {
-  return sql<CarrierFigures>`
+function carrierStatement({ first, ...scope }: FulfillmentReportQuery): RawBuilder<CarrierShipmentFigures> {
+  return sql<CarrierShipmentFigures>`
     select carrier, count(*)::int as parcels, count(*) filter (where status = 'delivered')::int as delivered,
       count(*) filter (where status in ('failed', 'returned_to_sender'))::int as failed,
       count(*) filter (where delivered_at > estimated_delivery_at)::int as late,

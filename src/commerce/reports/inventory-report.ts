@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { parseSummedAmountMinor } from "./report-scope.ts";
 
-export interface InventoryReportQuery {
+export interface InventoryReportFilter {
   /** Id of the merchant whose variants are reported; null for all merchants. */
   readonly merchantId: string | null;
   /** Number of days before `now` whose sales are counted, to calculate how long the stock lasts. */
@@ -50,7 +50,7 @@ export interface InventoryReport {
 
 export async function readInventoryReport(
   reader: DatabaseReader,
-  query: InventoryReportQuery,
+  query: InventoryReportFilter,
 ): Promise<InventoryReport> {
   const [totals, rows] = [
     await totalsStatement(query).execute(reader),
@@ -83,7 +83,7 @@ const ofMerchant = (alias: string, merchantId: string | null): RawBuilder<unknow
  * SQL for a `from` clause that returns the stock of all variants that are not discontinued, with the alias
  * `s`.
  */
-const stockSql = ({ merchantId, now }: InventoryReportQuery): RawBuilder<unknown> => sql`(
+const stockSql = ({ merchantId, now }: InventoryReportFilter): RawBuilder<unknown> => sql`(
   select v.id, v.sku, v.product_id, coalesce(sl.on_hand, 0) as on_hand,
     (coalesce(sl.reserved, 0) - coalesce(expired.units, 0))::int as reserved
   from variant v left join stock_level sl on sl.variant_id = v.id
@@ -91,14 +91,14 @@ const stockSql = ({ merchantId, now }: InventoryReportQuery): RawBuilder<unknown
     where expires_at <= ${now}::timestamptz group by 1) as expired on expired.variant_id = sl.variant_id
   where not v.discontinued and ${ofMerchant("v", merchantId)}) as s`;
 
-function totalsStatement(query: InventoryReportQuery): RawBuilder<TotalsRow> {
+function totalsStatement(query: InventoryReportFilter): RawBuilder<TotalsRow> {
   return sql<TotalsRow>`
     select count(*)::int as variants, count(*) filter (where on_hand <= reserved)::int as out_of_stock,
       sum(on_hand)::text as on_hand, sum(reserved)::text as reserved
     from ${stockSql(query)}`;
 }
 
-function rowsStatement(query: InventoryReportQuery): RawBuilder<InventoryReportRow> {
+function rowsStatement(query: InventoryReportFilter): RawBuilder<InventoryReportRow> {
   const { merchantId, days, coverDaysMax, first, now } = query;
   const since = new Date(now.getTime() - days * 86_400_000);
   return sql<InventoryReportRow>`

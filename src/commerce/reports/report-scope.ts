@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { createFieldFailure } from "#foundation/faults.ts";
+import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 
@@ -53,7 +53,7 @@ export async function findReportMarkets(
     order by currency, id`.execute(reader);
   const [first] = rows;
   if (first === undefined)
-    throw createFieldFailure("resource_not_found", "/market", {
+    throw createInvalidFieldFailure("resource_not_found", "/market", {
       code: "unknown",
       message: '"market" must be the id or handle of an existing market.',
     });

@@ -4,8 +4,8 @@
  * searches, with and without results.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
-import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
+import type { CheckoutSessionCancelReason } from "#commerce/checkout/end-session.ts";
+import type { CheckoutSessionStatus } from "#commerce/checkout/session-aggregate.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
 import {
@@ -17,16 +17,16 @@ import {
 
 /** The number of checkout sessions with the same status and cancellation reason. */
 export interface CheckoutOutcomeCount {
-  readonly status: SessionStatus;
+  readonly status: CheckoutSessionStatus;
   /** The reason why these checkout sessions were canceled; null if they have another status. */
-  readonly reason: SessionCancelReason | null;
+  readonly reason: CheckoutSessionCancelReason | null;
   readonly sessions: number;
 }
 
 type FunnelCount = "carts" | "checkouts" | "submittedCheckouts" | "orders" | "sessions";
 
 /** The numbers of carts that reached each step of the funnel, and how their checkout sessions ended. */
-export interface FunnelFigures extends Readonly<Record<FunnelCount, number>> {
+export interface CheckoutFunnelFigures extends Readonly<Record<FunnelCount, number>> {
   /** Number of orders divided by number of carts, from 0 to 1; null if there were no carts. */
   readonly conversionRate: number | null;
   /** The numbers of checkout sessions by the way in which they ended, the most frequent status first. */
@@ -37,9 +37,9 @@ export interface FunnelFigures extends Readonly<Record<FunnelCount, number>> {
  * The funnel report: the numbers of carts, checkouts, submissions and orders, for the whole period and for
  * each bucket.
  */
-export interface FunnelReport {
-  readonly totals: FunnelFigures;
-  readonly buckets: readonly (FunnelFigures & PeriodBucket)[];
+export interface CheckoutFunnelReport {
+  readonly totals: CheckoutFunnelFigures;
+  readonly buckets: readonly (CheckoutFunnelFigures & PeriodBucket)[];
 }
 
 interface FunnelReportQuery extends ReportScope {
@@ -48,10 +48,10 @@ interface FunnelReportQuery extends ReportScope {
 }
 
 /** Reads the funnel report. */
-export async function readFunnelReport(
+export async function readCheckoutFunnelReport(
   reader: DatabaseReader,
   query: FunnelReportQuery,
-): Promise<FunnelReport> {
+): Promise<CheckoutFunnelReport> {
   const { rows } = await funnelStatement(query).execute(reader);
   const byBucket = Map.groupBy(rows, ({ bucket }) => bucket);
   return {
@@ -70,8 +70,8 @@ export async function readFunnelReport(
 interface FunnelRow extends Readonly<Record<FunnelCount, number>> {
   readonly bucket: number;
   /** Status of the counted checkout sessions; null in rows that count carts without a checkout session. */
-  readonly status: SessionStatus | null;
-  readonly reason: SessionCancelReason | null;
+  readonly status: CheckoutSessionStatus | null;
+  readonly reason: CheckoutSessionCancelReason | null;
 }
 
 /**
@@ -103,7 +103,7 @@ function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuil
     from ranked group by 1, 2, 3`;
 }
 
-function toFunnelFigures(rows: readonly FunnelRow[]): FunnelFigures {
+function toFunnelFigures(rows: readonly FunnelRow[]): CheckoutFunnelFigures {
   const total = (name: FunnelCount): number => rows.reduce((sum, row) => sum + row[name], 0);
   const [carts, orders] = [total("carts"), total("orders")];
   return {

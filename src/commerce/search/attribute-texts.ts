@@ -3,8 +3,8 @@
  * together with its unit (`Capacity 50 l`), an attribute with the value true by its name (`Dishwasher safe`),
  * and a country of origin by its name in the locale of the text.
  */
-import { chooseLocale } from "#foundation/text.ts";
-import type { AttributeToIndex, ProductToIndex } from "./load-products.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
+import type { ProductAttributeToIndex, ProductToIndex } from "./load-products.ts";
 
 /**
  * One value of a product attribute, as search facets count it. An attribute with several values has one entry
@@ -15,10 +15,10 @@ export interface AttributeValue {
   readonly value: string;
 }
 
-export const getAttributeValues = (attributes: readonly AttributeToIndex[]): AttributeValue[] =>
+export const getAttributeValues = (attributes: readonly ProductAttributeToIndex[]): AttributeValue[] =>
   attributes.flatMap(({ code, value }) => [...new Set(valuesOf(value))].map((one) => ({ code, value: one })));
 
-const valuesOf = (value: AttributeToIndex["value"]): string[] =>
+const valuesOf = (value: ProductAttributeToIndex["value"]): string[] =>
   typeof value === "object" ? [...value] : [String(value)];
 
 export function getAttributeText(
@@ -26,7 +26,7 @@ export function getAttributeText(
   locale: string,
 ): string {
   const localized = (texts: Readonly<Record<string, string>>): string =>
-    texts[chooseLocale(Object.keys(texts), [locale], [merchantLocale]) ?? ""] ?? "";
+    texts[chooseBestLocale(Object.keys(texts), [locale], [merchantLocale]) ?? ""] ?? "";
   const lines = attributes.map((attribute) => {
     const { value, names, unit } = attribute;
     if (typeof value === "boolean") return value ? localized(names) : "";
@@ -43,7 +43,7 @@ const countryCode = /^[A-Z]{2}$/;
  * `origin: "JP"`; undefined for other attributes.
  */
 function countryName(
-  { code }: AttributeToIndex,
+  { code }: ProductAttributeToIndex,
   { text, locale }: { readonly text: string; readonly locale: string },
 ): string | undefined {
   if (!/origin|country/.test(code) || !countryCode.test(text)) return undefined;

@@ -7,7 +7,7 @@
 import { LRUCache } from "lru-cache";
 import { runStatementForSingleRow } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { SearchHitRow } from "./render-results.ts";
+import type { ProductSearchHitRow } from "./render-results.ts";
 import {
   type SearchStatementForm,
   getSearchStatementFormKey,
@@ -17,7 +17,7 @@ import { buildCachedPageStatement, type SearchFacetRows } from "./search-stateme
 
 /** The row that the SQL statement of a search returns. */
 export interface SearchResultRow extends Counted {
-  readonly hits: readonly SearchHitRow[];
+  readonly hits: readonly ProductSearchHitRow[];
   /** All locales in which products are indexed; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
   readonly vocabularyVersion?: string;

@@ -8,13 +8,13 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { computeTypoDistance } from "#foundation/nearest.ts";
 import { mayBeCompoundEndingWith } from "./compounds.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { type FilteredSearch, countDocumentsByQueryPart } from "./query-counts.ts";
+import { type FilteredSearch, countDocumentsBySearchQueryPart } from "./query-counts.ts";
 import { removeCaseAndAccents } from "./tokens.ts";
 import { computeTypoKeys, computeTypoKeysOfWordEnd, getMaxCorrectedTypos } from "./typo-keys.ts";
-import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
+import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
 import { type TypoCorrectionCandidate, getTypoCorrectionCandidatesCache } from "./vocabulary-cache.ts";
 
-export interface QueryToCorrect extends FilteredSearch {
+export interface SearchQueryToCorrect extends FilteredSearch {
   /**
    * Finds the forms (stems, compounds, synonyms) of a query's words. If `isJoined` is false, neighboring
    * words like `power bank` are not joined to one word.
@@ -22,19 +22,19 @@ export interface QueryToCorrect extends FilteredSearch {
   readonly expand: (
     query: ParsedSearchQuery,
     options?: { readonly isJoined: boolean },
-  ) => Promise<ExpandedQuery>;
+  ) => Promise<ExpandedSearchQuery>;
 }
 
 /** Returns a map from each misspelt word to the corrected word in its usual spelling. */
 export async function findWordCorrections(
-  search: QueryToCorrect,
-  expanded: ExpandedQuery,
+  search: SearchQueryToCorrect,
+  expanded: ExpandedSearchQuery,
 ): Promise<ReadonlyMap<string, string>> {
   const candidates = await addForms(search, await findCandidates(search.reader, expanded));
   if (candidates.length === 0) return new Map();
   const words = new Set(candidates.map(({ word }) => word));
   const own = expanded.forms.filter(({ part }) => words.has(part.text));
-  const countOf = await countDocumentsByQueryPart(search, own);
+  const countOf = await countDocumentsBySearchQueryPart(search, own);
   const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
   // A candidate with one typo is better than a candidate with two typos. So the products of candidates with
@@ -51,10 +51,10 @@ export async function findWordCorrections(
 
 /** Chooses one correction for each misspelt word: the candidate that occurs in most products. */
 async function mostFrequent(
-  search: QueryToCorrect,
+  search: SearchQueryToCorrect,
   candidates: readonly CandidateWithForms[],
 ): Promise<Candidate[]> {
-  const countOf = await countDocumentsByQueryPart(
+  const countOf = await countDocumentsBySearchQueryPart(
     search,
     candidates.map(({ forms }) => forms),
   );
@@ -78,7 +78,10 @@ const candidatesOfWordMax = 8;
  * Finds, for each word of the query that the vocabulary does not contain, the most similar words of the
  * vocabulary.
  */
-async function findCandidates(reader: DatabaseReader, { query, forms }: ExpandedQuery): Promise<Candidate[]> {
+async function findCandidates(
+  reader: DatabaseReader,
+  { query, forms }: ExpandedSearchQuery,
+): Promise<Candidate[]> {
   const words = forms
     .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
     .map(({ part }) => part.text)
@@ -177,7 +180,7 @@ function spellingOfEnd(end: string, spelling: string): string {
 }
 
 interface CandidateWithForms extends Candidate {
-  readonly forms: ExpandedQueryPart;
+  readonly forms: ExpandedSearchQueryPart;
 }
 
 /**
@@ -185,7 +188,7 @@ interface CandidateWithForms extends Candidate {
  * correction may be a synonym that no product contains itself.
  */
 async function addForms(
-  { expand }: QueryToCorrect,
+  { expand }: SearchQueryToCorrect,
   candidates: readonly Candidate[],
 ): Promise<CandidateWithForms[]> {
   if (candidates.length === 0) return [];

@@ -3,12 +3,12 @@
  * synonyms from the vocabulary (all indexed words). The results are cached.
  */
 import type { DatabaseReader } from "#database/transaction.ts";
-import { listJoinablePhrases, joinQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
-import { loadStemsThroughCache } from "./stems.ts";
+import { listJoinablePhrases, joinSearchQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
+import { loadWordStemsThroughCache } from "./stems.ts";
 import { splitWords } from "./tokens.ts";
-import { type ExpandedQuery, buildExpandedQuery } from "./word-forms.ts";
+import { type ExpandedSearchQuery, buildExpandedSearchQueryFromWordData } from "./word-forms.ts";
 import { foldUmlautDigraphs } from "./word-lists.ts";
-import { loadVocabularyEntries } from "./word-vocabulary.ts";
+import { loadSearchVocabularyEntries } from "./word-vocabulary.ts";
 
 /**
  * Finds the forms (stems, compounds, synonyms) of a query's words. If `isJoined` is false, neighboring words
@@ -18,13 +18,13 @@ export async function expandSearchQuery(
   reader: DatabaseReader,
   query: ParsedSearchQuery,
   { isJoined = true }: { readonly isJoined?: boolean } = {},
-): Promise<ExpandedQuery> {
-  const stems = await loadStemsThroughCache(reader, wordsToStem(query));
+): Promise<ExpandedSearchQuery> {
+  const stems = await loadWordStemsThroughCache(reader, wordsToStem(query));
   const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
   const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
   const phrases = [...(isJoined ? listJoinablePhrases(query) : []), ...dense];
-  const vocabulary = await loadVocabularyEntries(reader, { words, phrases, stems });
-  const joined = joinQueryParts(query, (texts) => {
+  const vocabulary = await loadSearchVocabularyEntries(reader, { words, phrases, stems });
+  const joined = joinSearchQueryParts(query, (texts) => {
     const entry = vocabulary.get(texts.join(" "));
     return entry !== undefined && (entry.isKnown || entry.synonyms.length > 0);
   });
@@ -32,15 +32,15 @@ export async function expandSearchQuery(
   const synonymWords = new Set(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
-  if (synonymWords.size === 0) return buildExpandedQuery(joined, { stems, vocabulary });
+  if (synonymWords.size === 0) return buildExpandedSearchQueryFromWordData(joined, { stems, vocabulary });
   // The search also uses the stems and compounds of synonyms.
-  const synonymStems = await loadStemsThroughCache(reader, synonymWords);
-  const synonymEntries = await loadVocabularyEntries(reader, {
+  const synonymStems = await loadWordStemsThroughCache(reader, synonymWords);
+  const synonymEntries = await loadSearchVocabularyEntries(reader, {
     words: [...synonymWords],
     phrases: [],
     stems: synonymStems,
   });
-  return buildExpandedQuery(joined, {
+  return buildExpandedSearchQueryFromWordData(joined, {
     stems,
     vocabulary,
     synonyms: { stems: synonymStems, vocabulary: synonymEntries },

@@ -5,7 +5,7 @@
 import { escapeHtml } from "#foundation/text.ts";
 import { findQuantitiesInText } from "./quantities.ts";
 import { removeCaseAndAccents, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
-import type { ExpandedQuery, SearchLexeme } from "./word-forms.ts";
+import type { ExpandedSearchQuery, SearchLexeme } from "./word-forms.ts";
 
 /**
  * The title of a product, with the stem of each word. The search index and this file split a title into words
@@ -30,7 +30,7 @@ interface Range {
  */
 export function highlightTitle(
   { title, stemmer, titleStems }: StemmedTitle,
-  { query, forms }: ExpandedQuery,
+  { query, forms }: ExpandedSearchQuery,
 ): string | null {
   const words = splitWords(title);
   const places = placesOf(title, words, titleStems);

@@ -10,15 +10,15 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
 import {
   type SearchDocumentRow,
-  type SearchDocumentDraft,
-  draftSearchDocuments,
+  type SearchDocumentWithoutStems,
+  createSearchDocumentsWithoutStems,
   addStemsToSearchDocument,
   type SearchOfferRow,
   buildSearchOfferRows,
   listWordsToStem,
 } from "./index-rows.ts";
 import { loadProductsToIndex } from "./load-products.ts";
-import { loadStems } from "./stems.ts";
+import { loadWordStems } from "./stems.ts";
 import { buildSearchTermRows, insertSearchTerms } from "./term-rows.ts";
 
 const batchSize = 500;
@@ -49,8 +49,8 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
   const offers = products
     .map((product) => ({ product, rows: buildSearchOfferRows(product, markets) }))
     .filter(({ rows }) => rows.length > 0);
-  const drafts = offers.flatMap(({ product, rows }) => draftSearchDocuments(product, rows));
-  const stems = await loadStems(handle, wordsByStemmer(drafts));
+  const drafts = offers.flatMap(({ product, rows }) => createSearchDocumentsWithoutStems(product, rows));
+  const stems = await loadWordStems(handle, wordsByStemmer(drafts));
   await sql`
     with documents as (delete from search_document where product_id = any(${ids}::text[])),
       summaries as (delete from search_summary where product_id = any(${ids}::text[]))
@@ -68,7 +68,7 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
   await insertSearchTerms(handle, buildSearchTermRows(drafts, stems));
 }
 
-function wordsByStemmer(drafts: readonly SearchDocumentDraft[]): Map<string, Set<string>> {
+function wordsByStemmer(drafts: readonly SearchDocumentWithoutStems[]): Map<string, Set<string>> {
   const wanted = new Map<string, Set<string>>();
   for (const draft of drafts) {
     const words = wanted.get(draft.row.stemmer) ?? new Set();

@@ -4,10 +4,10 @@
  * it. The position of the entry has no meaning; its weight (A to D) names the field.
  */
 import { createHash } from "node:crypto";
-import { findBestAvailability, type Availability } from "#commerce/catalog/availability.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { findBestStockAvailability, type StockAvailability } from "#commerce/catalog/availability.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import { getAttributeText, getAttributeValues } from "./attribute-texts.ts";
-import type { ProductToIndex, MarketToIndex } from "./load-products.ts";
+import type { ProductToIndex, ProductMarketToIndex } from "./load-products.ts";
 import {
   toAttributeLexeme,
   toBrandLexeme,
@@ -19,9 +19,9 @@ import {
   toSampleLexeme,
   toTitleLexeme,
 } from "./match-query.ts";
-import { buildFacetCountKey, buildOfferKey, getPopularityStep } from "./offer-key.ts";
+import { buildFacetCountKey, buildSearchOfferKey, getPopularityStep } from "./offer-key.ts";
 import { findQuantitiesInText } from "./quantities.ts";
-import { type StemsByStemmer, getStemmerOfLocale } from "./stems.ts";
+import { type WordStemsByStemmer, getStemmerOfLocale } from "./stems.ts";
 import {
   normalizeSkuOrGtin,
   splitWords,
@@ -39,7 +39,7 @@ export interface SearchOfferRow {
   readonly currency: string;
   readonly minMinor: number;
   readonly maxMinor: number;
-  readonly availability: Availability;
+  readonly availability: StockAvailability;
   readonly inStock: boolean;
   readonly popularity: number;
   readonly publishedAt: Date;
@@ -77,7 +77,7 @@ export interface SearchDocumentRow {
 }
 
 /** The searchable words of a product in one locale, before their stems are added. */
-export interface SearchDocumentDraft {
+export interface SearchDocumentWithoutStems {
   readonly row: Omit<SearchDocumentRow, "words" | "head" | "titleStems">;
   /**
    * Special words for properties of the product, for example for its merchant and its categories. A search
@@ -96,15 +96,19 @@ export interface SearchDocumentDraft {
 
 export function buildSearchOfferRows(
   product: ProductToIndex,
-  markets: ReadonlyMap<string, MarketToIndex>,
+  markets: ReadonlyMap<string, ProductMarketToIndex>,
 ): SearchOfferRow[] {
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   return [...Map.groupBy(product.prices, ({ marketId }) => marketId)].flatMap(([marketId, prices]) => {
     const market = markets.get(marketId);
-    const fallbackLocale = chooseLocale(locales, [], [market?.defaultLocale ?? "", product.merchantLocale]);
+    const fallbackLocale = chooseBestLocale(
+      locales,
+      [],
+      [market?.defaultLocale ?? "", product.merchantLocale],
+    );
     if (market === undefined || fallbackLocale === undefined) return [];
     const amounts = prices.map(({ amountMinor }) => amountMinor);
-    const availability = findBestAvailability(prices.map((price) => price.availability));
+    const availability = findBestStockAvailability(prices.map((price) => price.availability));
     const minMinor = Math.min(...amounts);
     return market.countries.map((country) => ({
       country,
@@ -140,11 +144,11 @@ export function buildSearchOfferRows(
 const groupKeyOf = ({ merchantId, categories }: ProductToIndex): string =>
   [merchantId, ...categories.map(({ slug }) => slug)].join(" ");
 
-export function draftSearchDocuments(
+export function createSearchDocumentsWithoutStems(
   product: ProductToIndex,
   offered: readonly SearchOfferRow[],
-): SearchDocumentDraft[] {
-  const offers = Object.fromEntries(offered.map((offer) => [offer.country, buildOfferKey(offer)]));
+): SearchDocumentWithoutStems[] {
+  const offers = Object.fromEntries(offered.map((offer) => [offer.country, buildSearchOfferKey(offer)]));
   const locales = product.translations.map(({ locale }) => locale).toSorted();
   const codes = new Set(
     product.codes
@@ -219,8 +223,8 @@ function furtherForms(text: string, isGerman: boolean): string[] {
 }
 
 export function addStemsToSearchDocument(
-  { row, marks, fields }: SearchDocumentDraft,
-  stems: StemsByStemmer,
+  { row, marks, fields }: SearchDocumentWithoutStems,
+  stems: WordStemsByStemmer,
 ): SearchDocumentRow {
   const wordStems = stems.get(row.stemmer);
   const { codes, title, brand, categories, text } = fields;
@@ -243,7 +247,7 @@ export function addStemsToSearchDocument(
 /** Returns the words of a search document whose stems are needed. */
 export function listWordsToStem({
   fields: { title, brand, categories, text },
-}: SearchDocumentDraft): string[] {
+}: SearchDocumentWithoutStems): string[] {
   return [...title, ...brand, ...categories, ...text];
 }
 
@@ -290,7 +294,7 @@ function gtinForms(gtin: string | null): string[] {
 }
 
 function nameLocale(names: Readonly<Record<string, string>>, locale: string, merchantLocale: string): string {
-  return chooseLocale(Object.keys(names), [locale], [merchantLocale]) ?? "";
+  return chooseBestLocale(Object.keys(names), [locale], [merchantLocale]) ?? "";
 }
 
 /**

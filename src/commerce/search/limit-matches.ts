@@ -7,22 +7,22 @@
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { parameter, prepareStatement } from "#database/prepared-template.ts";
+import { sqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { sampleParts, sampleSizes } from "./index-rows.ts";
 import { buildTsqueryOfAllParts, toPopularityLexeme, quoteLexeme, toSampleLexeme } from "./match-query.ts";
 import { isFoundByTsquerySql, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
-import { offerPopularitySql, popularityStepMax } from "./offer-key.ts";
+import { searchOfferPopularitySql, popularityStepMax } from "./offer-key.ts";
 import {
   defaultSearchMatchLimits,
   type SearchMatchLimits,
   addFiltersToTsquery,
-  type SearchInput,
+  type ProductSearchInput,
   type SearchStatementForm,
   getSearchStatementFormKey,
   type SearchParameterValues,
 } from "./search-form.ts";
-import type { ExpandedQuery } from "./word-forms.ts";
+import type { ExpandedSearchQuery } from "./word-forms.ts";
 
 /**
  * PostgreSQL's estimate of the number of search documents, for each database connection. Every search with
@@ -32,7 +32,7 @@ export const documentCountSql = sql<number>`(select reltuples::int from pg_class
   where oid = 'search_document'::regclass)`;
 const documentCounts = new WeakMap<DatabaseReader, number>();
 
-export function cacheDocumentCount(reader: DatabaseReader, count: number): void {
+export function cacheSearchDocumentCount(reader: DatabaseReader, count: number): void {
   documentCounts.set(reader, count);
 }
 
@@ -42,12 +42,12 @@ export function cacheDocumentCount(reader: DatabaseReader, count: number): void 
  */
 export const isLargeCatalogue = (
   reader: DatabaseReader,
-  { matchLimits = defaultSearchMatchLimits }: SearchInput,
+  { matchLimits = defaultSearchMatchLimits }: ProductSearchInput,
 ): boolean => (documentCounts.get(reader) ?? 0) >= matchLimits.documentsMin;
 
 interface SearchToLimit {
-  readonly input: SearchInput;
-  readonly expanded: ExpandedQuery;
+  readonly input: ProductSearchInput;
+  readonly expanded: ExpandedSearchQuery;
   readonly form: SearchStatementForm;
   readonly values: SearchParameterValues;
 }
@@ -65,7 +65,10 @@ interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimit
  * which are checked afterwards. Also decides whether there are so many matches that the search ranks only the
  * most popular of them.
  */
-export async function planMatchLimits(reader: DatabaseReader, search: SearchToLimit): Promise<MatchPlan> {
+export async function planSearchMatchLimits(
+  reader: DatabaseReader,
+  search: SearchToLimit,
+): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
   const hasCandidates = values["candidates"] !== values["filtered"];
   const isSampled = isLargeCatalogue(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
@@ -114,14 +117,14 @@ async function readSample(
 const sampleStatement = (
   reader: DatabaseReader,
   { form, values }: SearchToLimit,
-): ReturnType<typeof prepareStatement<SampledPopularityStep>> => {
-  const isMatch = sql`d.words @@ ${parameter("filtered")}::tsquery`;
-  return prepareStatement<SampledPopularityStep>(reader, {
+): ReturnType<typeof prepareStatementTemplate<SampledPopularityStep>> => {
+  const isMatch = sql`d.words @@ ${sqlParameter("filtered")}::tsquery`;
+  return prepareStatementTemplate<SampledPopularityStep>(reader, {
     form: `sample ${getSearchStatementFormKey(form)}`,
     write: () => sql`
-      select ${offerPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
+      select ${searchOfferPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
-        count(*) filter (where ${isMatch} and d.head @@ ${parameter("allInTitle")}::tsquery)::int as titles
+        count(*) filter (where ${isMatch} and d.head @@ ${sqlParameter("allInTitle")}::tsquery)::int as titles
       from ${matchingDocumentsSql(form, { isIndexed: sql`${isFoundByTsquerySql(form, "candidates")} and ${isSampledSql}` })}
       group by 1`,
     values,

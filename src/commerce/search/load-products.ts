@@ -3,7 +3,11 @@
  * any number of products.
  */
 import { sql } from "kysely";
-import { type Availability, computeAvailability, reservedUnitsSql } from "#commerce/catalog/availability.ts";
+import {
+  type StockAvailability,
+  computeStockAvailability,
+  reservedUnitsSql,
+} from "#commerce/catalog/availability.ts";
 import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 
@@ -20,17 +24,17 @@ export interface ProductToIndex {
   readonly prices: readonly {
     readonly marketId: string;
     readonly amountMinor: number;
-    readonly availability: Availability;
+    readonly availability: StockAvailability;
   }[];
   /** The categories of the product, and all categories above them. */
   readonly categories: readonly Category[];
-  readonly attributes: readonly AttributeToIndex[];
+  readonly attributes: readonly ProductAttributeToIndex[];
   /** The names of the choices of the product's options by locale, for example of colors and sizes. */
   readonly choiceLabels: readonly Readonly<Record<string, string>>[];
 }
 
 /** An attribute in the form in which it is stored with its product. */
-export interface AttributeToIndex {
+export interface ProductAttributeToIndex {
   readonly code: string;
   readonly names: Readonly<Record<string, string>>;
   readonly value: string | number | boolean | readonly string[];
@@ -52,7 +56,7 @@ interface Category {
   readonly names: Readonly<Record<string, string>>;
 }
 
-export interface MarketToIndex {
+export interface ProductMarketToIndex {
   readonly id: string;
   readonly currency: string;
   readonly defaultLocale: string;
@@ -67,7 +71,7 @@ export async function loadProductsToIndex(
   reader: DatabaseReader,
   ids: readonly string[],
   now: Date,
-): Promise<{ products: ProductToIndex[]; markets: ReadonlyMap<string, MarketToIndex> }> {
+): Promise<{ products: ProductToIndex[]; markets: ReadonlyMap<string, ProductMarketToIndex> }> {
   const found = await reader
     .selectFrom("product as p")
     .innerJoin("merchant as m", "m.id", "p.merchantId")
@@ -78,7 +82,7 @@ export async function loadProductsToIndex(
       "p.popularity",
       "p.publishedAt",
       "m.defaultLocale as merchantLocale",
-      sql<readonly AttributeToIndex[]>`p.attributes`.as("attributes"),
+      sql<readonly ProductAttributeToIndex[]>`p.attributes`.as("attributes"),
       sql<ProductToIndex["choiceLabels"]>`coalesce((select jsonb_agg(c.choice -> 'labels')
         from product_option o, jsonb_array_elements(o.choices) as c(choice)
         where o.product_id = p.id), '[]')`.as("choiceLabels"),
@@ -122,7 +126,7 @@ interface Variant {
   readonly productId: string;
   readonly sku: string;
   readonly gtin: string | null;
-  readonly availability: Availability;
+  readonly availability: StockAvailability;
   readonly prices: readonly { readonly marketId: string; readonly amountMinor: number }[];
 }
 
@@ -148,7 +152,7 @@ async function loadVariants(reader: DatabaseReader, ids: readonly string[], now:
     sku,
     gtin,
     prices: prices ?? [],
-    availability: computeAvailability(
+    availability: computeStockAvailability(
       {
         ...stock,
         onHand: stock.onHand ?? 0,
@@ -213,8 +217,8 @@ function withAncestors(ids: readonly string[], tree: ReadonlyMap<string, Categor
 async function loadMarkets(
   reader: DatabaseReader,
   merchantIds: readonly string[],
-): Promise<Map<string, MarketToIndex>> {
-  const { rows } = await sql<MarketToIndex>`
+): Promise<Map<string, ProductMarketToIndex>> {
+  const { rows } = await sql<ProductMarketToIndex>`
     select m.id, m.currency, m.default_locale, array_agg(c.country order by c.position) as countries
     from market m join market_country c on c.market_id = m.id
     where m.merchant_id = any(${merchantIds}::text[])

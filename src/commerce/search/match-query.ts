@@ -2,7 +2,12 @@
  * Builds PostgreSQL full-text queries (tsquery) from the forms of a search query's words. Every word is
  * quoted, so the buyer's text cannot act as an operator.
  */
-import type { ExpandedQuery, SearchLexeme, ExpandedQueryPart, WordForm } from "./word-forms.ts";
+import type {
+  ExpandedSearchQuery,
+  SearchLexeme,
+  ExpandedSearchQueryPart,
+  SearchWordForm,
+} from "./word-forms.ts";
 
 /**
  * Weights of the fields in the search index: A for SKU and GTIN, B for title, C for brand. D means category
@@ -52,7 +57,7 @@ const joinedPartsMax = 4;
  * shirt` → `tshirt`, or the parts of a SKU).
  */
 export function buildTsqueryOfAllParts(
-  { query, forms }: ExpandedQuery,
+  { query, forms }: ExpandedSearchQuery,
   options: TsqueryOptions = {},
 ): string {
   if (forms.length === 0) return matchNothing;
@@ -76,21 +81,21 @@ export function buildTsqueryOfAllParts(
  * of that language for them.
  */
 function requiredParts(
-  forms: readonly ExpandedQueryPart[],
+  forms: readonly ExpandedSearchQueryPart[],
   { isCandidate = false }: TsqueryOptions,
-): readonly ExpandedQueryPart[] {
+): readonly ExpandedSearchQueryPart[] {
   const others = isCandidate ? forms.filter(({ stopIn }) => stopIn.length === 0) : [];
   return others.length === 0 ? forms : others;
 }
 
 /** Builds a tsquery for the documents that contain the one given part of the search query. */
 export const buildTsqueryOfPart = (
-  part: ExpandedQueryPart,
+  part: ExpandedSearchQueryPart,
   options: TsqueryOptions = { hasMerchants: true },
 ): string => anyClause(partClauses(part, options));
 
 /** Builds a tsquery for the documents that contain at least one part of the search query. */
-export function buildTsqueryOfAnyPart({ forms }: ExpandedQuery, options: TsqueryOptions = {}): string {
+export function buildTsqueryOfAnyPart({ forms }: ExpandedSearchQuery, options: TsqueryOptions = {}): string {
   const clauses = forms.map((part) => {
     const silent = part.part.isLast ? [] : part.stopIn.map((stemmer) => `!'${toLanguageLexeme(stemmer)}'`);
     return [anyClause(partClauses(part, options)), ...silent].join(" & ");
@@ -102,7 +107,7 @@ export function buildTsqueryOfAnyPart({ forms }: ExpandedQuery, options: Tsquery
  * Builds the tsquery with which `ts_rank` computes the text rank of a document. It contains the forms of all
  * parts of the search query in all languages.
  */
-export function buildRankingTsquery({ forms }: ExpandedQuery): string {
+export function buildRankingTsquery({ forms }: ExpandedSearchQuery): string {
   const ranked = forms.filter(({ part, stopIn }) => part.isLast || stopIn.length === 0);
   const clauses = ranked.flatMap(({ exact, loose }) =>
     [...exact, ...loose.filter(({ merchants }) => merchants === undefined)].map((form) =>
@@ -143,12 +148,12 @@ export const toSampleLexeme = (size: number): string => `%${size}`;
 export const toPopularityLexeme = (step: number): string => `+${step}`;
 export const toAttributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
 
-function partClauses({ exact, loose, weak }: ExpandedQueryPart, options: TsqueryOptions): string[] {
+function partClauses({ exact, loose, weak }: ExpandedSearchQueryPart, options: TsqueryOptions): string[] {
   const forms = { exact, ranked: [...exact, ...loose], all: [...exact, ...loose, ...weak] };
   return forms[options.forms ?? "all"].map((form) => formClause(form, options));
 }
 
-function formClause(form: WordForm, options: TsqueryOptions): string {
+function formClause(form: SearchWordForm, options: TsqueryOptions): string {
   const { lexemes, stemmers, merchants } = form;
   const { hasMerchants = false, isCandidate = false } = options;
   const weight = weightOf(form, options);
@@ -168,7 +173,7 @@ function formClause(form: WordForm, options: TsqueryOptions): string {
  * Returns the weight (the searched field) of a word form. A form that is only valid in titles gets the weight
  * of the title, unless the options name a field.
  */
-function weightOf({ isTitleOnly = false }: WordForm, options: TsqueryOptions): SearchFieldWeight {
+function weightOf({ isTitleOnly = false }: SearchWordForm, options: TsqueryOptions): SearchFieldWeight {
   const { weight = "", isTitle = false, isCandidate = false } = options;
   return isTitleOnly && weight === "" && !isTitle && !isCandidate ? "B" : weight;
 }

@@ -5,16 +5,16 @@
  * `search_document` finds the documents, which are scored and counted without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
-import { parameter } from "#database/prepared-template.ts";
+import { sqlParameter } from "#database/prepared-template.ts";
 import { quoteLexeme, toSampleLexeme } from "./match-query.ts";
 import {
   facetCountKeySql,
-  offerCurrencySql,
-  offerFallbackLocaleSql,
-  isOfferInStockSql,
-  offerMinPriceSql,
-  offerAvailabilitySql,
-  offerPopularitySql,
+  searchOfferCurrencySql,
+  searchOfferFallbackLocaleSql,
+  isSearchOfferInStockSql,
+  searchOfferMinPriceSql,
+  searchOfferAvailabilitySql,
+  searchOfferPopularitySql,
 } from "./offer-key.ts";
 import {
   type SearchMatchesSql,
@@ -44,7 +44,7 @@ export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchM
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
   const main = mainCurrencySql(
     isByPopularity
-      ? mostUsedCurrencySql(offerCurrencySql(sql`offer`), mostPopular)
+      ? mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), mostPopular)
       : mostUsedCurrencySql(sql`currency`, popular),
   );
   return { base: baseOf(form), main, order: sql`place` };
@@ -79,9 +79,11 @@ const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
-  if (hasCategory) filters.push(sql`o.category_keys @> array[${parameter("categoryKey")}::text]`);
+  if (hasCategory) filters.push(sql`o.category_keys @> array[${sqlParameter("categoryKey")}::text]`);
   if (hasMerchant)
-    filters.push(sql`o.merchant_id = (select id from merchant where slug = ${parameter("merchant")}::text)`);
+    filters.push(
+      sql`o.merchant_id = (select id from merchant where slug = ${sqlParameter("merchant")}::text)`,
+    );
   return sql`search_offer o ${
     joined === undefined
       ? sql``
@@ -101,7 +103,7 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
  * other documents without reading their offers, and never changes the result.
  */
 function byTitle(form: SearchStatementForm): Sql {
-  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => parameter(`chain${index}`)))}]::text[]`;
+  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => sqlParameter(`chain${index}`)))}]::text[]`;
   return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
       and (d.locale = any(${chain}) or not d.locales && ${chain})
@@ -131,7 +133,7 @@ function byPrice(form: SearchStatementForm, direction: Sql): Sql {
 export function searchMatchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
   const { sort } = form;
   const key = sql`d.offer_key`;
-  const price = sql`, ${offerCurrencySql(key)} as currency, ${offerMinPriceSql(key)} as min_minor`;
+  const price = sql`, ${searchOfferCurrencySql(key)} as currency, ${searchOfferMinPriceSql(key)} as min_minor`;
   const sortKey: Sql = {
     relevance: sql`, ${scoreSql(form, key)} as score`,
     newest: sql`, d.published_at`,
@@ -153,7 +155,7 @@ export function searchMatchesOfWordsSql(form: SearchStatementForm): SearchMatche
     from ${matchingDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
   return {
     base,
-    main: mainCurrencySql(mostUsedCurrencySql(offerCurrencySql(sql`offer`), sql`base`)),
+    main: mainCurrencySql(mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), sql`base`)),
     order: orders[sort],
   };
 }
@@ -188,11 +190,11 @@ export function matchingDocumentsSql(
   const key = sql`d.offer_key`;
   const filters = [sql`${key} is not null`, isShown(key), isMerchantActiveSql(sql`d.merchant_id`)];
   if (form.hasPrice)
-    filters.push(sql`${offerCurrencySql(key)} = ${parameter("priceCurrency")}::text
-      and ${offerMinPriceSql(key)} >= ${parameter("priceMin")}::bigint
-      and ${offerMinPriceSql(key)} <= ${parameter("priceMax")}::bigint`);
+    filters.push(sql`${searchOfferCurrencySql(key)} = ${sqlParameter("priceCurrency")}::text
+      and ${searchOfferMinPriceSql(key)} >= ${sqlParameter("priceMin")}::bigint
+      and ${searchOfferMinPriceSql(key)} <= ${sqlParameter("priceMax")}::bigint`);
   if (form.hasAvailability)
-    filters.push(sql`${offerAvailabilitySql(key)} = any(${parameter("availabilities")}::text[])`);
+    filters.push(sql`${searchOfferAvailabilitySql(key)} = any(${sqlParameter("availabilities")}::text[])`);
   if (words !== undefined) filters.push(sql`d.words @@ ${words}`);
   const documentColumns = isLimited ? sql`head, words, locale, locales, merchant_id` : sql`*`;
   const matched = sql`select ${documentColumns}, offers ->> ${countryParameter}::text as offer_key from search_document
@@ -209,9 +211,9 @@ export function matchingDocumentsSql(
  * the requested locale, or else the document in the fallback locale.
  */
 function isShown(key: Sql): Sql {
-  const requested = sql`${parameter("chain0")}::text`;
+  const requested = sql`${sqlParameter("chain0")}::text`;
   return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales)
-    and d.locale = ${resolvedLocaleSql(sql`d.locales`, offerFallbackLocaleSql(key))}))`;
+    and d.locale = ${resolvedLocaleSql(sql`d.locales`, searchOfferFallbackLocaleSql(key))}))`;
 }
 
 const mainCurrencyFirst = sql`currency is distinct from (select currency from main), currency`;
@@ -225,7 +227,7 @@ const orders: Record<SearchSort, Sql> = {
   popularity: sql`popularity desc, published_at desc, product_id`,
 };
 
-const queryParameter = (name: string): Sql => sql`${parameter<string>(name)}::tsquery`;
+const queryParameter = (name: string): Sql => sql`${sqlParameter<string>(name)}::tsquery`;
 
 /**
  * Returns the SQL conditions for the documents that match the words and the filters. The tsquery for the
@@ -270,8 +272,8 @@ export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)
  */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
-  return sql`select ${words} && quote_literal(${parameter("merchantMark")}::text || id)::tsquery
-    from merchant where slug = ${parameter("merchant")}::text`;
+  return sql`select ${words} && quote_literal(${sqlParameter("merchantMark")}::text || id)::tsquery
+    from merchant where slug = ${sqlParameter("merchant")}::text`;
 }
 
 /**
@@ -310,27 +312,27 @@ const points = (value: number): Sql => sql.raw(String(value));
 
 export function scoreTierSql({ hasCode }: SearchStatementForm): Sql {
   const code = hasCode
-    ? sql`when strpos(d.codes, ${parameter("codeStart")}::text) > 0 then case
-      when strpos(d.codes, ${parameter("code")}::text) > 0 then ${points(scoreTiers.code)}
+    ? sql`when strpos(d.codes, ${sqlParameter("codeStart")}::text) > 0 then case
+      when strpos(d.codes, ${sqlParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
       else ${points(scoreTiers.code_prefix)} end`
     : sql``;
-  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${parameter("phrase")}::text) > 0
+  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${sqlParameter("phrase")}::text) > 0
       then ${points(scoreTiers.title_phrase)}
-    when d.head @@ ${parameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
-    when d.head @@ ${parameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
-    when d.head @@ ${parameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
-    when d.head @@ ${parameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
-    when d.head @@ ${parameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
+    when d.head @@ ${sqlParameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
+    when d.head @@ ${sqlParameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
+    when d.head @@ ${sqlParameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
+    when d.head @@ ${sqlParameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
+    when d.head @@ ${sqlParameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
     else ${points(scoreTiers.text)} end`;
 }
 
-export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${parameter("any")}::tsquery, 1)::float8`;
+export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${sqlParameter("any")}::tsquery, 1)::float8`;
 
 /**
  * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,
  * popularity and text rank.
  */
 export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
-  sql`(${scoreTierSql(form)} + case when ${isOfferInStockSql(key)} then ${points(stockScore)} else 0 end
-    + ${points(popularityStepScore)} * ${offerPopularitySql(key)}
+  sql`(${scoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
+    + ${points(popularityStepScore)} * ${searchOfferPopularitySql(key)}
     + ${points(textRankScore)} * ${textRankSql})`;

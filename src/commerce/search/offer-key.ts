@@ -6,7 +6,7 @@
  * the key also contains the fallback locale, the lowest price and the popularity step, separated by slashes.
  */
 import { type RawBuilder, sql } from "kysely";
-import { availabilities, type Availability } from "#commerce/catalog/availability.ts";
+import { availabilities, type StockAvailability } from "#commerce/catalog/availability.ts";
 
 type Sql = RawBuilder<unknown>;
 
@@ -18,8 +18,8 @@ export const priceSteps: readonly number[] = Array.from({ length: 16 }, (_, powe
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
 
-export interface OfferKeyParts {
-  readonly availability: Availability;
+export interface SearchOfferKeyParts {
+  readonly availability: StockAvailability;
   readonly currency: string;
   readonly minMinor: number;
   readonly fallbackLocale: string;
@@ -38,7 +38,7 @@ export const getPopularityStep = (popularity: number): number =>
   Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));
 
 /** Returns the full offer key, as search documents store it. */
-export function buildOfferKey(parts: OfferKeyParts): string {
+export function buildSearchOfferKey(parts: SearchOfferKeyParts): string {
   const { availability, currency, minMinor, fallbackLocale, popularity } = parts;
   const step = priceSteps.filter((from) => from <= minMinor).length;
   return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}/${getPopularityStep(popularity)}`;
@@ -50,26 +50,26 @@ const countedLength = 6;
  * Returns the first part of the offer key, by which search facets are counted. The table `search_offer`
  * stores only this part.
  */
-export const buildFacetCountKey = (offer: OfferKeyParts): string =>
-  buildOfferKey(offer).slice(0, countedLength);
+export const buildFacetCountKey = (offer: SearchOfferKeyParts): string =>
+  buildSearchOfferKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);
 
 /** SQL expression for the first part of an offer key, by which search facets are counted. */
 export const facetCountKeySql = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
-export const offerAvailabilitySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
-export const offerCurrencySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
-export const offerPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::int`;
-export const offerFallbackLocaleSql = (key: Sql): Sql =>
+export const searchOfferAvailabilitySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
+export const searchOfferCurrencySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
+export const searchOfferPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::int`;
+export const searchOfferFallbackLocaleSql = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
-export const offerMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
+export const searchOfferMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
 /** SQL expression for the popularity step (0 to 9) in an offer key; 0 if the key contains no popularity step. */
-export const offerPopularitySql = (key: Sql): Sql =>
+export const searchOfferPopularitySql = (key: Sql): Sql =>
   sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 
 /**
  * SQL condition that is true for offers that are in stock: the first digit of the offer key is the digit of
  * `in_stock` or `low_stock`, the first two values of `availabilities`.
  */
-export const isOfferInStockSql = (key: Sql): Sql =>
+export const isSearchOfferInStockSql = (key: Sql): Sql =>
   sql`${key} collate "C" < '${sql.raw(String(availabilities.indexOf("backorder")))}'`;

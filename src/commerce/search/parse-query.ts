@@ -5,7 +5,7 @@
  */
 import { findPricesInText, findQuantitiesInText } from "./quantities.ts";
 import {
-  isSingleKana,
+  isSingleKanaCharacter,
   joinSearchWords,
   normalizeSkuOrGtin,
   type SearchWord,
@@ -89,7 +89,7 @@ function findParts(q: string, words: readonly SearchWord[]): SearchQueryPart[] {
  * Joins neighboring parts of one word each if `isJoined` returns true, for example `power` and `bank`.
  * Fillers and quantities are not joined.
  */
-export function joinQueryParts(
+export function joinSearchQueryParts(
   query: ParsedSearchQuery,
   isJoined: (texts: readonly string[]) => boolean,
 ): ParsedSearchQuery {
@@ -134,11 +134,11 @@ export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
  * leave out some segments: `冬用の手袋` → `冬用`, `手袋`. Segments of a single kana are removed, because they are
  * usually particles.
  */
-export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
+export function splitDenseSearchQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
   const parts = query.parts.flatMap((part): readonly SearchQueryPart[] => {
     const [word] = part.words;
     if (word?.isDense !== true || part.words.length > 1) return [part];
-    const segments = splitDenseWord(word.text).filter((segment) => !isSingleKana(segment));
+    const segments = splitDenseWord(word.text).filter((segment) => !isSingleKanaCharacter(segment));
     return segments.length < 2
       ? [part]
       : segments.map((text) => ({
@@ -155,7 +155,7 @@ export function splitDenseQueryParts(query: ParsedSearchQuery): ParsedSearchQuer
  * Returns the query with each given compound word replaced by the two words of which it consists, for example
  * `Wander` and `Jacke` for `Wanderjacke`.
  */
-export function splitCompoundQueryParts(
+export function splitCompoundSearchQueryParts(
   query: ParsedSearchQuery,
   splits: ReadonlyMap<SearchQueryPart, readonly [string, string]>,
 ): ParsedSearchQuery {
@@ -174,7 +174,7 @@ export function splitCompoundQueryParts(
 }
 
 /** Returns the query without the given parts, for example without words that no product contains. */
-export function removeQueryParts(
+export function removeSearchQueryParts(
   query: ParsedSearchQuery,
   dropped: ReadonlySet<SearchQueryPart>,
 ): ParsedSearchQuery {

@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { parameter, prepareStatement } from "#database/prepared-template.ts";
+import { sqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildTsqueryOfPart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
@@ -15,7 +15,7 @@ import {
   getSearchStatementFormKey,
   type SearchParameterValues,
 } from "./search-form.ts";
-import type { ExpandedQueryPart } from "./word-forms.ts";
+import type { ExpandedSearchQueryPart } from "./word-forms.ts";
 
 /** The search whose filters select the documents that are counted. */
 export interface FilteredSearch {
@@ -35,10 +35,10 @@ const countedMax = 1000;
 const documentCounts: CountCache<{ readonly words: string; readonly count: number }> = new WeakMap();
 
 /** Returns, for each part of the query, the number of documents that contain this part, at most 1000. */
-export async function countDocumentsByQueryPart(
+export async function countDocumentsBySearchQueryPart(
   search: FilteredSearch,
-  parts: readonly ExpandedQueryPart[],
-): Promise<(part: ExpandedQueryPart) => number> {
+  parts: readonly ExpandedSearchQueryPart[],
+): Promise<(part: ExpandedSearchQueryPart) => number> {
   const queries = new Map(parts.map((part) => [buildTsqueryOfPart(part), queryOf(part)]));
   const rows = await runSampled(search, {
     name: "count",
@@ -54,13 +54,13 @@ export async function countDocumentsByQueryPart(
   return (part) => counts.get(buildTsqueryOfPart(part)) ?? 0;
 }
 
-const queryOf = (part: ExpandedQueryPart): TsqueryToCount => ({
+const queryOf = (part: ExpandedSearchQueryPart): TsqueryToCount => ({
   words: buildTsqueryOfPart(part),
   candidates: buildTsqueryOfPart(part, { isCandidate: true }),
 });
 
 /** How many documents contain a part of the query, and in which fields. */
-export interface QueryPartFrequency {
+export interface SearchQueryPartFrequency {
   /** False if no document that passes the filters of the search contains this part of the query. */
   readonly isFound: boolean;
   /**
@@ -77,7 +77,7 @@ export interface QueryPartFrequency {
 export const frequencyMax = 2000;
 /** Maximum number of documents from which `titleShare` and `categoryShare` are estimated. */
 const sampledMax = 60;
-const notFound: QueryPartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
+const notFound: SearchQueryPartFrequency = { isFound: false, count: 0, titleShare: 0, categoryShare: 0 };
 
 interface PartCounts {
   readonly words: string;
@@ -90,10 +90,10 @@ interface PartCounts {
 const partCounts: CountCache<PartCounts> = new WeakMap();
 
 /** Measures how many documents contain each part of a query, and in which fields. */
-export async function measureQueryPartFrequencies(
+export async function measureSearchQueryPartFrequencies(
   search: FilteredSearch,
-  parts: readonly ExpandedQueryPart[],
-): Promise<(part: ExpandedQueryPart) => QueryPartFrequency> {
+  parts: readonly ExpandedSearchQueryPart[],
+): Promise<(part: ExpandedSearchQueryPart) => SearchQueryPartFrequency> {
   const queries = parts.map((part) => ({
     ...queryOf(part),
     title: buildTsqueryOfPart(part, { weight: "BC", hasMerchants: false }),
@@ -162,7 +162,7 @@ interface ListedQuery extends TsqueryToCount {
  * otherwise parse every tsquery again for each document.
  */
 const listedQueries = sql`(select words, words::tsquery as query, candidates::tsquery, title::tsquery, category::tsquery, place
-  from json_to_recordset(${parameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
+  from json_to_recordset(${sqlParameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
   offset 0)`;
 
 interface QueriesStatement {
@@ -261,7 +261,7 @@ async function runForQueries<Row>(
   { name, queries, write, isSampled = false }: QueriesStatement & { readonly isSampled?: boolean },
 ): Promise<readonly Row[]> {
   if (queries.length === 0) return [];
-  const statement = prepareStatement<Row>(reader, {
+  const statement = prepareStatementTemplate<Row>(reader, {
     form: `${name} ${Number(isSampled)} ${getSearchStatementFormKey(form)}`,
     write: () => {
       const isFound = matchesTsqueryExpressionSql(form, sql`w.candidates`);

@@ -10,17 +10,17 @@ import {
   type FilteredSearch,
   findFirstMatchingTsquery,
   frequencyMax,
-  type QueryPartFrequency,
+  type SearchQueryPartFrequency,
 } from "./query-counts.ts";
-import { addFiltersToTsquery, type SearchInput } from "./search-form.ts";
+import { addFiltersToTsquery, type ProductSearchInput } from "./search-form.ts";
 import { getStemmerOfLocale } from "./stems.ts";
-import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
+import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
 import { isPreposition } from "./word-lists.ts";
 
-export interface QueryToRelax extends FilteredSearch {
-  readonly input: SearchInput;
-  readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: ExpandedQueryPart) => QueryPartFrequency;
+export interface SearchQueryToRelax extends FilteredSearch {
+  readonly input: ProductSearchInput;
+  readonly expanded: ExpandedSearchQuery;
+  readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
   /** True if a search for all parts of the query has already found nothing, so that it need not run again. */
   readonly isWholeTried: boolean;
 }
@@ -32,8 +32,8 @@ export interface QueryToRelax extends FilteredSearch {
 const combinedPartsMax = 5;
 
 /** Returns the parts of the query that the search keeps; undefined if no product contains any part. */
-export async function chooseQueryPartsToKeep(
-  search: QueryToRelax,
+export async function chooseSearchQueryPartsToKeep(
+  search: SearchQueryToRelax,
 ): Promise<ReadonlySet<SearchQueryPart> | undefined> {
   const { expanded, input, frequencyOf, isWholeTried } = search;
   const noun = nounBeforePreposition(search);
@@ -62,7 +62,7 @@ export async function chooseQueryPartsToKeep(
  * Returns the parts of the query that are no stop words in any language; all parts if there are only stop
  * words.
  */
-export function removeStopWordParts({ forms }: ExpandedQuery): readonly ExpandedQueryPart[] {
+export function removeStopWordParts({ forms }: ExpandedSearchQuery): readonly ExpandedSearchQueryPart[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);
   return others.length === 0 ? forms : others;
 }
@@ -76,7 +76,7 @@ const nounWeight = 0.5;
  * Returns the weight of a part of the query, from 1 to 3. The larger the weight, the more the search tries to
  * keep this part.
  */
-const weightOf = ({ count, titleShare, categoryShare }: QueryPartFrequency): number =>
+const weightOf = ({ count, titleShare, categoryShare }: SearchQueryPartFrequency): number =>
   1 +
   rarityWeight * (1 - Math.log(count) / Math.log(frequencyMax)) +
   titleWeight * titleShare +
@@ -94,7 +94,7 @@ function combine<Member>(members: readonly Member[]): (readonly Member[])[] {
  * Returns the last word before the first preposition of the query (`jacket` in `jacket for kids`), which
  * usually names the product.
  */
-function nounBeforePreposition(search: QueryToRelax): SearchQueryPart | undefined {
+function nounBeforePreposition(search: SearchQueryToRelax): SearchQueryPart | undefined {
   const { forms } = search.expanded;
   const preposition = forms.findIndex(({ part }) => isPreposition(part.text));
   return forms.slice(0, Math.max(preposition, 0)).findLast((part) => !isStopWord(part, search))?.part;
@@ -102,6 +102,6 @@ function nounBeforePreposition(search: QueryToRelax): SearchQueryPart | undefine
 
 /** Returns true if the part of the query is a stop word (for example `the`) in the language of the search. */
 export const isStopWord = (
-  part: ExpandedQueryPart,
-  { input, expanded }: Pick<QueryToRelax, "input" | "expanded">,
+  part: ExpandedSearchQueryPart,
+  { input, expanded }: Pick<SearchQueryToRelax, "input" | "expanded">,
 ): boolean => part.stopIn.includes(getStemmerOfLocale(input.locale)) && expanded.forms.length > 1;

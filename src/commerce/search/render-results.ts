@@ -4,7 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
-import { chooseLocale } from "#foundation/text.ts";
+import { chooseBestLocale } from "#foundation/text.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
 import { highlightTitle } from "./highlight-title.ts";
 import { facetBucketsMax, type SearchFacetRows } from "./search-statement.ts";
@@ -17,9 +17,9 @@ import {
   textRankScore,
 } from "./match-statements.ts";
 import { priceSteps } from "./offer-key.ts";
-import type { ExpandedQuery } from "./word-forms.ts";
+import type { ExpandedSearchQuery } from "./word-forms.ts";
 
-export interface SearchHit {
+export interface RenderedSearchHit {
   readonly productId: string;
   readonly locale: string;
   readonly score: number;
@@ -43,7 +43,7 @@ export interface SearchExplanation {
 type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 
 /** One found product, as the search statement returns it. */
-export interface SearchHitRow extends ProductSummaryRow {
+export interface ProductSearchHitRow extends ProductSummaryRow {
   readonly score: number;
   /**
    * Name of the stemmer of the product's language. Like the following fields up to `inText`, present only if
@@ -65,7 +65,7 @@ export interface SearchHitRow extends ProductSummaryRow {
   };
 }
 
-export function renderSearchHit(hit: SearchHitRow, expanded: ExpandedQuery): SearchHit {
+export function renderSearchHit(hit: ProductSearchHitRow, expanded: ExpandedSearchQuery): RenderedSearchHit {
   const { score, stemmer, titleStems = null } = hit;
   const { id, locale, title } = hit.kept;
   if (stemmer === undefined)
@@ -78,7 +78,7 @@ export function renderSearchHit(hit: SearchHitRow, expanded: ExpandedQuery): Sea
   return { productId: id, locale, score, matched, titleHighlight, explanation: explain(hit) };
 }
 
-function explain({ explanation }: SearchHitRow): SearchExplanation | null {
+function explain({ explanation }: ProductSearchHitRow): SearchExplanation | null {
   if (explanation === undefined) return null;
   const { tier, isInStock, popularityStep, textRank } = explanation;
   return {
@@ -90,7 +90,7 @@ function explain({ explanation }: SearchHitRow): SearchExplanation | null {
   };
 }
 
-function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: SearchHitRow): MatchedField[] {
+function matchedIn({ inCode, inTitle, inBrand, inCategory, inText }: ProductSearchHitRow): MatchedField[] {
   const fields: readonly (readonly [MatchedField, boolean | undefined])[] = [
     ["sku", inCode],
     ["title", inTitle],
@@ -119,7 +119,7 @@ export function renderSearchFacets(
 ): SearchFacet[] {
   const categories = raw.category.map(({ slug, names, defaultLocale, count }) => {
     const labels = names ?? {};
-    const chosen = chooseLocale(Object.keys(labels), [locale], [defaultLocale ?? ""]);
+    const chosen = chooseBestLocale(Object.keys(labels), [locale], [defaultLocale ?? ""]);
     return { value: slug, label: (chosen === undefined ? undefined : labels[chosen]) ?? slug, count };
   });
   return [

@@ -2,33 +2,35 @@
  * Repairs a query that finds no products. First, misspelt words are corrected. If the corrected query finds
  * nothing either, compound words of which only one part is a known word are split, and words are left out.
  */
-import { findWordCorrections, type QueryToCorrect } from "./correct-words.ts";
+import { findWordCorrections, type SearchQueryToCorrect } from "./correct-words.ts";
 import {
   type ParsedSearchQuery,
   parseSearchQuery,
   type SearchQueryPart,
-  splitCompoundQueryParts,
-  splitDenseQueryParts,
-  removeQueryParts,
+  splitCompoundSearchQueryParts,
+  splitDenseSearchQueryParts,
+  removeSearchQueryParts,
 } from "./parse-query.ts";
-import { measureQueryPartFrequencies, type QueryPartFrequency } from "./query-counts.ts";
-import { chooseQueryPartsToKeep, removeStopWordParts, isStopWord } from "./relax-query.ts";
-import type { SearchInput } from "./search-form.ts";
-import type { ExpandedQuery, ExpandedQueryPart } from "./word-forms.ts";
+import { measureSearchQueryPartFrequencies, type SearchQueryPartFrequency } from "./query-counts.ts";
+import { chooseSearchQueryPartsToKeep, removeStopWordParts, isStopWord } from "./relax-query.ts";
+import type { ProductSearchInput } from "./search-form.ts";
+import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
 
-export interface QueryToRepair extends QueryToCorrect {
-  readonly input: SearchInput;
-  readonly expanded: ExpandedQuery;
+export interface SearchQueryToRepair extends SearchQueryToCorrect {
+  readonly input: ProductSearchInput;
+  readonly expanded: ExpandedSearchQuery;
 }
 
-export interface CorrectedQuery {
+export interface CorrectedSearchQuery {
   readonly query: ParsedSearchQuery;
   /** The words of the corrected query, in lower case with accents. */
   readonly corrected: string;
 }
 
 /** Corrects the misspelt words of a query. Returns undefined if there is nothing to correct. */
-export async function correctQuery(search: QueryToRepair): Promise<CorrectedQuery | undefined> {
+export async function correctSearchQuery(
+  search: SearchQueryToRepair,
+): Promise<CorrectedSearchQuery | undefined> {
   const expanded = await splitDense(search);
   const corrections = await findWordCorrections(search, expanded);
   if (corrections.size === 0) return undefined;
@@ -36,7 +38,7 @@ export async function correctQuery(search: QueryToRepair): Promise<CorrectedQuer
   return { query: parseSearchQuery(corrected), corrected };
 }
 
-export interface RelaxedQuery {
+export interface RelaxedSearchQuery {
   readonly query: ParsedSearchQuery;
   /** Words that were left out. */
   readonly dropped: readonly string[];
@@ -46,7 +48,7 @@ export interface RelaxedQuery {
  * Leaves out words of the query so that it finds products. Returns undefined if no product contains any word
  * of the query.
  */
-export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | undefined> {
+export async function relaxSearchQuery(search: SearchQueryToRepair): Promise<RelaxedSearchQuery | undefined> {
   const { expanded, dropped } = await choosePartsOf(search, await splitDense(search));
   if (dropped === undefined) return undefined;
   const reported = dropped.filter((part) => {
@@ -54,7 +56,7 @@ export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | 
     return own === undefined || !isStopWord(own, { input: search.input, expanded });
   });
   return {
-    query: dropped.length === 0 ? expanded.query : removeQueryParts(expanded.query, new Set(dropped)),
+    query: dropped.length === 0 ? expanded.query : removeSearchQueryParts(expanded.query, new Set(dropped)),
     dropped: reported.map(({ text }) => text),
   };
 }
@@ -63,23 +65,23 @@ export async function relaxQuery(search: QueryToRepair): Promise<RelaxedQuery | 
  * Splits the texts without spaces in a query (for example Japanese) into segments, so that each segment can
  * be corrected or left out.
  */
-async function splitDense({ expanded, expand }: QueryToRepair): Promise<ExpandedQuery> {
-  const split = splitDenseQueryParts(expanded.query);
+async function splitDense({ expanded, expand }: SearchQueryToRepair): Promise<ExpandedSearchQuery> {
+  const split = splitDenseSearchQueryParts(expanded.query);
   return split.words.length > expanded.query.words.length ? expand(split) : expanded;
 }
 
 interface ChosenParts {
-  readonly expanded: ExpandedQuery;
+  readonly expanded: ExpandedSearchQuery;
   /** The parts of the query that the search leaves out; undefined if no product contains any part. */
   readonly dropped: readonly SearchQueryPart[] | undefined;
 }
 
-async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promise<ChosenParts> {
+async function choosePartsOf(search: SearchQueryToRepair, query: ExpandedSearchQuery): Promise<ChosenParts> {
   const { expanded, frequencyOf } = await splitUnknownCompounds(search, query);
   // The original query has already been searched without a result. A query that was split into more parts has
   // not been searched yet.
   const isWholeTried = expanded === search.expanded;
-  const kept = await chooseQueryPartsToKeep({ ...search, expanded, frequencyOf, isWholeTried });
+  const kept = await chooseSearchQueryPartsToKeep({ ...search, expanded, frequencyOf, isWholeTried });
   const dropped = kept && expanded.query.parts.filter((part) => !kept.has(part));
   // If words that were joined to one part (`power bank`) would be left out, the query is tried again with
   // these words as separate parts, so that one of them can be kept.
@@ -93,8 +95,8 @@ async function choosePartsOf(search: QueryToRepair, query: ExpandedQuery): Promi
 const isWordPart = ({ quantity, isFiller }: SearchQueryPart): boolean => quantity === undefined && !isFiller;
 
 interface MeasuredQuery {
-  readonly expanded: ExpandedQuery;
-  readonly frequencyOf: (part: ExpandedQueryPart) => QueryPartFrequency;
+  readonly expanded: ExpandedSearchQuery;
+  readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
 }
 
 /**
@@ -102,8 +104,11 @@ interface MeasuredQuery {
  * `Jacke`. A half counts as found only if it occurs in titles, brands or categories, because it must name a
  * kind of product.
  */
-async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQuery): Promise<MeasuredQuery> {
-  const frequencyOf = await measureQueryPartFrequencies(search, removeStopWordParts(expanded));
+async function splitUnknownCompounds(
+  search: SearchQueryToRepair,
+  expanded: ExpandedSearchQuery,
+): Promise<MeasuredQuery> {
+  const frequencyOf = await measureSearchQueryPartFrequencies(search, removeStopWordParts(expanded));
   const splits = new Map(
     expanded.forms.flatMap((part) =>
       part.partlyKnownSplit !== null && !frequencyOf(part).isFound
@@ -112,8 +117,10 @@ async function splitUnknownCompounds(search: QueryToRepair, expanded: ExpandedQu
     ),
   );
   if (splits.size === 0) return { expanded, frequencyOf };
-  const again = await search.expand(splitCompoundQueryParts(expanded.query, splits), { isJoined: false });
-  const frequencyOfAll = await measureQueryPartFrequencies(search, removeStopWordParts(again));
+  const again = await search.expand(splitCompoundSearchQueryParts(expanded.query, splits), {
+    isJoined: false,
+  });
+  const frequencyOfAll = await measureSearchQueryPartFrequencies(search, removeStopWordParts(again));
   const splitWords = new Set([...splits.values()].flat());
   return {
     expanded: again,

@@ -28,7 +28,7 @@ const queriesMax = 10_000;
  */
 const queryLengthMax = 100;
 
-export interface CountedSearch {
+export interface CountedSearchRequest {
   /**
    * Identifies the client: an IP address, or the buyer reference that a frontend sent. Only a hash of this
    * text is kept.
@@ -46,7 +46,7 @@ export interface CountedSearch {
 }
 
 export interface SearchCountRecorder {
-  readonly note: (search: CountedSearch) => void;
+  readonly note: (search: CountedSearchRequest) => void;
   /**
    * Writes the counts of all queries that enough clients sent. If the database fails, the counts are kept in
    * memory, and the next call writes them.
@@ -90,7 +90,7 @@ export function createSearchCountRecorder({
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
-  const note = ({ client, merchant, country, query, hasResults }: CountedSearch): void => {
+  const note = ({ client, merchant, country, query, hasResults }: CountedSearchRequest): void => {
     if (query === "" || query.length > queryLengthMax) return;
     const day = clock.now().toISOString().slice(0, 10);
     const name = JSON.stringify([day, merchant, country, query]);

@@ -3,9 +3,9 @@
  * values of its parameters. All searches of the same form use one prepared statement.
  */
 import { type RawBuilder, sql } from "kysely";
-import { parameter } from "#database/prepared-template.ts";
+import { sqlParameter } from "#database/prepared-template.ts";
 import { getLocaleFallbackChain } from "#foundation/text.ts";
-import type { Availability } from "#commerce/catalog/availability.ts";
+import type { StockAvailability } from "#commerce/catalog/availability.ts";
 import {
   toAttributeLexeme,
   toBrandLexeme,
@@ -18,7 +18,7 @@ import {
   toMerchantLexeme,
   quoteLexeme,
 } from "./match-query.ts";
-import type { ExpandedQuery } from "./word-forms.ts";
+import type { ExpandedSearchQuery } from "./word-forms.ts";
 
 export const searchSorts = [
   "relevance",
@@ -58,7 +58,7 @@ export const defaultSearchMatchLimits: SearchMatchLimits = {
 };
 
 /** A search request whose values have been checked. */
-export interface SearchInput {
+export interface ProductSearchInput {
   readonly q: string;
   readonly locale: string;
   /** ISO 3166-1 alpha-2 code of the country in which the buyer shops. */
@@ -72,7 +72,7 @@ export interface SearchInput {
    * Filters that only GraphQL offers. The filters by category and by merchant, which REST also offers, are
    * separate fields.
    */
-  readonly filters?: SearchFilters | undefined;
+  readonly filters?: ProductSearchFilters | undefined;
   /** True to return the parts of each product's score. */
   readonly isExplained?: boolean | undefined;
   /** True to count facets of product attributes too, for example of the material. */
@@ -85,14 +85,14 @@ export interface SearchInput {
  * Filters of a search. A product must pass all filters. If a filter has several values, the product must have
  * one of them.
  */
-export interface SearchFilters {
+export interface ProductSearchFilters {
   readonly brands?: readonly string[] | undefined;
   /**
    * Range in which the lowest price of the product in the country must be, both ends inclusive. A product
    * with a price in another currency than that of the range does not match.
    */
   readonly price?: PriceFilter | undefined;
-  readonly availabilities?: readonly Availability[] | undefined;
+  readonly availabilities?: readonly StockAvailability[] | undefined;
   readonly attributes?: readonly AttributeFilter[] | undefined;
 }
 
@@ -126,7 +126,7 @@ export interface SearchStatementForm {
    * selects the matches among these candidates.
    */
   readonly hasCandidates: boolean;
-  /** True if the search has so many matches that it ranks only a part of them; see `planMatchLimits`. */
+  /** True if the search has so many matches that it ranks only a part of them; see `planSearchMatchLimits`. */
   readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
@@ -146,7 +146,7 @@ export interface SearchMatchesSql {
   readonly order: RawBuilder<unknown>;
 }
 
-export const countryParameter = parameter<string>("country");
+export const countryParameter = sqlParameter<string>("country");
 
 export const localeChainLength = 3;
 
@@ -168,7 +168,7 @@ export function resolvedLocaleSql(
   fallback: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const requested = Array.from({ length: localeChainLength }, (_, index) => {
-    const locale = parameter<string>(`chain${index}`);
+    const locale = sqlParameter<string>(`chain${index}`);
     return sql`when ${locale}::text = any(${locales}) then ${locale}::text`;
   });
   return sql`(case ${sql.join(requested, sql` `)} else ${fallback} end)`;
@@ -200,7 +200,7 @@ export const mostUsedCurrencySql = (
 ): RawBuilder<unknown> => sql`select ${currency} from ${from} group by 1 order by count(*) desc, 1 limit 1`;
 
 interface ExpandedSearch {
-  readonly expanded: ExpandedQuery;
+  readonly expanded: ExpandedSearchQuery;
   readonly now: Date;
 }
 
@@ -208,7 +208,7 @@ export type SearchParameterValues = Readonly<Record<string, unknown>>;
 
 /** Returns the values of the parameters in the SQL statement of the search. */
 export function getSearchParameterValues(
-  input: SearchInput,
+  input: ProductSearchInput,
   { expanded, now }: ExpandedSearch,
 ): SearchParameterValues {
   const { market, locale, category, merchant, page, pageSize, filters = {} } = input;
@@ -232,14 +232,14 @@ export function getSearchParameterValues(
 }
 
 /** Returns true if the search has words, or filters that need the full-text index. */
-export const needsFullTextIndex = ({ q, filters }: SearchInput): boolean =>
+export const needsFullTextIndex = ({ q, filters }: ProductSearchInput): boolean =>
   q.trim() !== "" || Object.values(filters ?? {}).some((filter) => filter !== undefined);
 
 /**
  * Returns the parameters that depend on the words of the query: the texts of tsqueries, and the texts that
  * SQL compares with `strpos`.
  */
-function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchParameterValues {
+function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): SearchParameterValues {
   const { query } = expanded;
   const anyText = buildTsqueryOfAnyPart(expanded, { weight: "D", isAnyLexeme: true });
   return {
@@ -268,22 +268,22 @@ function wordValues(expanded: ExpandedQuery, input: SearchInput): SearchParamete
  * between words (as in Chinese) may begin anywhere in a title. The last word may be the beginning of a longer
  * word, unless it is a known word.
  */
-export function buildTitlePhrase({ query, forms }: ExpandedQuery): string {
+export function buildTitlePhrase({ query, forms }: ExpandedSearchQuery): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");
   const isComplete = (forms.at(-1)?.weak.length ?? 0) > 0;
   return query.words[0]?.isDense === true ? phrase : ` ${phrase}${isComplete ? " " : ""}`;
 }
 
 const matchRequired = (
-  expanded: ExpandedQuery,
-  { q }: SearchInput,
+  expanded: ExpandedSearchQuery,
+  { q }: ProductSearchInput,
   options: TsqueryOptions = { hasMerchants: true },
 ): string => (q.trim() === "" ? matchEverything : buildTsqueryOfAllParts(expanded, options));
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 
 /** Adds the filters by category, brand and attributes to a tsquery. */
-export function addFiltersToTsquery(words: string, { category, filters = {} }: SearchInput): string {
+export function addFiltersToTsquery(words: string, { category, filters = {} }: ProductSearchInput): string {
   const { brands, attributes = [] } = filters;
   const conditions = [
     ...(category === undefined ? [] : [quoteLexeme(toCategoryLexeme(category))]),

@@ -14,25 +14,30 @@ import {
 } from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { isLargeCatalogue, cacheDocumentCount, planMatchLimits } from "./limit-matches.ts";
-import { correctQuery, relaxQuery } from "./repair-query.ts";
-import { type SearchFacet, type SearchHit, renderSearchFacets, renderSearchHit } from "./render-results.ts";
+import { isLargeCatalogue, cacheSearchDocumentCount, planSearchMatchLimits } from "./limit-matches.ts";
+import { correctSearchQuery, relaxSearchQuery } from "./repair-query.ts";
+import {
+  type SearchFacet,
+  type RenderedSearchHit,
+  renderSearchFacets,
+  renderSearchHit,
+} from "./render-results.ts";
 import { clearStemCacheIfOutdated } from "./stems.ts";
 import {
   needsFullTextIndex,
   getSearchStatementFormKey,
   searchMatchesMax,
   type SearchStatementForm,
-  type SearchInput,
+  type ProductSearchInput,
   type SearchParameterValues,
   getSearchParameterValues,
 } from "./search-form.ts";
-import type { ExpandedQuery } from "./word-forms.ts";
-import { clearVocabularyCacheIfOutdated } from "./vocabulary-cache.ts";
+import type { ExpandedSearchQuery } from "./word-forms.ts";
+import { clearSearchVocabularyCacheIfOutdated } from "./vocabulary-cache.ts";
 import { buildSearchStatement } from "./search-statement.ts";
 
-export interface SearchResult {
-  readonly hits: readonly SearchHit[];
+export interface ProductSearchResults {
+  readonly hits: readonly RenderedSearchHit[];
   /** The summaries of the found products, in the order of `hits`. */
   readonly summaries: readonly ProductSummaryRow[];
   readonly totalItems: number;
@@ -52,9 +57,9 @@ export interface SearchResult {
 
 export async function searchProducts(
   reader: DatabaseReader,
-  input: SearchInput,
+  input: ProductSearchInput,
   now: Date,
-): Promise<SearchResult> {
+): Promise<ProductSearchResults> {
   const query = parseSearchQuery(input.q);
   const { normalized } = query;
   const run = await runSearch(reader, { input, query, now });
@@ -66,12 +71,12 @@ export async function searchProducts(
     expand: (text: ParsedSearchQuery, options?: { readonly isJoined: boolean }) =>
       expandSearchQuery(reader, text, options),
   };
-  const correction = await correctQuery({ ...run, ...repair });
+  const correction = await correctSearchQuery({ ...run, ...repair });
   const again = correction && (await runSearch(reader, { input, query: correction.query, now }));
   const corrected = correction?.corrected ?? null;
   if (correction !== undefined && again !== undefined && again.result.totalItems > 0)
     return { ...again.result, query: { normalized, corrected, dropped: fillersOf(correction.query) } };
-  const relaxed = await relaxQuery({ ...(again ?? run), ...repair });
+  const relaxed = await relaxSearchQuery({ ...(again ?? run), ...repair });
   if (relaxed === undefined) return { ...run.result, query: { normalized, corrected: null, dropped: [] } };
   const { result } = await runSearch(reader, { input, query: relaxed.query, now });
   return { ...result, query: { normalized, corrected, dropped: relaxed.dropped } };
@@ -81,7 +86,7 @@ const fillersOf = ({ parts }: ParsedSearchQuery): string[] =>
   parts.filter(({ isFiller }) => isFiller).map(({ text }) => text);
 
 interface SearchRun {
-  readonly input: SearchInput;
+  readonly input: ProductSearchInput;
   readonly query: ParsedSearchQuery;
   readonly now: Date;
   /**
@@ -92,8 +97,8 @@ interface SearchRun {
 }
 
 interface FinishedSearch {
-  readonly result: Omit<SearchResult, "query">;
-  readonly expanded: ExpandedQuery;
+  readonly result: Omit<ProductSearchResults, "query">;
+  readonly expanded: ExpandedSearchQuery;
   readonly form: SearchStatementForm;
   readonly values: SearchParameterValues;
   readonly isLarge: boolean;
@@ -108,10 +113,10 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
   const allValues = getSearchParameterValues(input, { expanded, now });
   const wholeForm = formOf(input, query);
   const search = { input, expanded, form: wholeForm, values: allValues };
-  const { values, hasCandidates, isLimited } = await planMatchLimits(reader, search);
+  const { values, hasCandidates, isLimited } = await planSearchMatchLimits(reader, search);
   const form = { ...wholeForm, hasCandidates, isLimited };
   const row = await findMatches(reader, { form, values });
-  if (row.documentCount !== undefined) cacheDocumentCount(reader, row.documentCount);
+  if (row.documentCount !== undefined) cacheSearchDocumentCount(reader, row.documentCount);
   if (form.hasWords && isAgain === undefined && query.words.length > 0 && !isCacheCurrent(reader, row))
     return runSearch(reader, { ...run, isAgain: true });
   return {
@@ -142,7 +147,7 @@ const isCacheCurrent = (
 ): boolean =>
   [
     clearStemCacheIfOutdated(reader, usedLocales ?? []),
-    clearVocabularyCacheIfOutdated(reader, vocabularyVersion ?? ""),
+    clearSearchVocabularyCacheIfOutdated(reader, vocabularyVersion ?? ""),
   ].every(Boolean);
 
 /**
@@ -173,7 +178,7 @@ function findMatches(
  * Returns the properties of a search that determine its SQL text. A query that contains only punctuation
  * counts as a search with words and finds nothing.
  */
-function formOf(input: SearchInput, { code }: ParsedSearchQuery): SearchStatementForm {
+function formOf(input: ProductSearchInput, { code }: ParsedSearchQuery): SearchStatementForm {
   const { category, merchant, sort, filters, isExplained = false, hasAttributeFacets = false } = input;
   const isRelevanceOfAll = input.q.trim() === "" && sort === "relevance";
   return {

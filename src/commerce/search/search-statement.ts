@@ -5,7 +5,7 @@
  * only.
  */
 import { type RawBuilder, sql } from "kysely";
-import { parameter } from "#database/prepared-template.ts";
+import { sqlParameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, productSummaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import {
   searchMatchesOfWordsSql,
@@ -23,11 +23,11 @@ import {
   type SearchStatementForm,
 } from "./search-form.ts";
 import {
-  isOfferInStockSql,
-  offerAvailabilitySql,
-  offerCurrencySql,
-  offerPopularitySql,
-  offerPriceStepSql,
+  isSearchOfferInStockSql,
+  searchOfferAvailabilitySql,
+  searchOfferCurrencySql,
+  searchOfferPopularitySql,
+  searchOfferPriceStepSql,
 } from "./offer-key.ts";
 
 type Sql = RawBuilder<unknown>;
@@ -88,7 +88,7 @@ const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id
  * since the cached snapshot.
  */
 export function buildCachedPageStatement(): Sql {
-  const snapshot = sql`${parameter("snapshot")}::text::pg_snapshot`;
+  const snapshot = sql`${sqlParameter("snapshot")}::text::pg_snapshot`;
   return sql`
     with page as materialized (${cachedPage})
     select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits,
@@ -126,11 +126,11 @@ function usedLocales({ hasWords }: SearchStatementForm): Sql {
 /* SQL of the page: its products, the fields in which the words were found, and the summaries. */
 
 const isIn = (name: string, column: "head" | "words"): Sql =>
-  sql`d.${sql.raw(column)} @@ ${parameter(name)}::tsquery`;
+  sql`d.${sql.raw(column)} @@ ${sqlParameter(name)}::tsquery`;
 
 const tables = productSummaryJoinsSql(sql`f`, {
   country: countryParameter,
-  now: sql`${parameter<Date>("now")}::timestamptz`,
+  now: sql`${sqlParameter<Date>("now")}::timestamptz`,
 });
 
 /**
@@ -140,7 +140,7 @@ const tables = productSummaryJoinsSql(sql`f`, {
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
   from (select product_id, locale, row_number() over () as place
-  from json_to_recordset(${parameter("cachedHits")}::json) as r(product_id text, locale text)) as f
+  from json_to_recordset(${sqlParameter("cachedHits")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
 
 /**
@@ -151,8 +151,8 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const pageRows = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
-    from (select * from base order by ${order} offset ${parameter("offset")}::int
-    limit ${parameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
+    from (select * from base order by ${order} offset ${sqlParameter("offset")}::int
+    limit ${sqlParameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
   if (!form.hasWords)
     return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${pageRows}) as f ${tables}`;
   return sql`
@@ -175,7 +175,7 @@ const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
  * popularity step and text rank.
  */
 const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${scoreTierSql(form)},
-  'isInStock', ${isOfferInStockSql(offerKey)}, 'popularityStep', ${offerPopularitySql(offerKey)},
+  'isInStock', ${isSearchOfferInStockSql(offerKey)}, 'popularityStep', ${searchOfferPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
 
 /*
@@ -224,8 +224,8 @@ function countedIn(found: Sql): Sql {
 const byGroup = sql`(select split_part(group_key, ' ', 1) as merchant_id, string_to_array(group_key, ' ') as
   parts, count from counted where kind = 1)`;
 const byBrand = sql`counted where kind = 2`;
-const byOffer = sql`(select locale, ${offerAvailabilitySql(sql`offer`)} as availability,
-  ${offerCurrencySql(sql`offer`)} as currency, ${offerPriceStepSql(sql`offer`)} as step, count
+const byOffer = sql`(select locale, ${searchOfferAvailabilitySql(sql`offer`)} as availability,
+  ${searchOfferCurrencySql(sql`offer`)} as currency, ${searchOfferPriceStepSql(sql`offer`)} as step, count
   from counted where kind = 3)`;
 
 /** SQL for the locale in which most of the found products are shown. */

@@ -52,12 +52,12 @@ export function getStemmerOfLocale(locale: string): string {
  * The stems of words: stemmer → word → stem. An empty stem means that the word is a stop word of the language
  * (for example "the", "und", "le").
  */
-export type StemsByStemmer = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type WordStemsByStemmer = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-export async function loadStems(
+export async function loadWordStems(
   reader: DatabaseReader,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<StemsByStemmer> {
+): Promise<WordStemsByStemmer> {
   const names = [...wanted]
     .filter(([stemmer, words]) => stemmer !== noStemmer && words.size > 0)
     .map(([stemmer]) => stemmer);
@@ -87,7 +87,7 @@ export async function loadStems(
 export async function loadStemsOfIndexedLanguages(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
-): Promise<StemsByStemmer> {
+): Promise<WordStemsByStemmer> {
   // The recursive query jumps in the index from one locale to the next, instead of reading the whole index.
   const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
     with recursive used(locale) as (
@@ -129,10 +129,10 @@ function stemCacheOf(reader: DatabaseReader): StemCache {
   return cache;
 }
 
-export async function loadStemsThroughCache(
+export async function loadWordStemsThroughCache(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
-): Promise<StemsByStemmer> {
+): Promise<WordStemsByStemmer> {
   const cache = stemCacheOf(reader);
   // Another search can change the cache while this search waits for the database. The result therefore
   // consists of the cached stems as they were before the wait, and the stems that this search reads.
@@ -145,7 +145,7 @@ export async function loadStemsThroughCache(
   // If the indexed languages have changed, the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
-    return loadStemsThroughCache(reader, words);
+    return loadWordStemsThroughCache(reader, words);
   }
   for (const word of missing) found.set(word, stemsIn(read, word));
   if (cache.stemmers.length === 0 || areSame(cache.stemmers, inUse)) {
@@ -157,7 +157,7 @@ export async function loadStemsThroughCache(
 
 type Found = ReadonlyMap<string, ReadonlyMap<string, string> | undefined>;
 
-const byStemmer = (stemmers: readonly string[], found: Found): StemsByStemmer =>
+const byStemmer = (stemmers: readonly string[], found: Found): WordStemsByStemmer =>
   new Map(stemmers.map((stemmer) => [stemmer, ofStemmer(stemmer, found)]));
 
 function ofStemmer(stemmer: string, found: Found): ReadonlyMap<string, string> {
@@ -169,7 +169,7 @@ function ofStemmer(stemmer: string, found: Found): ReadonlyMap<string, string> {
   return stems;
 }
 
-function stemsIn(read: StemsByStemmer, word: string): ReadonlyMap<string, string> {
+function stemsIn(read: WordStemsByStemmer, word: string): ReadonlyMap<string, string> {
   const stems = new Map<string, string>();
   for (const [stemmer, own] of read) {
     const stem = own.get(word);

@@ -9,32 +9,32 @@ import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   findListLengthFaults,
-  createBodyFault,
-  type Faults,
+  createRequestBodyFault,
+  type InputFaults,
   findDuplicateFaults,
   requireNoFaults,
   findTextFaults,
 } from "#foundation/faults.ts";
-import { loadStems, getStemmerOfLocale } from "./stems.ts";
+import { loadWordStems, getStemmerOfLocale } from "./stems.ts";
 import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-rows.ts";
 import { joinSearchWords, splitWords } from "./tokens.ts";
 
-export interface SynonymRule {
+export interface ProductSearchSynonymRule {
   /** The terms of the synonym rule: words, or phrases of two or three words. */
   readonly terms: readonly string[];
   /** Words that a search for one of the terms also finds; empty if the terms of the rule are equivalent. */
   readonly replacements: readonly string[];
 }
 
-export interface SynonymList {
+export interface ProductSearchSynonymList {
   readonly merchantId: string;
   readonly locale: string;
   readonly version: number;
-  readonly rules: readonly SynonymRule[];
+  readonly rules: readonly ProductSearchSynonymRule[];
   readonly updatedAt: Date;
 }
 
-export interface SynonymsSetInput {
+export interface SetSearchSynonymsInput {
   readonly locale: string;
   readonly expectedVersion?: number | null | undefined;
   readonly rules: readonly {
@@ -45,10 +45,10 @@ export interface SynonymsSetInput {
 
 export const synonymListBounds = { rulesMax: 2000, termsMax: 20, termMax: 60, wordsMax: 3 } as const;
 
-export async function setSynonyms(
+export async function setSearchSynonyms(
   transaction: Transaction,
   context: CommandContext,
-  input: SynonymsSetInput,
+  input: SetSearchSynonymsInput,
 ): Promise<{ locale: string }> {
   const { locale, expectedVersion } = input;
   requireNoFaults(synonymFaults(input));
@@ -69,16 +69,22 @@ export async function setSynonyms(
     expectedVersion,
   );
   if (stored !== undefined && JSON.stringify(stored.rules) === JSON.stringify(rules)) return { locale };
-  await saveSynonyms(transaction, context, { locale, rules });
+  await saveSearchSynonyms(transaction, context, { locale, rules });
   return { locale };
 }
 
 /** Returns the synonym lists of a merchant, sorted by locale. */
-export function findSynonyms(reader: DatabaseReader, merchantId: string): Promise<SynonymList[]> {
+export function findSearchSynonyms(
+  reader: DatabaseReader,
+  merchantId: string,
+): Promise<ProductSearchSynonymList[]> {
   return reader
     .selectFrom("searchSynonymList")
     .select(["merchantId", "locale", "updatedAt"])
-    .select([sql<number>`version::int`.as("version"), sql<readonly SynonymRule[]>`rules`.as("rules")])
+    .select([
+      sql<number>`version::int`.as("version"),
+      sql<readonly ProductSearchSynonymRule[]>`rules`.as("rules"),
+    ])
     .where("merchantId", "=", merchantId)
     .orderBy("locale")
     .execute();
@@ -88,20 +94,20 @@ async function lockSynonyms(
   transaction: Transaction,
   { merchantId }: CommandContext,
   locale: string,
-): Promise<SynonymList | undefined> {
+): Promise<ProductSearchSynonymList | undefined> {
   const { rows } = await sql`select 1 from merchant where id = ${merchantId} for no key update`.execute(
     transaction,
   );
   if (rows.length === 0) throw createFailure("merchant_not_found");
-  return (await findSynonyms(transaction, merchantId)).find((list) => list.locale === locale);
+  return (await findSearchSynonyms(transaction, merchantId)).find((list) => list.locale === locale);
 }
 
 interface SynonymsToWrite {
   readonly locale: string;
-  readonly rules: readonly SynonymRule[];
+  readonly rules: readonly ProductSearchSynonymRule[];
 }
 
-export async function saveSynonyms(
+export async function saveSearchSynonyms(
   transaction: Transaction,
   { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
   { locale, rules }: SynonymsToWrite,
@@ -117,7 +123,7 @@ export async function saveSynonyms(
       .flatMap(({ terms }) => terms)
       .flatMap((term) => splitWords(term).map(({ text, raw }) => [text, raw] as const)),
   );
-  const stems = await loadStems(transaction, new Map([[stemmer, new Set(words.keys())]]));
+  const stems = await loadWordStems(transaction, new Map([[stemmer, new Set(words.keys())]]));
   const pairs = rules.flatMap((rule) => pairsOf(rule, stems.get(stemmer)));
   await sql`delete from search_synonym where merchant_id = ${merchantId} and locale = ${locale}`.execute(
     transaction,
@@ -148,7 +154,7 @@ interface SynonymPair {
  * stems of its words, so that the plural of a word has the same synonyms.
  */
 function pairsOf(
-  { terms, replacements }: SynonymRule,
+  { terms, replacements }: ProductSearchSynonymRule,
   stems: ReadonlyMap<string, string> | undefined,
 ): SynonymPair[] {
   const stem = (phrase: string): string =>
@@ -167,7 +173,7 @@ function pairsOf(
 
 const foldPhrase = (text: string): string => joinSearchWords(splitWords(text));
 
-function synonymFaults({ rules }: SynonymsSetInput): Faults {
+function synonymFaults({ rules }: SetSearchSynonymsInput): InputFaults {
   return [
     ...findListLengthFaults("/rules", rules, { min: 0, max: synonymListBounds.rulesMax }),
     ...rules.flatMap(({ terms, replacements }, index) => {
@@ -189,7 +195,7 @@ function synonymFaults({ rules }: SynonymsSetInput): Faults {
   ];
 }
 
-const termsFaults = (at: string, terms: readonly string[]): Faults => [
+const termsFaults = (at: string, terms: readonly string[]): InputFaults => [
   ...terms.flatMap((term, index) => [
     ...findTextFaults(`${at}/${index}`, term, { max: synonymListBounds.termMax }),
     ...wordFaults(`${at}/${index}`, term),
@@ -200,9 +206,9 @@ const termsFaults = (at: string, terms: readonly string[]): Faults => [
   ),
 ];
 
-function wordFaults(field: string, term: string): Faults {
+function wordFaults(field: string, term: string): InputFaults {
   const { length } = splitWords(term);
   if (length >= 1 && length <= synonymListBounds.wordsMax) return [];
   const message = `A term must have 1 to ${synonymListBounds.wordsMax} words of letters or digits.`;
-  return [createBodyFault(field, "pattern_mismatch", message)];
+  return [createRequestBodyFault(field, "pattern_mismatch", message)];
 }

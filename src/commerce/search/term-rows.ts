@@ -5,8 +5,8 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { getCompoundStem, prefixCompoundStemmers } from "./compounds.ts";
-import type { SearchDocumentDraft } from "./index-rows.ts";
-import { type StemsByStemmer, getStemmerOfLocale } from "./stems.ts";
+import type { SearchDocumentWithoutStems } from "./index-rows.ts";
+import { type WordStemsByStemmer, getStemmerOfLocale } from "./stems.ts";
 import { computeTypoKeysOfTerm } from "./typo-keys.ts";
 import { reverseText } from "./word-vocabulary.ts";
 
@@ -31,8 +31,8 @@ export interface SearchTermRow {
 }
 
 export function buildSearchTermRows(
-  drafts: readonly SearchDocumentDraft[],
-  stems: StemsByStemmer,
+  drafts: readonly SearchDocumentWithoutStems[],
+  stems: WordStemsByStemmer,
 ): SearchTermRow[] {
   const byLocale = Map.groupBy(drafts, ({ row }) => row.locale);
   return [...byLocale].flatMap(([locale, own]) => {

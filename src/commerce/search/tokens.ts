@@ -110,7 +110,7 @@ export function listCharacterPairs(text: string): string[] {
 }
 
 const kana = /^[\p{sc=Hira}\p{sc=Kana}]$/u;
-export const isSingleKana = (text: string): boolean => kana.test(text);
+export const isSingleKanaCharacter = (text: string): boolean => kana.test(text);
 
 const han = /^\p{sc=Han}$/u;
 

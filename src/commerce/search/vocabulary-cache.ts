@@ -8,7 +8,7 @@ import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
 /** What the vocabulary contains about one word or phrase of a query. */
-export interface VocabularyEntry {
+export interface SearchVocabularyEntry {
   readonly isKnown: boolean;
   /** True if the vocabulary contains a longer word that begins with this word. */
   readonly isPrefix: boolean;
@@ -48,7 +48,7 @@ export interface TypoCorrectionCandidate {
 interface VocabularyCache {
   /** The version of the vocabulary and the synonyms for which the cached entries are valid. */
   version: string;
-  readonly entries: LRUCache<string, VocabularyEntry>;
+  readonly entries: LRUCache<string, SearchVocabularyEntry>;
   readonly candidates: LRUCache<string, readonly TypoCorrectionCandidate[]>;
 }
 
@@ -60,10 +60,10 @@ const entriesMax = 20_000;
 const entryMs = 300_000;
 const caches = new WeakMap<DatabaseReader, VocabularyCache>();
 
-export function getVocabularyCache(reader: DatabaseReader): VocabularyCache {
+export function getSearchVocabularyCache(reader: DatabaseReader): VocabularyCache {
   const cache = caches.get(reader) ?? {
     version: "",
-    entries: new LRUCache<string, VocabularyEntry>({ max: entriesMax, ttl: entryMs }),
+    entries: new LRUCache<string, SearchVocabularyEntry>({ max: entriesMax, ttl: entryMs }),
     candidates: new LRUCache<string, readonly TypoCorrectionCandidate[]>({ max: entriesMax, ttl: entryMs }),
   };
   caches.set(reader, cache);
@@ -72,9 +72,9 @@ export function getVocabularyCache(reader: DatabaseReader): VocabularyCache {
 
 /** Returns the cached corrections of misspelt words, which are valid until the vocabulary changes. */
 export const getTypoCorrectionCandidatesCache = (reader: DatabaseReader): VocabularyCache["candidates"] =>
-  getVocabularyCache(reader).candidates;
+  getSearchVocabularyCache(reader).candidates;
 
-export function clearVocabularyCache(cache: VocabularyCache, version: string): void {
+export function clearSearchVocabularyCache(cache: VocabularyCache, version: string): void {
   cache.entries.clear();
   cache.candidates.clear();
   cache.version = version;
@@ -88,9 +88,9 @@ export const vocabularyVersionSql = sql<string>`(select coalesce(max(id), 0) fro
  * Clears the cache if its entries belong to another version of the vocabulary. Returns true if the cache was
  * current.
  */
-export function clearVocabularyCacheIfOutdated(reader: DatabaseReader, version: string): boolean {
-  const cache = getVocabularyCache(reader);
+export function clearSearchVocabularyCacheIfOutdated(reader: DatabaseReader, version: string): boolean {
+  const cache = getSearchVocabularyCache(reader);
   if (cache.version === version) return true;
-  clearVocabularyCache(cache, version);
+  clearSearchVocabularyCache(cache, version);
   return false;
 }

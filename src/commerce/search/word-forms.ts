@@ -5,11 +5,17 @@
  */
 import { prefixCompoundStemmers } from "./compounds.ts";
 import type { ParsedSearchQuery, SearchQueryPart } from "./parse-query.ts";
-import type { StemsByStemmer } from "./stems.ts";
-import { listCharacterPairs, isSingleKana, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
+import type { WordStemsByStemmer } from "./stems.ts";
+import {
+  listCharacterPairs,
+  isSingleKanaCharacter,
+  type SearchWord,
+  splitDenseWord,
+  splitWords,
+} from "./tokens.ts";
 import { getIrregularNounForm } from "./word-lists.ts";
-import type { VocabularyEntry } from "./vocabulary-cache.ts";
-import type { Vocabulary } from "./word-vocabulary.ts";
+import type { SearchVocabularyEntry } from "./vocabulary-cache.ts";
+import type { SearchVocabulary } from "./word-vocabulary.ts";
 
 export interface SearchLexeme {
   readonly text: string;
@@ -21,7 +27,7 @@ export interface SearchLexeme {
  * A form of a query part. A product's text contains the form if the text contains all words of the form, and
  * if the form is valid for the language of the text and for the merchant of the product.
  */
-export interface WordForm {
+export interface SearchWordForm {
   readonly lexemes: readonly SearchLexeme[];
   /** Stemmers of the languages for which the form is valid; if left out, the form is valid for all languages. */
   readonly stemmers?: readonly string[];
@@ -34,47 +40,50 @@ export interface WordForm {
   readonly merchants?: readonly string[];
 }
 
-export interface ExpandedQueryPart {
+export interface ExpandedSearchQueryPart {
   readonly part: SearchQueryPart;
-  readonly exact: readonly WordForm[];
-  readonly loose: readonly WordForm[];
+  readonly exact: readonly SearchWordForm[];
+  readonly loose: readonly SearchWordForm[];
   /**
    * Forms that let a product be found but do not improve its rank: longer words that begin with a known word
    * of the query.
    */
-  readonly weak: readonly WordForm[];
+  readonly weak: readonly SearchWordForm[];
   /** Stemmers of the languages in which this part of the query is a stop word. */
   readonly stopIn: readonly string[];
   /** True if the vocabulary contains the word of this query part. */
   readonly isKnown: boolean;
   /** The two parts of a compound word of which only one is a known word; null for other words. */
-  readonly partlyKnownSplit: VocabularyEntry["partlyKnownSplit"];
+  readonly partlyKnownSplit: SearchVocabularyEntry["partlyKnownSplit"];
 }
 
 /** A search query with the word forms of its parts. */
-export interface ExpandedQuery {
+export interface ExpandedSearchQuery {
   readonly query: ParsedSearchQuery;
-  readonly stems: StemsByStemmer;
+  readonly stems: WordStemsByStemmer;
   /** The word forms of all parts of the query, except fillers. */
-  readonly forms: readonly ExpandedQueryPart[];
+  readonly forms: readonly ExpandedSearchQueryPart[];
 }
 
 /** The stems and vocabulary entries of the words of a query, and of their synonyms. */
-export interface QueryWordData {
-  readonly stems: StemsByStemmer;
-  readonly vocabulary: Vocabulary;
-  readonly synonyms?: QueryWordData;
+export interface SearchQueryWordData {
+  readonly stems: WordStemsByStemmer;
+  readonly vocabulary: SearchVocabulary;
+  readonly synonyms?: SearchQueryWordData;
 }
 
-export function buildExpandedQuery(query: ParsedSearchQuery, knowledge: QueryWordData): ExpandedQuery {
+export function buildExpandedSearchQueryFromWordData(
+  query: ParsedSearchQuery,
+  knowledge: SearchQueryWordData,
+): ExpandedSearchQuery {
   const forms = query.parts.filter(({ isFiller }) => !isFiller).map((part) => formsOfPart(part, knowledge));
   return { query, stems: knowledge.stems, forms };
 }
 
 function formsOfPart(
   part: SearchQueryPart,
-  { stems, vocabulary, synonyms: known }: QueryWordData,
-): ExpandedQueryPart {
+  { stems, vocabulary, synonyms: known }: SearchQueryWordData,
+): ExpandedSearchQueryPart {
   const [word] = part.words;
   const isWord = part.words.length === 1 && word !== undefined;
   const entry = vocabulary.get(part.text);
@@ -98,7 +107,7 @@ function formsOfPart(
  * Returns the forms of a query part that consists of several words: a quantity (`0.5 l`), or words that the
  * vocabulary has as one word (`power bank`).
  */
-function formsOfPhrase(part: SearchQueryPart, entry: VocabularyEntry | undefined): WordForm[] {
+function formsOfPhrase(part: SearchQueryPart, entry: SearchVocabularyEntry | undefined): SearchWordForm[] {
   const { words, isLast, quantity } = part;
   const separate = words.map(({ text }, index) => ({
     text,
@@ -113,18 +122,18 @@ function formsOfPhrase(part: SearchQueryPart, entry: VocabularyEntry | undefined
 }
 
 interface WordContext {
-  readonly stems: StemsByStemmer;
-  readonly entry: VocabularyEntry | undefined;
+  readonly stems: WordStemsByStemmer;
+  readonly entry: SearchVocabularyEntry | undefined;
 }
 
 function formsOfWord(
   { isLast }: SearchQueryPart,
   { text }: SearchWord,
   { stems, entry }: WordContext,
-): Pick<ExpandedQueryPart, "exact" | "loose" | "weak"> {
+): Pick<ExpandedSearchQueryPart, "exact" | "loose" | "weak"> {
   const isComplete = entry?.isKnown === true;
-  const exact: WordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
-  const weak: WordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
+  const exact: SearchWordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
+  const weak: SearchWordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
   const loose = stemForms(text, stems);
   const irregular = getIrregularNounForm(text);
   if (irregular !== undefined) loose.push({ lexemes: [{ text: irregular }], stemmers: ["english"] });
@@ -144,7 +153,7 @@ function formsOfWord(
  * For a compound word, returns a form that consists of the two words of which the compound consists. If the
  * vocabulary also contains the compound, the two words are searched only in titles.
  */
-const splitForms = ({ split, isKnown }: VocabularyEntry): WordForm[] =>
+const splitForms = ({ split, isKnown }: SearchVocabularyEntry): SearchWordForm[] =>
   split === null
     ? []
     : [{ lexemes: split.map((part) => ({ text: part })), ...(isKnown ? { isTitleOnly: true } : {}) }];
@@ -156,7 +165,7 @@ const umlautStemmers = ["danish", "finnish", "german", "norwegian", "swedish"];
  * Returns a form that finds all words that begin with the given word, and so compound words of which it is
  * the first part. The form is valid for languages that write compounds as one word.
  */
-function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
+function prefixForms(text: string, stems: WordStemsByStemmer): SearchWordForm[] {
   const stemmers = [...stems]
     .filter(([stemmer, own]) => prefixCompoundStemmers.has(stemmer) && own.get(text) !== "")
     .map(([stemmer]) => stemmer);
@@ -167,7 +176,7 @@ function prefixForms(text: string, stems: StemsByStemmer): WordForm[] {
  * Returns one form for each different stem of a word. Each form is valid for the languages in which the word
  * has this stem.
  */
-function stemForms(text: string, stems: StemsByStemmer): WordForm[] {
+function stemForms(text: string, stems: WordStemsByStemmer): SearchWordForm[] {
   const own = [...stems].flatMap(([stemmer, words]) => {
     const stem = words.get(text);
     return stem === undefined || stem === "" || stem === text ? [] : [{ stemmer, stem }];
@@ -178,13 +187,16 @@ function stemForms(text: string, stems: StemsByStemmer): WordForm[] {
   }));
 }
 
-function stopLanguages({ text, raw }: SearchWord, stems: StemsByStemmer): string[] {
+function stopLanguages({ text, raw }: SearchWord, stems: WordStemsByStemmer): string[] {
   return [...stems]
     .filter(([, words]) => words.get(text) === "" || words.get(raw) === "")
     .map(([stemmer]) => stemmer);
 }
 
-function synonymForms(entry: VocabularyEntry | undefined, knowledge: QueryWordData | undefined): WordForm[] {
+function synonymForms(
+  entry: SearchVocabularyEntry | undefined,
+  knowledge: SearchQueryWordData | undefined,
+): SearchWordForm[] {
   const bySynonym = Map.groupBy(entry?.synonyms ?? [], ({ stemmer, phrase }) => `${stemmer} ${phrase}`);
   return [...bySynonym.values()].flatMap((found) => {
     const [first] = found;
@@ -195,7 +207,7 @@ function synonymForms(entry: VocabularyEntry | undefined, knowledge: QueryWordDa
     const compounds = knowledge?.vocabulary.get(phrase)?.compounds ?? [];
     const words = splitWords(phrase);
     const [word] = words;
-    const forms: readonly WordForm[] =
+    const forms: readonly SearchWordForm[] =
       word?.isDense === true && words.length === 1
         ? [denseForm(phrase)]
         : [
@@ -213,9 +225,9 @@ function synonymForms(entry: VocabularyEntry | undefined, knowledge: QueryWordDa
  * kana is left out if there are other segments, because it is usually a particle, which the texts of the
  * product may not contain.
  */
-function denseForm(text: string): WordForm {
+function denseForm(text: string): SearchWordForm {
   const segments = splitDenseWord(text);
-  const significant = segments.filter((segment) => !isSingleKana(segment));
+  const significant = segments.filter((segment) => !isSingleKanaCharacter(segment));
   const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(listCharacterPairs));
-  return { lexemes: [...pairs].map((pair) => ({ text: pair, isPrefix: isSingleKana(pair) })) };
+  return { lexemes: [...pairs].map((pair) => ({ text: pair, isPrefix: isSingleKanaCharacter(pair) })) };
 }

@@ -13,32 +13,32 @@ import {
   isCompoundWithOtherMeaning,
   getLanguagesOfStemmer,
 } from "./compounds.ts";
-import { getStemmerOfLocale, type StemsByStemmer } from "./stems.ts";
+import { getStemmerOfLocale, type WordStemsByStemmer } from "./stems.ts";
 import {
-  clearVocabularyCache,
-  getVocabularyCache,
+  clearSearchVocabularyCache,
+  getSearchVocabularyCache,
   vocabularyVersionSql,
-  type VocabularyEntry,
+  type SearchVocabularyEntry,
   type WordSynonym,
 } from "./vocabulary-cache.ts";
 import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
 
-export type Vocabulary = ReadonlyMap<string, VocabularyEntry>;
+export type SearchVocabulary = ReadonlyMap<string, SearchVocabularyEntry>;
 
 /** The words and phrases of a query to look up in the vocabulary, together with the stems of the words. */
-export interface VocabularyQuery {
+export interface SearchVocabularyLookup {
   readonly words: readonly string[];
   /** Phrases of two or three neighboring words of the query, joined by spaces, which may have synonyms. */
   readonly phrases: readonly string[];
-  readonly stems: StemsByStemmer;
+  readonly stems: WordStemsByStemmer;
 }
 
-export async function loadVocabularyEntries(
+export async function loadSearchVocabularyEntries(
   reader: DatabaseReader,
-  query: VocabularyQuery,
-): Promise<Vocabulary> {
-  const cache = getVocabularyCache(reader);
-  const found = new Map<string, VocabularyEntry>();
+  query: SearchVocabularyLookup,
+): Promise<SearchVocabulary> {
+  const cache = getSearchVocabularyCache(reader);
+  const found = new Map<string, SearchVocabularyEntry>();
   const isMissing = (text: string): boolean => {
     const entry = cache.entries.get(text);
     if (entry !== undefined) found.set(text, entry);
@@ -52,10 +52,10 @@ export async function loadVocabularyEntries(
   if (missing.words.length + missing.phrases.length === 0) return found;
   const { version, entries } = await loadEntries(reader, missing);
   if (cache.version !== version) {
-    clearVocabularyCache(cache, version);
+    clearSearchVocabularyCache(cache, version);
     // The cached entries belong to another version of the vocabulary than the entries that were just read, so
     // everything is read again in one version.
-    if (found.size > 0) return loadVocabularyEntries(reader, query);
+    if (found.size > 0) return loadSearchVocabularyEntries(reader, query);
   }
   for (const [text, entry] of entries) {
     cache.entries.set(text, entry);
@@ -97,8 +97,8 @@ interface Suffix {
 
 async function loadEntries(
   reader: DatabaseReader,
-  { words, phrases, stems }: VocabularyQuery,
-): Promise<{ version: string; entries: ReadonlyMap<string, VocabularyEntry> }> {
+  { words, phrases, stems }: SearchVocabularyLookup,
+): Promise<{ version: string; entries: ReadonlyMap<string, SearchVocabularyEntry> }> {
   const umlautForms = new Map(words.map((word) => [word, foldUmlautDigraphs(word)]));
   const splits = new Map(
     words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(findCompoundSplits)]),
@@ -149,7 +149,7 @@ async function loadEntries(
 interface WordToSuffix {
   readonly word: string;
   readonly form: string;
-  readonly stems: StemsByStemmer;
+  readonly stems: WordStemsByStemmer;
 }
 
 function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
@@ -169,7 +169,7 @@ function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
   });
 }
 
-function stemsOf(text: string, stems: StemsByStemmer): string[] {
+function stemsOf(text: string, stems: WordStemsByStemmer): string[] {
   const words = text.split(" ");
   const stemmed = [...stems.values()].map((own) => words.map((word) => own.get(word) ?? word).join(" "));
   return [...new Set(stemmed)].filter((stem) => stem !== text);
@@ -213,12 +213,12 @@ interface LookedUp {
 function toEntries(
   row: VocabularyRow,
   { words, phrases, splits, umlautForms, keys }: LookedUp,
-): Map<string, VocabularyEntry> {
+): Map<string, SearchVocabularyEntry> {
   const known = new Set(row.known);
   const prefixes = new Set(row.prefixes);
   const compounds = Map.groupBy(row.compounds ?? [], ({ word }) => word);
   const synonyms = Map.groupBy(row.synonyms ?? [], ({ text }) => text);
-  const entry = (text: string, isWord: boolean): VocabularyEntry => {
+  const entry = (text: string, isWord: boolean): SearchVocabularyEntry => {
     const umlautForm = umlautForms.get(text);
     return {
       isKnown: known.has(isWord ? text : text.replaceAll(" ", "")),

@@ -11,10 +11,15 @@ import {
   type BulkProductType,
 } from "#demo/demo-data.ts";
 import type { DemoLocalizedText } from "#demo/data/data-file.ts";
-import { type ProductRows, createSlug } from "#demo/rows/product-rows.ts";
-import type { RowToInsert } from "#demo/rows/insert-rows.ts";
-import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
-import { createGtin, hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
+import { type DemoProductRows, createDemoSlug } from "#demo/rows/product-rows.ts";
+import type { DemoTableRowToInsert } from "#demo/rows/insert-rows.ts";
+import { createDemoPictureName, getDemoPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
+import {
+  createDemoGtin,
+  hashTextToNumber,
+  pickRandomItem,
+  createRandomNumberGenerator,
+} from "#demo/random.ts";
 
 interface BulkMarket {
   readonly id: string;
@@ -70,7 +75,7 @@ const ratesPerEuro: Readonly<Record<string, number>> = {
   KRW: 1480,
 };
 
-export function createBulkProductRows(number: number, context: BulkProductContext): ProductRows {
+export function createBulkProductRows(number: number, context: BulkProductContext): DemoProductRows {
   return toProductRows(designProduct(number, context), context);
 }
 
@@ -124,7 +129,7 @@ function pickStock(random: () => number): number {
   return share < 0.12 ? 1 + Math.floor(random() * 5) : 10 + Math.floor(random() * 400);
 }
 
-function toProductRows(design: ProductDesign, context: BulkProductContext): ProductRows {
+function toProductRows(design: ProductDesign, context: BulkProductContext): DemoProductRows {
   const { merchantId } = context;
   const createdAtMs = design.createdAt.getTime();
   const productId = createId("product", createdAtMs);
@@ -192,7 +197,7 @@ interface ProductIds {
 function createProductRow(
   design: ProductDesign,
   { productId, merchantId }: ProductIds,
-): RowToInsert<"product"> {
+): DemoTableRowToInsert<"product"> {
   return {
     id: productId,
     merchantId,
@@ -218,13 +223,13 @@ function createProductRow(
 function createTranslationRows(
   design: ProductDesign,
   { productId, merchantId }: ProductIds,
-): RowToInsert<"productTranslation">[] {
+): DemoTableRowToInsert<"productTranslation">[] {
   const suffix = design.number.toString(36);
   return (design.isGerman ? (["en", "de"] as const) : (["en"] as const)).map((locale) => ({
     productId,
     locale,
     merchantId,
-    slug: `${createSlug(design.title[locale], locale)}-${suffix}`,
+    slug: `${createDemoSlug(design.title[locale], locale)}-${suffix}`,
     title: design.title[locale],
     summary: design.summary[locale],
     description: null,
@@ -237,13 +242,13 @@ function createTranslationRows(
 function createMediaRow(
   { itemType, colours, title, createdAt }: ProductDesign,
   { productId, merchantId }: ProductIds,
-): RowToInsert<"media"> {
+): DemoTableRowToInsert<"media"> {
   return {
     id: createId("media", createdAt.getTime()),
     merchantId,
     productId,
     type: "image",
-    url: getPicturePath(createPictureName(itemType.motif, colours[0])),
+    url: getDemoPicturePath(createDemoPictureName(itemType.motif, colours[0])),
     alts: { en: title.en },
     width: pictureSizePixels,
     height: pictureSizePixels,
@@ -260,7 +265,7 @@ function createVariantRow(
     colour,
     position,
   }: ProductIds & { readonly mediaId: string; readonly colour: string; readonly position: number },
-): RowToInsert<"variant"> {
+): DemoTableRowToInsert<"variant"> {
   const sku = `${design.range.slice(0, 3)}-${String(design.number).padStart(7, "0")}`;
   const hasColours = design.colours.length > 1;
   return {
@@ -268,7 +273,7 @@ function createVariantRow(
     merchantId,
     productId,
     sku: (hasColours ? `${sku}-${colour}` : sku).toUpperCase(),
-    gtin: createGtin(1_000_000_000 + design.number * 10 + position),
+    gtin: createDemoGtin(1_000_000_000 + design.number * 10 + position),
     options: hasColours ? { colour } : {},
     mediaId,
     restrictions: [],
@@ -290,7 +295,7 @@ function createPriceRow(
     merchantId,
     market,
   }: { readonly variantId: string; readonly merchantId: string; readonly market: BulkMarket },
-): RowToInsert<"price"> {
+): DemoTableRowToInsert<"price"> {
   const amount = design.euros * (ratesPerEuro[market.currency] ?? 1);
   return {
     variantId,

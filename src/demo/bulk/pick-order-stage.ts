@@ -2,7 +2,7 @@
  * Picks how far a generated order has progressed (its stage), at random but depending on its age: older
  * orders are more often completed.
  */
-import type { OrderStage } from "#demo/rows/order-stages.ts";
+import type { DemoOrderStage } from "#demo/rows/order-stages.ts";
 
 /**
  * For each age group of orders, how many percent of the orders are in each stage. A group has the orders that
@@ -10,7 +10,7 @@ import type { OrderStage } from "#demo/rows/order-stages.ts";
  */
 const stageShares: readonly (readonly [
   untilDays: number,
-  stages: readonly (readonly [OrderStage, number])[],
+  stages: readonly (readonly [DemoOrderStage, number])[],
 ])[] = [
   [
     0.5,
@@ -62,10 +62,10 @@ const stageShares: readonly (readonly [
 ];
 
 /** Picks a random stage of an order, depending on its age. `lines` is the number of its order lines. */
-export function pickOrderStage(
+export function pickDemoOrderStage(
   random: () => number,
   { ageDays, lines }: { readonly ageDays: number; readonly lines: number },
-): OrderStage {
+): DemoOrderStage {
   const stages = stageShares.find(([untilDays]) => ageDays < untilDays)?.[1] ?? [];
   let left = random() * 100;
   const stage = stages.find(([, share]) => (left -= share) < 0)?.[0] ?? "placed";

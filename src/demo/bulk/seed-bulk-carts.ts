@@ -3,19 +3,19 @@
  * for all carts, and each transaction inserts 1000 carts.
  */
 import { sql } from "kysely";
-import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
+import { loadCurrentOfferForCart, type CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import {
-  type CartRows,
-  createCartRows,
-  type UnsavedCartInput,
-  insertCartRows,
+  type DemoCartRows,
+  createDemoCartRows,
+  type CreateUnsavedCartInput,
+  insertDemoCartRows,
   type UnsavedCart,
   createUnsavedCart,
 } from "#demo/rows/cart-rows.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { findDemoAddress } from "#demo/carts/price-carts.ts";
@@ -25,7 +25,7 @@ export interface BulkCartOptions {
   readonly merchantId: string;
   readonly count: number;
   readonly now: Date;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   /**
    * The seed of the random values; 1 if left out. Two runs with the same seed create the same carts if the
    * merchant had the same number of carts before each run.
@@ -53,15 +53,15 @@ export async function seedBulkCarts(db: Database, options: BulkCartOptions): Pro
     const size = Math.min(batchSize, count - done);
     const start = first + done;
     const carts = Array.from({ length: size }, (_, offset) => createRows(start + offset, context));
-    await runInTransaction(db, (transaction) => insertCartRows(transaction, carts));
+    await runInTransaction(db, (transaction) => insertDemoCartRows(transaction, carts));
     done += size;
     onProgress?.(done);
   }
 }
 
-function createRows(number: number, context: BulkCartContext): CartRows {
+function createRows(number: number, context: BulkCartContext): DemoCartRows {
   const cart = createBulkCart(number, context);
-  return createCartRows(cart, { status: "active", version: 1 });
+  return createDemoCartRows(cart, { status: "active", version: 1 });
 }
 
 /**
@@ -86,8 +86,8 @@ async function loadContext(
 }
 
 /**
- * Loads the merchant's markets that have variants in stock, each with the `CartOffer` (prices, taxes,
- * delivery methods, promotions) of these variants.
+ * Loads the merchant's markets that have variants in stock, each with the `CurrentOfferForCart` (prices,
+ * taxes, delivery methods, promotions) of these variants.
  */
 export async function loadBulkMarketOffers(
   transaction: Transaction,
@@ -114,7 +114,7 @@ export async function loadBulkMarketOffers(
       heldBySessionId: null,
       now,
     };
-    markets.push({ variantIds, offer: await loadCartOffer(transaction, request) });
+    markets.push({ variantIds, offer: await loadCurrentOfferForCart(transaction, request) });
   }
   return markets;
 }
@@ -160,13 +160,13 @@ async function findActiveCodes(
   const request = { merchantId, marketId, variantIds: [], buyerReference: null, heldBySessionId: null, now };
   const rules = [];
   for (const { id } of rows)
-    rules.push((await loadCartOffer(transaction, { ...request, code: { id } })).code);
+    rules.push((await loadCurrentOfferForCart(transaction, { ...request, code: { id } })).code);
   return rules.filter((rule) => rule !== undefined);
 }
 
 /** A market with the variants that its carts can contain. */
 export interface BulkMarketOffer {
-  readonly offer: CartOffer;
+  readonly offer: CurrentOfferForCart;
   /**
    * Ids of variants that are on sale in the market and have enough stock, in an order that is the same in
    * every run with the same seed.
@@ -182,7 +182,7 @@ interface BulkCartContext {
    * priced.
    */
   readonly codes: readonly PromotionRule[];
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly now: Date;
   readonly seed: number;
 }
@@ -213,7 +213,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   // For a cart with an address, the last change must be less than a day ago, because the service deletes the
   // address of a cart at the latest one day after the change.
   const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
-  const input: UnsavedCartInput = {
+  const input: CreateUnsavedCartInput = {
     merchantId: context.merchantId,
     offer,
     country,
@@ -236,7 +236,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
 export function pickRandomCartLines(
   random: () => number,
   variantIds: readonly string[],
-): UnsavedCartInput["lines"] {
+): CreateUnsavedCartInput["lines"] {
   const count = linesMin + Math.floor(random() * (linesMax - linesMin + 1));
   const chosen = new Set<string>();
   while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pickRandomItem(random, variantIds));

@@ -5,18 +5,18 @@
  * orders.
  */
 import { sql } from "kysely";
-import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
+import { snapshotPoliciesForOrder } from "#commerce/orders/snapshot-policies.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { insertTableRows, type RowToInsert } from "#demo/rows/insert-rows.ts";
-import { insertOrderRows, type OrderRows, createOrderRows } from "#demo/rows/order-rows.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import { insertTableRows, type DemoTableRowToInsert } from "#demo/rows/insert-rows.ts";
+import { insertDemoOrderRows, type DemoOrderRows, createDemoOrderRows } from "#demo/rows/order-rows.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CartOffer } from "#commerce/carts/load-offer.ts";
+import type { CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
 import { createUnsavedCart } from "#demo/rows/cart-rows.ts";
 import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
-import { createOrderHistory } from "#demo/rows/order-stages.ts";
-import { pickOrderStage } from "./pick-order-stage.ts";
+import { createDemoOrderHistory } from "#demo/rows/order-stages.ts";
+import { pickDemoOrderStage } from "./pick-order-stage.ts";
 import {
   findNormalizedDemoAddress,
   type BulkMarketOffer,
@@ -28,7 +28,7 @@ export interface BulkOrderOptions {
   readonly merchantId: string;
   readonly count: number;
   readonly now: Date;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   /**
    * The seed of the random values; 1 if left out. Two runs with the same seed create the same orders if the
    * merchant had the same number of orders before each run.
@@ -53,7 +53,7 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
     const start = first + done;
     const orders = Array.from({ length: size }, (_, offset) => createBulkOrder(start + offset, context));
     await runInTransaction(db, async (transaction) => {
-      await insertOrderRows(transaction, orders);
+      await insertDemoOrderRows(transaction, orders);
       await insertPolicySnapshots(transaction, { orders, policies });
     });
     done += size;
@@ -121,12 +121,12 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
  */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
 type PolicySnapshotContent = Pick<
-  RowToInsert<"policySnapshot">,
+  DemoTableRowToInsert<"policySnapshot">,
   "type" | "summary" | "summaries" | "url" | "rules"
 >;
 
 interface PolicySnapshotInput {
-  readonly orders: readonly OrderRows[];
+  readonly orders: readonly DemoOrderRows[];
   readonly policies: PolicySnapshots;
 }
 
@@ -138,7 +138,7 @@ async function insertPolicySnapshots(
   transaction: Transaction,
   { orders, policies }: PolicySnapshotInput,
 ): Promise<void> {
-  const rows: RowToInsert<"policySnapshot">[] = [];
+  const rows: DemoTableRowToInsert<"policySnapshot">[] = [];
   for (const { salesOrder } of orders) {
     const { marketId, country, locale, merchantId, placedAt } = salesOrder;
     const marketKey = `${marketId} ${country} ${locale}`;
@@ -160,10 +160,14 @@ async function insertPolicySnapshots(
 
 async function snapshotOrderPolicies(
   transaction: Transaction,
-  order: RowToInsert<"salesOrder">,
+  order: DemoTableRowToInsert<"salesOrder">,
 ): Promise<readonly PolicySnapshotContent[]> {
   const { id: orderId, merchantId, marketId, country, locale, currency, placedAt: now } = order;
-  await snapshotPolicies(transaction, { merchantId, now }, { orderId, marketId, country, locale, currency });
+  await snapshotPoliciesForOrder(
+    transaction,
+    { merchantId, now },
+    { orderId, marketId, country, locale, currency },
+  );
   const { rows } = await sql<PolicySnapshotContent>`select type, summary, summaries, url, rules
     from policy_snapshot
       where order_id = ${orderId}`.execute(transaction);
@@ -180,7 +184,7 @@ interface BulkOrderContext {
   readonly markets: readonly BulkOrderMarket[];
   /** For each product id, the ids of the product's categories and of all their ancestors. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly now: Date;
   readonly seed: number;
 }
@@ -193,7 +197,7 @@ const buyerCount = 50_000;
 const knownBuyerShare = 0.8;
 const cartAgeMsMax = 2 * hourMs;
 
-function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
+function createBulkOrder(number: number, context: BulkOrderContext): DemoOrderRows {
   const { merchantId, markets, keyring, now, seed, categoryIds } = context;
   const random = createRandomNumberGenerator(hashTextToNumber(`order/${seed}/${number}`));
   const { offer, variantIds, timeZone } = pickRandomItem(random, markets);
@@ -205,7 +209,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
   const placedAt = new Date(
     now.getTime() - orderAgeMsMin - Math.floor(random() * (orderAgeDaysMax * dayMs - orderAgeMsMin)),
   );
-  const stage = pickOrderStage(random, {
+  const stage = pickDemoOrderStage(random, {
     ageDays: (now.getTime() - placedAt.getTime()) / dayMs,
     lines: lines.length,
   });
@@ -222,12 +226,12 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
     createdAt: new Date(placedAt.getTime() - Math.floor(random() * cartAgeMsMax) - 5 * minuteMs),
     updatedAt: placedAt,
   });
-  return createOrderRows({
+  return createDemoOrderRows({
     cart,
     number: createOrderNumber(number, seed),
     timeZone,
     categoryIds,
-    history: createOrderHistory(stage, { placedAt, now }),
+    history: createDemoOrderHistory(stage, { placedAt, now }),
   });
 }
 
@@ -235,7 +239,11 @@ function createBulkOrder(number: number, context: BulkOrderContext): OrderRows {
  * Removes the promotions from the data with which a cart is priced, because generated orders do not record
  * that a promotion was used.
  */
-const withoutPromotions = (offer: CartOffer): CartOffer => ({ ...offer, automatic: [], code: undefined });
+const withoutPromotions = (offer: CurrentOfferForCart): CurrentOfferForCart => ({
+  ...offer,
+  automatic: [],
+  code: undefined,
+});
 
 /** The 32 digits of Crockford's base 32; order numbers consist of these digits. */
 const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -10,7 +10,7 @@ import { createId } from "#foundation/ids.ts";
 import { createBulkProductRows, type BulkProductContext } from "./bulk-product-rows.ts";
 import { loadBulkVocabulary } from "#demo/demo-data.ts";
 import type { DemoLocalizedText } from "#demo/data/data-file.ts";
-import { insertProductRows, type ProductRows } from "#demo/rows/product-rows.ts";
+import { insertDemoProductRows, type DemoProductRows } from "#demo/rows/product-rows.ts";
 
 export interface BulkProductOptions {
   readonly merchantId: string;
@@ -73,9 +73,9 @@ function* createBatches(first: number, count: number): Generator<readonly number
 async function writeBatch(
   transaction: Transaction,
   { merchantId, now, index }: BulkProductOptions,
-  products: readonly ProductRows[],
+  products: readonly DemoProductRows[],
 ): Promise<void> {
-  await insertProductRows(transaction, products);
+  await insertDemoProductRows(transaction, products);
   await index(
     transaction,
     products.map(({ product }) => product.id),

@@ -4,12 +4,12 @@
  */
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
-import { loadCartOffer, type CartOffer } from "#commerce/carts/load-offer.ts";
+import { loadCurrentOfferForCart, type CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoPromotionCodeKey, DemoPromotionCodes } from "#demo/demo-file.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
 import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
 
@@ -40,7 +40,7 @@ export interface DemoCartDefinition {
 
 export interface DemoCartSeedContext {
   readonly owners: DemoMerchantPair;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly now: Date;
 }
 
@@ -108,7 +108,7 @@ export async function loadDemoMarketLookup(
 /** The data that is needed to compute the prices of a cart in one market. */
 interface CartSupply {
   readonly country: string;
-  readonly offer: CartOffer;
+  readonly offer: CurrentOfferForCart;
   readonly variantIds: ReadonlyMap<string, string>;
   readonly code: PromotionRule | null;
 }
@@ -124,7 +124,7 @@ async function createSupplyLoader(
   { owners, definitions, marketLookup, promotionCodes, now }: DemoCartPricingContext<DemoCartDefinition>,
 ): Promise<LoadCartSupply> {
   const variantIds = await loadVariantIds(transaction, { owners, definitions });
-  const offers = new Map<string, CartOffer>();
+  const offers = new Map<string, CurrentOfferForCart>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
     // If the merchant no longer sells to the country, the cart is created in another market of the merchant.
@@ -142,7 +142,7 @@ async function createSupplyLoader(
     };
     const offer =
       offers.get(market.id) ??
-      (await loadCartOffer(transaction, {
+      (await loadCurrentOfferForCart(transaction, {
         ...request,
         variantIds: [...variantIdsOfMerchant.values()],
         code: null,
@@ -152,7 +152,7 @@ async function createSupplyLoader(
     const rule =
       normalized === undefined
         ? undefined
-        : (await loadCartOffer(transaction, { ...request, code: { normalized } })).code;
+        : (await loadCurrentOfferForCart(transaction, { ...request, code: { normalized } })).code;
     return { country: market.country, offer, variantIds: variantIdsOfMerchant, code: rule ?? null };
   };
 }

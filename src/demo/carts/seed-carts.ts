@@ -7,8 +7,8 @@ import type { Transaction } from "#database/transaction.ts";
 import type { DemoFile, DemoPromotionCodes } from "#demo/demo-file.ts";
 import {
   type SeededCartState,
-  createCartRows,
-  insertCartRows,
+  createDemoCartRows,
+  insertDemoCartRows,
   type UnsavedCart,
 } from "#demo/rows/cart-rows.ts";
 import {
@@ -20,7 +20,7 @@ import {
 import { loadDemoSales } from "#demo/demo-data.ts";
 import { emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
-import { insertTableRows, type RowToInsert } from "#demo/rows/insert-rows.ts";
+import { insertTableRows, type DemoTableRowToInsert } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import {
   type DemoCartSeedContext,
@@ -56,10 +56,10 @@ export async function seedDemoCarts(
     definitions: loadDemoSales().carts,
   });
   const cartIds = new Map(pricedCarts.map(({ definition, cart }) => [definition.key, cart.id]));
-  await insertCartRows(
+  await insertDemoCartRows(
     transaction,
     pricedCarts.map(({ definition, cart }: PricedDemoCart<DemoCartEntry>) =>
-      createCartRows(cart, getCartState(definition, cart, cartIds)),
+      createDemoCartRows(cart, getCartState(definition, cart, cartIds)),
     ),
   );
   return {
@@ -166,8 +166,8 @@ function createPromotionRows(
   { code, owner, kind, status, titles, values, country, windowDaysAgo }: DemoPromotionEntry,
   { owners, findMarket, now }: PromotionSeedContext,
 ): {
-  readonly promotion: RowToInsert<"promotion">;
-  readonly promotionCode: readonly RowToInsert<"promotionCode">[];
+  readonly promotion: DemoTableRowToInsert<"promotion">;
+  readonly promotionCode: readonly DemoTableRowToInsert<"promotionCode">[];
 }[] {
   const merchantId = owners[owner].id;
   const marketId = country === undefined ? undefined : findMarket(merchantId, country);
@@ -177,7 +177,7 @@ function createPromotionRows(
     days === null ? null : new Date(now.getTime() - days * dayMs),
   );
   const id = createId("promotion", createdAt.getTime());
-  const promotion: RowToInsert<"promotion"> = {
+  const promotion: DemoTableRowToInsert<"promotion"> = {
     ...emptyPromotionValues,
     ...values,
     id,
@@ -208,10 +208,10 @@ const getStartedAt = (status: DemoPromotionEntry["status"], createdAt: Date): Da
   status === "draft" ? null : createdAt;
 
 function createCodeRow(
-  { id: promotionId, merchantId }: RowToInsert<"promotion">,
+  { id: promotionId, merchantId }: DemoTableRowToInsert<"promotion">,
   code: string,
   createdAt: Date,
-): RowToInsert<"promotionCode"> {
+): DemoTableRowToInsert<"promotionCode"> {
   const id = createId("promotionCode", createdAt.getTime());
   return {
     id,

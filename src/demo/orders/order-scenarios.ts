@@ -28,9 +28,9 @@ import {
   checkoutMinutesMax,
   expireCheckout,
 } from "./scenario-checkout-steps.ts";
-import type { ScenarioStep } from "./scenario-context.ts";
+import type { DemoOrderScenarioStep } from "./scenario-context.ts";
 
-export interface OrderScenario extends DemoCartDefinition {
+export interface DemoOrderScenario extends DemoCartDefinition {
   /**
    * The name under which demo.json lists the checkout session of the scenario; left out if demo.json does not
    * list this session.
@@ -45,7 +45,7 @@ export interface OrderScenario extends DemoCartDefinition {
    * The steps of the scenario in the order of their execution. Each step has a time, given as the number of
    * minutes before now.
    */
-  readonly steps: readonly (readonly [minutesAgo: number, step: ScenarioStep])[];
+  readonly steps: readonly (readonly [minutesAgo: number, step: DemoOrderScenarioStep])[];
 }
 
 const [hour, day] = [60, 24 * 60];
@@ -61,8 +61,8 @@ const hanako = { reference: "buyer-hanako", email: "hanako@example.com" };
  */
 const checkOutAndPay = (
   minutesAgo: number,
-  payStep: ScenarioStep = submitAndAuthorizePayment,
-): OrderScenario["steps"] => [
+  payStep: DemoOrderScenarioStep = submitAndAuthorizePayment,
+): DemoOrderScenario["steps"] => [
   [minutesAgo + 3, startCheckout()],
   [minutesAgo, payStep],
 ];
@@ -71,7 +71,7 @@ const checkOutAndPay = (
  * Places an order with a captured payment, confirms the order one hour later, packs it after eight hours and
  * ships it after twelve hours.
  */
-const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["steps"] => [
+const buyAndShip = (minutesAgo: number, trackingNumber: string): DemoOrderScenario["steps"] => [
   ...checkOutAndPay(minutesAgo, submitAndCapturePayment),
   [minutesAgo - hour, confirmPlacedOrder],
   [minutesAgo - 8 * hour, packParcel()],
@@ -79,16 +79,16 @@ const buyAndShip = (minutesAgo: number, trackingNumber: string): OrderScenario["
 ];
 
 type ScenarioFields = Omit<
-  OrderScenario,
+  DemoOrderScenario,
   "owner" | "country" | "isAddressed" | "minutesSinceChange" | "minutesFromCreationToChange"
 > &
-  Partial<Pick<OrderScenario, "owner" | "country">>;
+  Partial<Pick<DemoOrderScenario, "owner" | "country">>;
 
 /**
  * Adds default values to a scenario, for example for the time at which the cart is created: 15 minutes before
  * the first step.
  */
-function defineScenario(fields: ScenarioFields): OrderScenario {
+function defineScenario(fields: ScenarioFields): DemoOrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {
     owner: "first",
@@ -101,7 +101,7 @@ function defineScenario(fields: ScenarioFields): OrderScenario {
 }
 
 /** All scenarios, oldest first. */
-export const orderScenarios: readonly OrderScenario[] = [
+export const orderScenarios: readonly DemoOrderScenario[] = [
   defineScenario({
     country: "US",
     lines: [

@@ -2,32 +2,44 @@
  * The checkout steps of the demo's order scenarios: open a checkout session, submit it, cancel it or let it
  * expire. The steps call the same functions as the service does for a client's request.
  */
-import { lockCartAndSession, readSession } from "#commerce/checkout/change-session.ts";
-import { createSession, sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
-import type { SessionCancelReason } from "#commerce/checkout/end-session.ts";
-import { cancelSession, endSessionAndUnlockCart } from "#commerce/checkout/release-sessions.ts";
-import { submitSession } from "#commerce/checkout/submit-session.ts";
+import { lockCartAndCheckoutSession, loadCheckoutSession } from "#commerce/checkout/change-session.ts";
+import { createCheckoutSession, sessionLifetimeMinutes } from "#commerce/checkout/create-session.ts";
+import type { CheckoutSessionCancelReason } from "#commerce/checkout/end-session.ts";
+import {
+  cancelCheckoutSession,
+  endCheckoutSessionAndUnlockCart,
+} from "#commerce/checkout/release-sessions.ts";
+import { submitCheckoutSession } from "#commerce/checkout/submit-session.ts";
 import { demoPaymentToken, completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
-import { requireSessionId, type ScenarioContext, type ScenarioStep } from "./scenario-context.ts";
+import {
+  requireScenarioSessionId,
+  type DemoOrderScenarioContext,
+  type DemoOrderScenarioStep,
+} from "./scenario-context.ts";
 
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
 /** Opens a checkout session that expires after the given number of minutes. */
 export const startCheckout =
-  (minutes: number = sessionLifetimeMinutes.default): ScenarioStep =>
+  (minutes: number = sessionLifetimeMinutes.default): DemoOrderScenarioStep =>
   async ({ transaction, commandContextFor, cartId }) => {
     const input = { cartId, ...returnUrls, lifetimeMinutes: minutes };
-    return { sessionId: (await createSession(transaction, commandContextFor("buyer"), input)).session.id };
+    return {
+      sessionId: (await createCheckoutSession(transaction, commandContextFor("buyer"), input)).session.id,
+    };
   };
 
 /** The longest lifetime in minutes that a checkout session can have. */
 export const checkoutMinutesMax = sessionLifetimeMinutes.max;
 
-async function submitOpenSession(context: ScenarioContext): Promise<void> {
-  const sessionId = requireSessionId(context);
-  const { amountTotalMinor: amountMinor, currency } = await readSession(context.transaction, sessionId);
+async function submitOpenSession(context: DemoOrderScenarioContext): Promise<void> {
+  const sessionId = requireScenarioSessionId(context);
+  const { amountTotalMinor: amountMinor, currency } = await loadCheckoutSession(
+    context.transaction,
+    sessionId,
+  );
   const expectedAmount = { amountMinor, currency };
-  await submitSession(context.transaction, context.commandContextFor("buyer"), {
+  await submitCheckoutSession(context.transaction, context.commandContextFor("buyer"), {
     sessionId,
     expectedAmount,
     paymentToken: demoPaymentToken,
@@ -35,15 +47,15 @@ async function submitOpenSession(context: ScenarioContext): Promise<void> {
 }
 
 const createSubmitStep =
-  (isCaptured: boolean): ScenarioStep =>
+  (isCaptured: boolean): DemoOrderScenarioStep =>
   async (context) => {
     await submitOpenSession(context);
-    const sessionId = requireSessionId(context);
+    const sessionId = requireScenarioSessionId(context);
     await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
       sessionId,
       isCaptured,
     });
-    return { orderId: (await readSession(context.transaction, sessionId)).orderId };
+    return { orderId: (await loadCheckoutSession(context.transaction, sessionId)).orderId };
   };
 
 /**
@@ -59,14 +71,14 @@ export const submitAndCapturePayment = createSubmitStep(true);
  * Submits the checkout session, but delays the request to the payment provider by the longest possible
  * lifetime of a session, so that the session stays in the status "processing".
  */
-export const submitWithDelayedPayment: ScenarioStep = async (context) => {
+export const submitWithDelayedPayment: DemoOrderScenarioStep = async (context) => {
   await submitOpenSession(context);
   const dueAt = new Date(context.commandContextFor("system").now.getTime() + checkoutMinutesMax * 60_000);
   await context.transaction
     .updateTable("paymentOperation")
     .set({ dueAt })
     .where("paymentId", "in", (row) =>
-      row.selectFrom("payment").select("id").where("sessionId", "=", requireSessionId(context)),
+      row.selectFrom("payment").select("id").where("sessionId", "=", requireScenarioSessionId(context)),
     )
     .execute();
   return {};
@@ -74,19 +86,26 @@ export const submitWithDelayedPayment: ScenarioStep = async (context) => {
 
 /** Cancels the open checkout session, as if the buyer had canceled it. */
 export const cancelCheckout =
-  (reason: SessionCancelReason, note: string): ScenarioStep =>
+  (reason: CheckoutSessionCancelReason, note: string): DemoOrderScenarioStep =>
   async (context) => {
-    await cancelSession(context.transaction, context.commandContextFor("buyer"), {
-      sessionId: requireSessionId(context),
+    await cancelCheckoutSession(context.transaction, context.commandContextFor("buyer"), {
+      sessionId: requireScenarioSessionId(context),
       reason,
       note,
     });
     return {};
   };
 
-export const expireCheckout: ScenarioStep = async (context) => {
+export const expireCheckout: DemoOrderScenarioStep = async (context) => {
   const commandContext = context.commandContextFor("system");
-  const locked = await lockCartAndSession(context.transaction, commandContext, requireSessionId(context));
-  await endSessionAndUnlockCart(context.transaction, commandContext, { ...locked, status: "expired" });
+  const locked = await lockCartAndCheckoutSession(
+    context.transaction,
+    commandContext,
+    requireScenarioSessionId(context),
+  );
+  await endCheckoutSessionAndUnlockCart(context.transaction, commandContext, {
+    ...locked,
+    status: "expired",
+  });
   return {};
 };

@@ -3,9 +3,9 @@
  * and queries that find the parts of the order, for example its newest payment.
  */
 import { sql } from "kysely";
-import type { SessionCommandContext } from "#commerce/checkout/change-session.ts";
+import type { CheckoutSessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
-import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
+import type { OrderLineIdAndQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
@@ -14,7 +14,7 @@ import { completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts
  * Ids of the objects that the earlier steps of a scenario have created. The id of the checkout session or
  * order is null until the step that creates this object has run.
  */
-export interface ScenarioObjectIds {
+export interface DemoOrderScenarioObjectIds {
   readonly cartId: string;
   readonly sessionId: string | null;
   readonly orderId: string | null;
@@ -24,31 +24,33 @@ export interface ScenarioObjectIds {
  * The data that a step of an order scenario works with: the ids of the scenario's objects, the transaction,
  * and, for each kind of actor, the context for calling the service's functions at the time of the step.
  */
-export interface ScenarioContext extends ScenarioObjectIds {
+export interface DemoOrderScenarioContext extends DemoOrderScenarioObjectIds {
   readonly transaction: Transaction;
-  readonly commandContextFor: (actor: OrderActor) => OrderCommandContext & SessionCommandContext;
+  readonly commandContextFor: (actor: OrderActor) => OrderCommandContext & CheckoutSessionCommandContext;
 }
 
 /** Executes one step of a scenario. Returns the ids of the objects that the step has created. */
-export type ScenarioStep = (context: ScenarioContext) => Promise<Partial<ScenarioObjectIds>>;
+export type DemoOrderScenarioStep = (
+  context: DemoOrderScenarioContext,
+) => Promise<Partial<DemoOrderScenarioObjectIds>>;
 
-export function requireSessionId({ sessionId }: ScenarioContext): string {
+export function requireScenarioSessionId({ sessionId }: DemoOrderScenarioContext): string {
   if (sessionId === null) throw new Error("The scenario must start a checkout before this step.");
   return sessionId;
 }
 
-export function requireOrderId({ orderId }: ScenarioContext): string {
+export function requireScenarioOrderId({ orderId }: DemoOrderScenarioContext): string {
   if (orderId === null) throw new Error("The scenario must place an order before this step.");
   return orderId;
 }
 
 /** Finds the order line of a SKU. Reads only this line, because loading the whole order would be slow. */
-export async function findOrderLine(
-  context: ScenarioContext,
+export async function findScenarioOrderLine(
+  context: DemoOrderScenarioContext,
   sku: string,
 ): Promise<{ readonly id: string; readonly ordered: number }> {
   const { rows } = await sql<{ id: string; ordered: number }>`
-    select id, ordered from order_line where order_id = ${requireOrderId(context)}
+    select id, ordered from order_line where order_id = ${requireScenarioOrderId(context)}
     and display->>'sku' = ${sku}`.execute(context.transaction);
   return requireRow(rows[0], sku);
 }
@@ -58,21 +60,21 @@ export async function findOrderLine(
  * the three is read.
  */
 export async function findNewestOrderPartId(
-  context: ScenarioContext,
+  context: DemoOrderScenarioContext,
   part: "fulfillment" | "payment" | "orderReturn",
 ): Promise<string> {
   const rows = context.transaction
     .selectFrom(part)
     .select("id")
-    .where("orderId", "=", requireOrderId(context));
+    .where("orderId", "=", requireScenarioOrderId(context));
   return requireRow(await rows.orderBy("id", "desc").limit(1).executeTakeFirst(), part).id;
 }
 
 /** Loads the order lines and quantities of a return. */
 export async function loadReturnLines(
-  { transaction }: ScenarioContext,
+  { transaction }: DemoOrderScenarioContext,
   returnId: string,
-): Promise<readonly LineQuantity[]> {
+): Promise<readonly OrderLineIdAndQuantity[]> {
   return transaction
     .selectFrom("returnLine")
     .select(["orderLineId as lineId", "quantity"])
@@ -86,8 +88,8 @@ function requireRow<Row>(row: Row | undefined, name: string): Row {
 }
 
 /** Records success for all payment operations of the scenario's checkout session that are still pending. */
-export async function completeSessionPaymentOperations(context: ScenarioContext): Promise<void> {
+export async function completeScenarioPaymentOperations(context: DemoOrderScenarioContext): Promise<void> {
   await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
-    sessionId: requireSessionId(context),
+    sessionId: requireScenarioSessionId(context),
   });
 }

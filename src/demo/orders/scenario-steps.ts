@@ -6,7 +6,7 @@ import { closeReturn, recordReturnInspection } from "#commerce/after-sales/finis
 import { registerWarranty } from "#commerce/after-sales/register-warranty.ts";
 import { requestReturn, type ReturnRequestFields } from "#commerce/after-sales/request-return.ts";
 import { receiveReturn, markReturnInTransit } from "#commerce/after-sales/return-steps.ts";
-import { cancelOrder, type OrderCancelInput } from "#commerce/orders/cancellation/cancel-order.ts";
+import { cancelOrder, type CancelOrderInput } from "#commerce/orders/cancellation/cancel-order.ts";
 import { createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
 import {
   markFulfillmentDelivered,
@@ -14,30 +14,30 @@ import {
   shipFulfillment,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { confirmOrder, holdOrder } from "#commerce/orders/order-life.ts";
-import { type DisputeReason, openDispute } from "#commerce/orders/payment/disputes.ts";
+import { type PaymentDisputeReasonCode, openPaymentDispute } from "#commerce/orders/payment/disputes.ts";
 import { capturePayment } from "#commerce/orders/payment/order-payment.ts";
 import {
   findNewestOrderPartId,
-  findOrderLine,
+  findScenarioOrderLine,
   loadReturnLines,
-  requireOrderId,
-  type ScenarioContext,
-  type ScenarioStep,
-  completeSessionPaymentOperations,
+  requireScenarioOrderId,
+  type DemoOrderScenarioContext,
+  type DemoOrderScenarioStep,
+  completeScenarioPaymentOperations,
 } from "./scenario-context.ts";
 
-export const confirmPlacedOrder: ScenarioStep = async (context) => {
+export const confirmPlacedOrder: DemoOrderScenarioStep = async (context) => {
   await confirmOrder(context.transaction, context.commandContextFor("merchant"), {
-    orderId: requireOrderId(context),
+    orderId: requireScenarioOrderId(context),
   });
   return {};
 };
 
 export const putOrderOnHold =
-  (reason: string): ScenarioStep =>
+  (reason: string): DemoOrderScenarioStep =>
   async (context) => {
     await holdOrder(context.transaction, context.commandContextFor("merchant"), {
-      orderId: requireOrderId(context),
+      orderId: requireScenarioOrderId(context),
       reason,
     });
     return {};
@@ -45,14 +45,14 @@ export const putOrderOnHold =
 
 /** Packs a parcel (a fulfillment) with the order lines of the given SKUs; with all lines if no SKU is given. */
 export const packParcel =
-  (...skus: readonly string[]): ScenarioStep =>
+  (...skus: readonly string[]): DemoOrderScenarioStep =>
   async (context) => {
     const { transaction, commandContextFor } = context;
     const commandContext = commandContextFor("merchant");
     const linesToPack = [];
-    for (const sku of skus) linesToPack.push(await findOrderLine(context, sku));
+    for (const sku of skus) linesToPack.push(await findScenarioOrderLine(context, sku));
     const { id } = await createFulfillment(transaction, commandContext, {
-      orderId: requireOrderId(context),
+      orderId: requireScenarioOrderId(context),
       ...(linesToPack.length === 0
         ? {}
         : { lines: linesToPack.map(({ id: lineId, ordered: quantity }) => ({ lineId, quantity })) }),
@@ -65,7 +65,7 @@ const dayMs = 86_400_000;
 
 /** Marks the order's newest fulfillment as shipped, with an estimated delivery after the given number of days. */
 export const shipParcel =
-  (trackingNumber: string, days = 2): ScenarioStep =>
+  (trackingNumber: string, days = 2): DemoOrderScenarioStep =>
   async (context) => {
     const commandContext = context.commandContextFor("merchant");
     const fulfillmentId = await findNewestOrderPartId(context, "fulfillment");
@@ -80,7 +80,7 @@ export const shipParcel =
   };
 
 /** Marks the order's newest fulfillment as delivered. */
-export const deliverParcel: ScenarioStep = async (context) => {
+export const deliverParcel: DemoOrderScenarioStep = async (context) => {
   const fulfillmentId = await findNewestOrderPartId(context, "fulfillment");
   await markFulfillmentDelivered(context.transaction, context.commandContextFor("merchant"), {
     fulfillmentId,
@@ -89,18 +89,18 @@ export const deliverParcel: ScenarioStep = async (context) => {
 };
 
 /** Requests the capture of the order's payment, and records the capture as confirmed by the payment provider. */
-export const captureOrderPayment: ScenarioStep = async (context) => {
+export const captureOrderPayment: DemoOrderScenarioStep = async (context) => {
   await capturePayment(context.transaction, context.commandContextFor("merchant"), {
     paymentId: await findNewestOrderPartId(context, "payment"),
   });
-  await completeSessionPaymentOperations(context);
+  await completeScenarioPaymentOperations(context);
   return {};
 };
 
 export const disputeOrderPayment =
-  (reason: DisputeReason): ScenarioStep =>
+  (reason: PaymentDisputeReasonCode): DemoOrderScenarioStep =>
   async (context) => {
-    await openDispute(context.transaction, context.commandContextFor("merchant"), {
+    await openPaymentDispute(context.transaction, context.commandContextFor("merchant"), {
       paymentId: await findNewestOrderPartId(context, "payment"),
       reason,
     });
@@ -112,14 +112,14 @@ export const disputeOrderPayment =
  * confirmed by the payment provider.
  */
 export const cancelPlacedOrder =
-  (reason: OrderCancelInput["reason"], note: string): ScenarioStep =>
+  (reason: CancelOrderInput["reason"], note: string): DemoOrderScenarioStep =>
   async (context) => {
     await cancelOrder(context.transaction, context.commandContextFor("buyer"), {
-      orderId: requireOrderId(context),
+      orderId: requireScenarioOrderId(context),
       reason,
       note,
     });
-    await completeSessionPaymentOperations(context);
+    await completeScenarioPaymentOperations(context);
     return {};
   };
 
@@ -132,14 +132,14 @@ export interface ReturnRequestStepOptions extends Pick<ReturnRequestFields, "kin
 }
 
 export const requestReturnStep =
-  ({ kind, reason, sku, exchangeForSku }: ReturnRequestStepOptions): ScenarioStep =>
+  ({ kind, reason, sku, exchangeForSku }: ReturnRequestStepOptions): DemoOrderScenarioStep =>
   async (context) => {
     const { transaction, commandContextFor } = context;
-    const lines = [{ lineId: (await findOrderLine(context, sku)).id, quantity: 1 }];
+    const lines = [{ lineId: (await findScenarioOrderLine(context, sku)).id, quantity: 1 }];
     const exchangeVariantId =
       exchangeForSku === undefined ? null : await findVariantId(context, exchangeForSku);
     await requestReturn(transaction, commandContextFor("buyer"), {
-      orderId: requireOrderId(context),
+      orderId: requireScenarioOrderId(context),
       kind,
       reason,
       lines,
@@ -149,7 +149,7 @@ export const requestReturnStep =
   };
 
 async function findVariantId(
-  { transaction, commandContextFor }: ScenarioContext,
+  { transaction, commandContextFor }: DemoOrderScenarioContext,
   sku: string,
 ): Promise<string> {
   const variants = transaction
@@ -160,7 +160,7 @@ async function findVariantId(
 }
 
 /** Records that the buyer has sent the returned units. */
-export const shipReturn: ScenarioStep = async (context) => {
+export const shipReturn: DemoOrderScenarioStep = async (context) => {
   await markReturnInTransit(context.transaction, context.commandContextFor("merchant"), {
     returnId: await findNewestOrderPartId(context, "orderReturn"),
   });
@@ -168,7 +168,7 @@ export const shipReturn: ScenarioStep = async (context) => {
 };
 
 /** Records that the merchant has received all units of the return. */
-export const receiveReturnedLines: ScenarioStep = async (context) => {
+export const receiveReturnedLines: DemoOrderScenarioStep = async (context) => {
   const returnId = await findNewestOrderPartId(context, "orderReturn");
   const received = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
     lineId,
@@ -182,7 +182,7 @@ export const receiveReturnedLines: ScenarioStep = async (context) => {
 };
 
 /** Accepts all returned units, puts them back into stock, closes the return and refunds the buyer. */
-export const acceptReturn: ScenarioStep = async (context) => {
+export const acceptReturn: DemoOrderScenarioStep = async (context) => {
   const { transaction, commandContextFor } = context;
   const returnId = await findNewestOrderPartId(context, "orderReturn");
   const inspected = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
@@ -196,16 +196,16 @@ export const acceptReturn: ScenarioStep = async (context) => {
     note: "As good as new.",
   });
   await closeReturn(transaction, commandContextFor("merchant"), { returnId });
-  await completeSessionPaymentOperations(context);
+  await completeScenarioPaymentOperations(context);
   return {};
 };
 
 export const registerLineWarranty =
-  (sku: string, serialNumber: string): ScenarioStep =>
+  (sku: string, serialNumber: string): DemoOrderScenarioStep =>
   async (context) => {
-    const { id: lineId } = await findOrderLine(context, sku);
+    const { id: lineId } = await findScenarioOrderLine(context, sku);
     await registerWarranty(context.transaction, context.commandContextFor("buyer"), {
-      orderId: requireOrderId(context),
+      orderId: requireScenarioOrderId(context),
       lineId,
       serialNumber,
     });

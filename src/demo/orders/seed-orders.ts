@@ -20,10 +20,10 @@ import {
   type DemoCheckoutSessionName,
   demoSessionNames,
 } from "#demo/demo-file.ts";
-import { createCartRows, insertCartRows } from "#demo/rows/cart-rows.ts";
+import { createDemoCartRows, insertDemoCartRows } from "#demo/rows/cart-rows.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { ScenarioContext, ScenarioObjectIds } from "./scenario-context.ts";
-import { orderScenarios, type OrderScenario } from "./order-scenarios.ts";
+import type { DemoOrderScenarioContext, DemoOrderScenarioObjectIds } from "./scenario-context.ts";
+import { orderScenarios, type DemoOrderScenario } from "./order-scenarios.ts";
 
 export interface DemoOrderSeedContext extends DemoCartSeedContext, Pick<DemoFile, "promotionCodes"> {
   readonly publicUrl: string;
@@ -84,15 +84,15 @@ export async function seedOpenCheckout(
  * Returns true if pricing has added no warning to the cart and removed none of its scenario's lines, and if
  * the cart can be delivered to the buyer's country.
  */
-function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<OrderScenario>): boolean {
+function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<DemoOrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;
   return isWhole && next.country === definition.country && next.deliveryMethodId !== null;
 }
 
-type ScenarioResult = ScenarioObjectIds & { readonly scenario: OrderScenario };
+type ScenarioResult = DemoOrderScenarioObjectIds & { readonly scenario: DemoOrderScenario };
 
 interface ScenarioRunContext extends DemoOrderSeedContext {
-  readonly pricedCarts: readonly PricedDemoCart<OrderScenario>[];
+  readonly pricedCarts: readonly PricedDemoCart<DemoOrderScenario>[];
 }
 
 /**
@@ -126,16 +126,16 @@ async function runAllScenarios(
 
 async function insertScenarioCarts(
   transaction: Transaction,
-  pricedCarts: readonly PricedDemoCart<OrderScenario>[],
+  pricedCarts: readonly PricedDemoCart<DemoOrderScenario>[],
 ): Promise<void> {
-  await insertCartRows(
+  await insertDemoCartRows(
     transaction,
-    pricedCarts.map(({ cart }) => createCartRows(cart, { status: "active", version: 1 })),
+    pricedCarts.map(({ cart }) => createDemoCartRows(cart, { status: "active", version: 1 })),
   );
 }
 
 interface ScenarioRun {
-  readonly scenario: OrderScenario;
+  readonly scenario: DemoOrderScenario;
   readonly cartId: string;
   readonly runContext: ScenarioRunContext;
 }
@@ -145,8 +145,8 @@ const minuteMs = 60_000;
 async function runScenario(
   transaction: Transaction,
   { scenario, cartId, runContext }: ScenarioRun,
-): Promise<ScenarioObjectIds> {
-  const subjects: ScenarioObjectIds = { cartId, sessionId: null, orderId: null };
+): Promise<DemoOrderScenarioObjectIds> {
+  const subjects: DemoOrderScenarioObjectIds = { cartId, sessionId: null, orderId: null };
   for (const [minutesAgo, step] of scenario.steps) {
     const now = new Date(runContext.now.getTime() - minutesAgo * minuteMs);
     Object.assign(
@@ -164,7 +164,7 @@ async function runScenario(
 function createContextFor(
   now: Date,
   { scenario, runContext }: Pick<ScenarioRun, "scenario" | "runContext">,
-): ScenarioContext["commandContextFor"] {
+): DemoOrderScenarioContext["commandContextFor"] {
   const { owners, keyring, publicUrl } = runContext;
   return (actor: OrderActor) => ({
     merchantId: owners[scenario.owner].id,
@@ -213,7 +213,7 @@ function toCompleteOrderSeed(results: readonly ScenarioResult[]): SeededOrderIds
 }
 
 function getNamedCarts(
-  scenarioCarts: readonly { readonly scenario: OrderScenario; readonly cartId: string }[],
+  scenarioCarts: readonly { readonly scenario: DemoOrderScenario; readonly cartId: string }[],
 ): SeededOrderIds["carts"] {
   const idOf = (name: "locked" | "completed"): string =>
     requireScenarioId(scenarioCarts.find(({ scenario }) => scenario.cartName === name)?.cartId, name);

@@ -6,9 +6,9 @@
 import { pictureDrawings } from "./picture-drawings.ts";
 import { hashTextToNumber } from "#demo/random.ts";
 
-export type PictureMotif = keyof typeof pictureDrawings;
+export type DemoPictureMotif = keyof typeof pictureDrawings;
 
-export const pictureMotifs = Object.keys(pictureDrawings) as PictureMotif[];
+export const pictureMotifs = Object.keys(pictureDrawings) as DemoPictureMotif[];
 
 /** The width and height of every picture, in pixels. */
 export const pictureSizePixels = 800;
@@ -17,11 +17,11 @@ export const pictureSizePixels = 800;
  * Creates the name of a picture. The arguments after the motif are the SKU and, optionally, the colour and
  * the view (`detail` or `scene`).
  */
-export function createPictureName(motif: PictureMotif, ...words: readonly string[]): string {
+export function createDemoPictureName(motif: DemoPictureMotif, ...words: readonly string[]): string {
   return [motif, ...words].join("-").toLowerCase();
 }
 
-export function getPicturePath(name: string): string {
+export function getDemoPicturePath(name: string): string {
   return `/media/demo/${name}.svg`;
 }
 
@@ -90,7 +90,7 @@ const viewTransforms: Readonly<Record<string, string>> = {
  * Returns the motif with which the name begins; the longest if there are several. If the name begins with no
  * motif, returns a motif chosen by the hash of the name.
  */
-function findMotif(name: string, hash: number): PictureMotif {
+function findMotif(name: string, hash: number): DemoPictureMotif {
   const named = pictureMotifs
     .filter((motif) => name.startsWith(`${motif}-`))
     .toSorted((a, b) => b.length - a.length);

@@ -7,14 +7,18 @@ import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { maskAddress, encryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { type CartDraft, createEmptyCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
-import type { CartOffer } from "#commerce/carts/load-offer.ts";
+import {
+  type UnpricedCartDraft,
+  createEmptyUnpricedCartDraft,
+  type RepricedCart,
+} from "#commerce/carts/cart-draft.ts";
+import type { CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
-import { insertTableRows, type RowToInsert } from "./insert-rows.ts";
+import { insertTableRows, type DemoTableRowToInsert } from "./insert-rows.ts";
 
 /** The status of a cart of the demo data, with the values that this status requires. */
 export interface SeededCartState {
@@ -25,14 +29,14 @@ export interface SeededCartState {
   readonly revocation?: { readonly reason: CartRevocationReason; readonly note: string };
 }
 
-export interface CartRows {
-  readonly cart: RowToInsert<"cart">;
-  readonly cartLine: readonly RowToInsert<"cartLine">[];
-  readonly cartPromotion: readonly RowToInsert<"cartPromotion">[];
-  readonly personalData: readonly RowToInsert<"personalData">[];
+export interface DemoCartRows {
+  readonly cart: DemoTableRowToInsert<"cart">;
+  readonly cartLine: readonly DemoTableRowToInsert<"cartLine">[];
+  readonly cartPromotion: readonly DemoTableRowToInsert<"cartPromotion">[];
+  readonly personalData: readonly DemoTableRowToInsert<"personalData">[];
 }
 
-export function createCartRows(cart: UnsavedCart, state: SeededCartState): CartRows {
+export function createDemoCartRows(cart: UnsavedCart, state: SeededCartState): DemoCartRows {
   const { id: cartId, merchantId, next, updatedAt, personalData } = cart;
   return {
     cart: createCartRow(cart, state),
@@ -51,7 +55,7 @@ export function createCartRows(cart: UnsavedCart, state: SeededCartState): CartR
 function createCartRow(
   { id, merchantId, next, createdAt, updatedAt }: UnsavedCart,
   state: SeededCartState,
-): RowToInsert<"cart"> {
+): DemoTableRowToInsert<"cart"> {
   const {
     priced,
     lines: _lines,
@@ -74,7 +78,9 @@ function createCartRow(
   };
 }
 
-type Columns<Name extends keyof RowToInsert<"cart">> = Required<Pick<RowToInsert<"cart">, Name>>;
+type Columns<Name extends keyof DemoTableRowToInsert<"cart">> = Required<
+  Pick<DemoTableRowToInsert<"cart">, Name>
+>;
 
 function createAddressColumns({
   address,
@@ -110,7 +116,7 @@ function createStatusColumns(
   };
 }
 
-export function insertCartRows(transaction: Transaction, carts: readonly CartRows[]): Promise<void> {
+export function insertDemoCartRows(transaction: Transaction, carts: readonly DemoCartRows[]): Promise<void> {
   return insertTableRows(transaction, {
     cart: carts.map(({ cart }) => cart),
     cartLine: carts.flatMap(({ cartLine }) => cartLine),
@@ -124,9 +130,9 @@ export function insertCartRows(transaction: Transaction, carts: readonly CartRow
  * database allows a transaction to save a cart only once. An address is kept for one day, the longest time
  * that the service allows.
  */
-export interface UnsavedCartInput {
+export interface CreateUnsavedCartInput {
   readonly merchantId: string;
-  readonly offer: CartOffer;
+  readonly offer: CurrentOfferForCart;
   readonly country: string;
   readonly lines: readonly { readonly variantId: string; readonly quantity: number }[];
   readonly buyer: { readonly reference: string; readonly email: string | null } | null;
@@ -150,7 +156,7 @@ export interface UnsavedCart {
   readonly id: string;
   readonly merchantId: string;
   readonly next: RepricedCart;
-  readonly personalData: readonly RowToInsert<"personalData">[];
+  readonly personalData: readonly DemoTableRowToInsert<"personalData">[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -164,7 +170,7 @@ const addressLifetimeMs = dayMs;
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 
-export function createUnsavedCart(keyring: Keyring, input: UnsavedCartInput): UnsavedCart {
+export function createUnsavedCart(keyring: EncryptionKeyring, input: CreateUnsavedCartInput): UnsavedCart {
   const { merchantId, offer, createdAt, updatedAt } = input;
   const draft = createDraft(input);
   const basis = { before: undefined, now: updatedAt };
@@ -191,11 +197,11 @@ function createDraft({
   address,
   code,
   updatedAt,
-}: UnsavedCartInput): CartDraft {
+}: CreateUnsavedCartInput): UnpricedCartDraft {
   const { market } = offer;
   const at = updatedAt.getTime();
   return {
-    ...createEmptyCartDraft({
+    ...createEmptyUnpricedCartDraft({
       marketId: market.id,
       country,
       locale: market.defaultLocale,
@@ -216,9 +222,9 @@ function createDraft({
 
 function createDraftDelivery(
   address: PostalAddress | null,
-  { deliveries: [first] }: CartOffer["market"],
+  { deliveries: [first] }: CurrentOfferForCart["market"],
   at: number,
-): Pick<CartDraft, "address" | "addressTokenDigest" | "deliveryMethodId"> {
+): Pick<UnpricedCartDraft, "address" | "addressTokenDigest" | "deliveryMethodId"> {
   if (address === null) return { address: null, addressTokenDigest: undefined, deliveryMethodId: null };
   const expiresAt = new Date(at + addressLifetimeMs).toISOString();
   return {
@@ -245,11 +251,11 @@ function extendAddressExpiry({ address, ...next }: RepricedCart): RepricedCart {
  * market, which pricing has removed from the cart, gets no row.
  */
 function createPersonalDataRows(
-  keyring: Keyring,
-  { address, buyer }: UnsavedCartInput,
+  keyring: EncryptionKeyring,
+  { address, buyer }: CreateUnsavedCartInput,
   { id: cartId, merchantId, next, updatedAt: now }: Omit<UnsavedCart, "personalData">,
-): RowToInsert<"personalData">[] {
-  const rows: RowToInsert<"personalData">[] = [];
+): DemoTableRowToInsert<"personalData">[] {
+  const rows: DemoTableRowToInsert<"personalData">[] = [];
   const ids = { merchantId, cartId, now };
   if (address !== null && next.address !== null) {
     const eraseAfter = new Date(now.getTime() + addressLifetimeMs + eraseDelayMs);
@@ -283,6 +289,8 @@ function createPersonalDataRows(
   return rows;
 }
 
-function toPersonalDataRow(sealed: ReturnType<typeof encryptPersonalData>): RowToInsert<"personalData"> {
+function toPersonalDataRow(
+  sealed: ReturnType<typeof encryptPersonalData>,
+): DemoTableRowToInsert<"personalData"> {
   return { ...sealed, masked: JSON.parse(sealed.masked) as unknown };
 }

@@ -12,7 +12,7 @@ type TableName = keyof Tables;
  * A row to insert. A JSON column has the value itself and not JSON text; a column of bytes has a byte array.
  * A column with a default value in the database may be left out.
  */
-export type RowToInsert<Name extends TableName> = {
+export type DemoTableRowToInsert<Name extends TableName> = {
   [Column in keyof Insertable<Tables[Name]>]: Column extends keyof Tables[Name]
     ? SelectedType<Tables[Name][Column]>
     : never;
@@ -27,7 +27,7 @@ type SelectedType<Column> = SelectType<SelectType<Column>>;
  */
 export async function insertTableRows(
   transaction: Transaction,
-  tables: { readonly [Name in TableName]?: readonly RowToInsert<Name>[] },
+  tables: { readonly [Name in TableName]?: readonly DemoTableRowToInsert<Name>[] },
 ): Promise<void> {
   for (const [table, rows] of Object.entries(tables)) await insertRowsIntoTable(transaction, table, rows);
 }

@@ -5,7 +5,7 @@
 import { createId } from "#foundation/ids.ts";
 import type { DemoCategoryEntry, DemoMarket, DemoPolicy } from "#demo/data/merchants-schema.ts";
 import type { DemoMerchant } from "#demo/demo-data.ts";
-import type { RowToInsert } from "./insert-rows.ts";
+import type { DemoTableRowToInsert } from "./insert-rows.ts";
 
 /** The id of a market, and the position of this market's price in the list of a product's prices. */
 export interface DemoMarketIdAndPriceIndex {
@@ -13,16 +13,16 @@ export interface DemoMarketIdAndPriceIndex {
   readonly amountIndex: DemoMarket["amountIndex"];
 }
 
-export interface MerchantRows {
-  readonly merchant: RowToInsert<"merchant">;
+export interface DemoMerchantRows {
+  readonly merchant: DemoTableRowToInsert<"merchant">;
   readonly markets: readonly DemoMarketIdAndPriceIndex[];
   readonly categoryIds: ReadonlyMap<string, string>;
-  readonly market: readonly RowToInsert<"market">[];
-  readonly marketCountry: readonly RowToInsert<"marketCountry">[];
-  readonly taxRate: readonly RowToInsert<"taxRate">[];
-  readonly deliveryMethod: readonly RowToInsert<"deliveryMethod">[];
-  readonly policy: readonly RowToInsert<"policy">[];
-  readonly category: readonly RowToInsert<"category">[];
+  readonly market: readonly DemoTableRowToInsert<"market">[];
+  readonly marketCountry: readonly DemoTableRowToInsert<"marketCountry">[];
+  readonly taxRate: readonly DemoTableRowToInsert<"taxRate">[];
+  readonly deliveryMethod: readonly DemoTableRowToInsert<"deliveryMethod">[];
+  readonly policy: readonly DemoTableRowToInsert<"policy">[];
+  readonly category: readonly DemoTableRowToInsert<"category">[];
 }
 
 interface MerchantRowContext {
@@ -35,7 +35,7 @@ interface MarketRowContext extends MerchantRowContext {
   readonly id: string;
 }
 
-export function createMerchantRows(merchant: DemoMerchant, createdAt: Date): MerchantRows {
+export function createDemoMerchantRows(merchant: DemoMerchant, createdAt: Date): DemoMerchantRows {
   const merchantId = createId("merchant", createdAt.getTime());
   const rowContext = { merchantId, createdAt };
   const markets = merchant.markets.map((market) => ({
@@ -75,7 +75,12 @@ export function createMerchantRows(merchant: DemoMerchant, createdAt: Date): Mer
   };
 }
 
-function createMarketRow({ merchantId, createdAt, market, id }: MarketRowContext): RowToInsert<"market"> {
+function createMarketRow({
+  merchantId,
+  createdAt,
+  market,
+  id,
+}: MarketRowContext): DemoTableRowToInsert<"market"> {
   const { handle, name, currency, taxIncluded, defaultLocale, timeZone } = market;
   return {
     id,
@@ -96,7 +101,7 @@ function createTaxRateRows({
   createdAt,
   market,
   id,
-}: MarketRowContext): RowToInsert<"taxRate">[] {
+}: MarketRowContext): DemoTableRowToInsert<"taxRate">[] {
   return market.taxRates.map((rate) => ({
     id: createId("taxRate", createdAt.getTime()),
     merchantId,
@@ -111,7 +116,7 @@ function createDeliveryMethodRows({
   createdAt,
   market,
   id,
-}: MarketRowContext): RowToInsert<"deliveryMethod">[] {
+}: MarketRowContext): DemoTableRowToInsert<"deliveryMethod">[] {
   return market.delivery.map(
     ({ code, names, carrier, pickup, priceMinor, freeFromMinor, days }, position) => ({
       id: createId("deliveryMethod", createdAt.getTime()),
@@ -135,7 +140,7 @@ function createDeliveryMethodRows({
 function createPolicyRow(
   { type, summaries, url, rules }: DemoPolicy,
   { merchantId, createdAt, marketId }: MerchantRowContext & { readonly marketId: string | null },
-): RowToInsert<"policy"> {
+): DemoTableRowToInsert<"policy"> {
   return {
     id: createId("policy", createdAt.getTime()),
     merchantId,
@@ -160,7 +165,7 @@ function createCategoryRows(
     parentId,
     position,
   }: MerchantRowContext & { readonly parentId: string | null; readonly position: number },
-): RowToInsert<"category">[] {
+): DemoTableRowToInsert<"category">[] {
   const id = createId("category", createdAt.getTime());
   const row = {
     id,

@@ -6,10 +6,10 @@ import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { createId } from "#foundation/ids.ts";
 import type { UnsavedCart } from "./cart-rows.ts";
 import {
-  computeLineReductionMinor,
+  computeCanceledOrReturnedLineAmountMinor,
   countShippedLines,
-  type OrderHistory,
-  type OrderStage,
+  type DemoOrderHistory,
+  type DemoOrderStage,
 } from "./order-stages.ts";
 
 /** The values of an order to create: its cart, the steps that it has gone through, and data of the catalog. */
@@ -20,14 +20,14 @@ export interface OrderToSeed {
   readonly timeZone: string;
   /** For each product id, the ids of the product's categories and of all their ancestors. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
-  readonly history: OrderHistory;
+  readonly history: DemoOrderHistory;
 }
 
 /**
  * Creates the order lines from the lines of the cart. In a canceled order, all units of all lines are
  * canceled. In a returned order, one unit of the first line is returned.
  */
-export function createOrderLines({ cart, categoryIds, history }: OrderToSeed): OrderLine[] {
+export function createDemoOrderLines({ cart, categoryIds, history }: OrderToSeed): OrderLine[] {
   const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();
   const shippedCount = countShippedLines(history.stage, cart.next.lines.length);
   return cart.next.lines.map((line, position) => {
@@ -51,7 +51,7 @@ export function createOrderLines({ cart, categoryIds, history }: OrderToSeed): O
       discountMinor: line.discountMinor,
       taxMinor: line.taxMinor,
       totalMinor: line.totalMinor,
-      reducedMinor: computeLineReductionMinor(history.stage, {
+      reducedMinor: computeCanceledOrReturnedLineAmountMinor(history.stage, {
         totalMinor: line.totalMinor,
         ordered: line.quantity,
         isFirst: position === 0,
@@ -74,7 +74,7 @@ interface LineCountInput {
 }
 
 function createLineCounts(
-  stage: OrderStage,
+  stage: DemoOrderStage,
   { quantity, isShipped, isFirst }: LineCountInput,
 ): OrderLineCounts {
   const notShipped = {

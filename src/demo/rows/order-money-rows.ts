@@ -13,23 +13,23 @@ import { createLog } from "#foundation/log.ts";
 import type { OrderLine, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { derivePaymentStatus } from "#commerce/payments/payment-rows.ts";
 import { createId } from "#foundation/ids.ts";
-import type { RowToInsert } from "./insert-rows.ts";
-import type { OrderRowIds, OrderHistory, OrderHistoryStep } from "./order-stages.ts";
+import type { DemoTableRowToInsert } from "./insert-rows.ts";
+import type { DemoOrderRowIds, DemoOrderHistory, DemoOrderHistoryStep } from "./order-stages.ts";
 
-export interface PaymentAndRefundRows {
-  readonly payment: RowToInsert<"payment">;
-  readonly paymentOperation: readonly RowToInsert<"paymentOperation">[];
-  readonly testProviderPayment: RowToInsert<"testProviderPayment">;
-  readonly testProviderEntry: readonly RowToInsert<"testProviderEntry">[];
-  readonly refund: readonly RowToInsert<"refund">[];
+export interface DemoPaymentAndRefundRows {
+  readonly payment: DemoTableRowToInsert<"payment">;
+  readonly paymentOperation: readonly DemoTableRowToInsert<"paymentOperation">[];
+  readonly testProviderPayment: DemoTableRowToInsert<"testProviderPayment">;
+  readonly testProviderEntry: readonly DemoTableRowToInsert<"testProviderEntry">[];
+  readonly refund: readonly DemoTableRowToInsert<"refund">[];
   /** The payments in the form in which the order contains them; statuses of the order are derived from them. */
   readonly orderPayments: readonly OrderPayment[];
 }
 
 /** The values of an order from which its payment, refunds and provider records are created. */
-export interface PaymentAndRefundRowsInput {
-  readonly ids: OrderRowIds;
-  readonly history: OrderHistory;
+export interface CreatePaymentAndRefundRowsInput {
+  readonly ids: DemoOrderRowIds;
+  readonly history: DemoOrderHistory;
   readonly lines: readonly OrderLine[];
   readonly currency: string;
   readonly totalMinor: number;
@@ -37,7 +37,9 @@ export interface PaymentAndRefundRowsInput {
 
 type PaymentAmounts = Pick<OrderPayment, "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor">;
 
-export function createPaymentAndRefundRows(input: PaymentAndRefundRowsInput): PaymentAndRefundRows {
+export function createDemoPaymentAndRefundRows(
+  input: CreatePaymentAndRefundRowsInput,
+): DemoPaymentAndRefundRows {
   const { ids, history, currency } = input;
   const amounts = computePaymentAmounts(input);
   const payment = createPaymentRow(input, amounts);
@@ -78,7 +80,7 @@ function computePaymentAmounts({
   history: { stage, steps },
   lines,
   totalMinor,
-}: PaymentAndRefundRowsInput): PaymentAmounts {
+}: CreatePaymentAndRefundRowsInput): PaymentAmounts {
   const capturedMinor = steps.includes("capture") ? totalMinor : 0;
   const returnedMinor = stage === "returned" ? lines.reduce((sum, line) => sum + line.reducedMinor, 0) : 0;
   return {
@@ -90,9 +92,9 @@ function computePaymentAmounts({
 }
 
 function createPaymentRow(
-  { ids, history, currency }: PaymentAndRefundRowsInput,
+  { ids, history, currency }: CreatePaymentAndRefundRowsInput,
   amounts: PaymentAmounts,
-): RowToInsert<"payment"> {
+): DemoTableRowToInsert<"payment"> {
   const { merchantId, sessionId, orderId } = ids;
   const createdAt = history.timeOf("place");
   return {
@@ -115,7 +117,7 @@ function createPaymentRow(
 }
 
 function toOrderPayment(
-  { id, createdAt, updatedAt, version }: RowToInsert<"payment">,
+  { id, createdAt, updatedAt, version }: DemoTableRowToInsert<"payment">,
   amounts: PaymentAmounts,
 ): OrderPayment {
   return {
@@ -145,13 +147,13 @@ interface OperationInput {
  * "succeeded".
  */
 function createOperationRows(
-  history: OrderHistory,
+  history: DemoOrderHistory,
   { amounts, paymentId, merchantId }: OperationInput,
-): RowToInsert<"paymentOperation">[] {
+): DemoTableRowToInsert<"paymentOperation">[] {
   const operations: readonly (readonly [
-    kind: RowToInsert<"paymentOperation">["kind"],
+    kind: DemoTableRowToInsert<"paymentOperation">["kind"],
     amountMinor: number,
-    step: OrderHistoryStep,
+    step: DemoOrderHistoryStep,
   ])[] = [
     ["authorize", amounts.amountMinor, "place"],
     ["capture", amounts.capturedMinor, "capture"],
@@ -183,9 +185,9 @@ function createOperationRows(
  * cancellation, the whole order including shipping.
  */
 function createRefundRow(
-  { id: operationId, paymentId, amountMinor, createdAt }: RowToInsert<"paymentOperation">,
-  input: PaymentAndRefundRowsInput,
-): RowToInsert<"refund"> {
+  { id: operationId, paymentId, amountMinor, createdAt }: DemoTableRowToInsert<"paymentOperation">,
+  input: CreatePaymentAndRefundRowsInput,
+): DemoTableRowToInsert<"refund"> {
   const { ids, history, lines, currency } = input;
   const isReturn = history.stage === "returned";
   const parts = lines

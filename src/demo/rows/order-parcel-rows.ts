@@ -8,14 +8,14 @@ import type {
 import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
 import { hashTextToNumber } from "#demo/random.ts";
-import type { RowToInsert } from "./insert-rows.ts";
-import { type OrderRowIds, type OrderHistory, countShippedLines } from "./order-stages.ts";
+import type { DemoTableRowToInsert } from "./insert-rows.ts";
+import { type DemoOrderRowIds, type DemoOrderHistory, countShippedLines } from "./order-stages.ts";
 
-export interface FulfillmentAndReturnRows {
-  readonly fulfillment: readonly RowToInsert<"fulfillment">[];
-  readonly fulfillmentLine: readonly RowToInsert<"fulfillmentLine">[];
-  readonly orderReturn: readonly RowToInsert<"orderReturn">[];
-  readonly returnLine: readonly RowToInsert<"returnLine">[];
+export interface DemoFulfillmentAndReturnRows {
+  readonly fulfillment: readonly DemoTableRowToInsert<"fulfillment">[];
+  readonly fulfillmentLine: readonly DemoTableRowToInsert<"fulfillmentLine">[];
+  readonly orderReturn: readonly DemoTableRowToInsert<"orderReturn">[];
+  readonly returnLine: readonly DemoTableRowToInsert<"returnLine">[];
   /**
    * The fulfillments (parcels) in the form in which the order contains them; statuses of the order are
    * derived from them.
@@ -26,16 +26,16 @@ export interface FulfillmentAndReturnRows {
 }
 
 /** The values of an order from which its fulfillments and returns are created. */
-export interface FulfillmentAndReturnRowsInput {
-  readonly ids: OrderRowIds;
-  readonly history: OrderHistory;
+export interface CreateFulfillmentAndReturnRowsInput {
+  readonly ids: DemoOrderRowIds;
+  readonly history: DemoOrderHistory;
   readonly lines: readonly OrderLine[];
   readonly delivery: OrderAggregate["delivery"];
 }
 
-export function createFulfillmentAndReturnRows(
-  input: FulfillmentAndReturnRowsInput,
-): FulfillmentAndReturnRows {
+export function createDemoFulfillmentAndReturnRows(
+  input: CreateFulfillmentAndReturnRowsInput,
+): DemoFulfillmentAndReturnRows {
   const fulfillment = createFulfillmentRows(input);
   const orderReturn = createReturnRows(input);
   const shippedLines = input.lines.slice(
@@ -69,7 +69,7 @@ export function createFulfillmentAndReturnRows(
   };
 }
 
-const statusOfStage: Partial<Record<OrderHistory["stage"], OrderFulfillment["status"]>> = {
+const statusOfStage: Partial<Record<DemoOrderHistory["stage"], OrderFulfillment["status"]>> = {
   packing: "packing",
   partlyShipped: "in_transit",
   shipped: "in_transit",
@@ -84,7 +84,7 @@ function createFulfillmentRows({
   ids: { orderId, merchantId },
   history,
   delivery,
-}: FulfillmentAndReturnRowsInput): RowToInsert<"fulfillment">[] {
+}: CreateFulfillmentAndReturnRowsInput): DemoTableRowToInsert<"fulfillment">[] {
   const { steps, timeOf } = history;
   const status = statusOfStage[history.stage];
   if (status === undefined) return [];
@@ -109,14 +109,17 @@ function createFulfillmentRows({
   ];
 }
 
-type Tracking = Pick<RowToInsert<"fulfillment">, "trackingNumber" | "shippedAt" | "estimatedDeliveryAt">;
+type Tracking = Pick<
+  DemoTableRowToInsert<"fulfillment">,
+  "trackingNumber" | "shippedAt" | "estimatedDeliveryAt"
+>;
 
 function createTracking(
   id: string,
   {
     shippedAt,
     delivery,
-  }: Pick<FulfillmentAndReturnRowsInput, "delivery"> & { readonly shippedAt: Date | null },
+  }: Pick<CreateFulfillmentAndReturnRowsInput, "delivery"> & { readonly shippedAt: Date | null },
 ): Tracking {
   if (shippedAt === null) return { trackingNumber: null, shippedAt, estimatedDeliveryAt: null };
   const days = delivery?.maxDays ?? 1;
@@ -135,7 +138,7 @@ function createReturnRows({
   ids,
   history,
   lines: [line],
-}: FulfillmentAndReturnRowsInput): RowToInsert<"orderReturn">[] {
+}: CreateFulfillmentAndReturnRowsInput): DemoTableRowToInsert<"orderReturn">[] {
   const { orderId, merchantId, returnId } = ids;
   if (returnId === null || line === undefined) return [];
   const isClosed = history.steps.includes("closeReturn");

@@ -5,21 +5,24 @@
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
-import { type CartRows, createCartRows, insertCartRows, type UnsavedCart } from "./cart-rows.ts";
+import { type DemoCartRows, createDemoCartRows, insertDemoCartRows, type UnsavedCart } from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { createOrderLines, type OrderToSeed } from "./order-line-rows.ts";
-import { insertTableRows, type RowToInsert } from "./insert-rows.ts";
-import { type PaymentAndRefundRows, createPaymentAndRefundRows } from "./order-money-rows.ts";
-import { type OrderRowIds, type OrderHistory, createOrderTimelineRows } from "./order-stages.ts";
-import { type FulfillmentAndReturnRows, createFulfillmentAndReturnRows } from "./order-parcel-rows.ts";
+import { createDemoOrderLines, type OrderToSeed } from "./order-line-rows.ts";
+import { insertTableRows, type DemoTableRowToInsert } from "./insert-rows.ts";
+import { type DemoPaymentAndRefundRows, createDemoPaymentAndRefundRows } from "./order-money-rows.ts";
+import { type DemoOrderRowIds, type DemoOrderHistory, createDemoOrderTimelineRows } from "./order-stages.ts";
+import {
+  type DemoFulfillmentAndReturnRows,
+  createDemoFulfillmentAndReturnRows,
+} from "./order-parcel-rows.ts";
 
-export interface OrderRows extends PaymentAndRefundRows, FulfillmentAndReturnRows {
-  readonly cartRows: CartRows;
-  readonly hostedCheckoutSession: RowToInsert<"hostedCheckoutSession">;
-  readonly salesOrder: RowToInsert<"salesOrder">;
-  readonly orderLine: readonly RowToInsert<"orderLine">[];
-  readonly orderTimeline: readonly RowToInsert<"orderTimeline">[];
+export interface DemoOrderRows extends DemoPaymentAndRefundRows, DemoFulfillmentAndReturnRows {
+  readonly cartRows: DemoCartRows;
+  readonly hostedCheckoutSession: DemoTableRowToInsert<"hostedCheckoutSession">;
+  readonly salesOrder: DemoTableRowToInsert<"salesOrder">;
+  readonly orderLine: readonly DemoTableRowToInsert<"orderLine">[];
+  readonly orderTimeline: readonly DemoTableRowToInsert<"orderTimeline">[];
 }
 
 const minuteMs = 60_000;
@@ -27,10 +30,10 @@ const sessionLifetimeMs = 60 * minuteMs;
 /** Milliseconds between the opening and the completion of the order's checkout session. */
 const checkoutDurationMs = 4 * minuteMs;
 
-export function createOrderRows(order: OrderToSeed): OrderRows {
+export function createDemoOrderRows(order: OrderToSeed): DemoOrderRows {
   const { cart, history } = order;
   const placedAt = history.timeOf("place").getTime();
-  const ids: OrderRowIds = {
+  const ids: DemoOrderRowIds = {
     orderId: createId("order", placedAt),
     sessionId: createId("checkoutSession", placedAt - checkoutDurationMs),
     merchantId: cart.merchantId,
@@ -38,15 +41,20 @@ export function createOrderRows(order: OrderToSeed): OrderRows {
       ? createId("return", history.timeOf("requestReturn").getTime())
       : null,
   };
-  const lines = createOrderLines(order);
-  const money = createPaymentAndRefundRows({
+  const lines = createDemoOrderLines(order);
+  const money = createDemoPaymentAndRefundRows({
     ids,
     history,
     lines,
     currency: cart.next.currency,
     totalMinor: cart.next.priced.totalMinor,
   });
-  const parcels = createFulfillmentAndReturnRows({ ids, history, lines, delivery: getChosenDelivery(cart) });
+  const parcels = createDemoFulfillmentAndReturnRows({
+    ids,
+    history,
+    lines,
+    delivery: getChosenDelivery(cart),
+  });
   return {
     ...money,
     ...parcels,
@@ -56,7 +64,7 @@ export function createOrderRows(order: OrderToSeed): OrderRows {
     orderLine: lines.map((line) =>
       Object.assign({ orderId: ids.orderId, merchantId: ids.merchantId }, line, copyLists(line)),
     ),
-    orderTimeline: createOrderTimelineRows(history).map((row) =>
+    orderTimeline: createDemoOrderTimelineRows(history).map((row) =>
       Object.assign({ orderId: ids.orderId }, row),
     ),
   };
@@ -74,12 +82,12 @@ const copyLists = ({
  * Creates the rows of an order's cart, which is completed. The cart has no address any more: the address now
  * belongs to the order and has no date for its erasure.
  */
-function createCompletedCartRows(cart: UnsavedCart, { orderId }: OrderRowIds): CartRows {
+function createCompletedCartRows(cart: UnsavedCart, { orderId }: DemoOrderRowIds): DemoCartRows {
   const { next, personalData } = cart;
   // A cart has the version 1 when it is created, 2 when the checkout locks it, and 3 when it is completed.
   const state = { status: "completed", version: 3, orderId } as const;
   const keptPersonalData = personalData.map((row) => Object.assign(row, { eraseAfter: null }));
-  return createCartRows(
+  return createDemoCartRows(
     {
       ...cart,
       next: { ...next, address: null, addressTokenDigest: undefined, deliveryOptions: null },
@@ -91,9 +99,9 @@ function createCompletedCartRows(cart: UnsavedCart, { orderId }: OrderRowIds): C
 
 function createSessionRow(
   { id: cartId, next }: UnsavedCart,
-  { orderId, sessionId, merchantId }: OrderRowIds,
-  history: OrderHistory,
-): RowToInsert<"hostedCheckoutSession"> {
+  { orderId, sessionId, merchantId }: DemoOrderRowIds,
+  history: DemoOrderHistory,
+): DemoTableRowToInsert<"hostedCheckoutSession"> {
   const placedAt = history.timeOf("place");
   const createdAt = new Date(placedAt.getTime() - checkoutDurationMs);
   const { country, currency, locale } = next;
@@ -123,16 +131,16 @@ const getChosenDelivery = ({ next }: UnsavedCart): OrderAggregate["delivery"] =>
   next.deliveryOptions?.find(({ id }) => id === next.deliveryMethodId) ?? null;
 
 interface OrderParts {
-  readonly ids: OrderRowIds;
+  readonly ids: DemoOrderRowIds;
   readonly lines: readonly OrderLine[];
-  readonly money: PaymentAndRefundRows;
-  readonly parcels: FulfillmentAndReturnRows;
+  readonly money: DemoPaymentAndRefundRows;
+  readonly parcels: DemoFulfillmentAndReturnRows;
 }
 
 function createSalesOrderRow(
   { cart, number, timeZone, history }: OrderToSeed,
   { ids, lines, money, parcels }: OrderParts,
-): RowToInsert<"salesOrder"> {
+): DemoTableRowToInsert<"salesOrder"> {
   const { id: cartId, next } = cart;
   const { priced } = next;
   const isCanceled = history.stage === "canceled" || history.stage === "refunded";
@@ -185,7 +193,7 @@ function createSalesOrderRow(
 }
 
 type OrderTotalColumns = Pick<
-  RowToInsert<"salesOrder">,
+  DemoTableRowToInsert<"salesOrder">,
   "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor"
 >;
 
@@ -209,15 +217,18 @@ const pickOrderTotals = ({
  * Returns the order status to store. The service derives further statuses from payments, fulfillments and
  * returns. A delivered order is stored as completed, even if the buyer returned units later.
  */
-function getRecordedStatus({ stage, steps }: OrderHistory): OrderStatus {
+function getRecordedStatus({ stage, steps }: DemoOrderHistory): OrderStatus {
   if (stage === "onHold") return "on_hold";
   if (steps.includes("cancel")) return "canceled";
   if (steps.includes("deliver")) return "completed";
   return steps.includes("confirm") ? "confirmed" : "pending";
 }
 
-export async function insertOrderRows(transaction: Transaction, orders: readonly OrderRows[]): Promise<void> {
-  await insertCartRows(
+export async function insertDemoOrderRows(
+  transaction: Transaction,
+  orders: readonly DemoOrderRows[],
+): Promise<void> {
+  await insertDemoCartRows(
     transaction,
     orders.map(({ cartRows }) => cartRows),
   );

@@ -4,9 +4,9 @@
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
-import type { RowToInsert } from "./insert-rows.ts";
+import type { DemoTableRowToInsert } from "./insert-rows.ts";
 
-export type OrderHistoryStep =
+export type DemoOrderHistoryStep =
   | "place"
   | "confirm"
   | "hold"
@@ -18,7 +18,7 @@ export type OrderHistoryStep =
   | "closeReturn"
   | "cancel";
 
-const stepsUntilShipped: readonly OrderHistoryStep[] = ["place", "confirm", "pack", "capture", "ship"];
+const stepsUntilShipped: readonly DemoOrderHistoryStep[] = ["place", "confirm", "pack", "capture", "ship"];
 
 const stepsOfStage = {
   placed: ["place"],
@@ -33,11 +33,11 @@ const stepsOfStage = {
   canceled: ["place", "cancel"],
   /** The order was canceled after the payment was captured, so the payment was refunded. */
   refunded: ["place", "confirm", "capture", "cancel"],
-} as const satisfies Record<string, readonly OrderHistoryStep[]>;
-export type OrderStage = keyof typeof stepsOfStage;
+} as const satisfies Record<string, readonly DemoOrderHistoryStep[]>;
+export type DemoOrderStage = keyof typeof stepsOfStage;
 
 /** The ids of an order to create, and of the objects to which its rows refer. */
-export interface OrderRowIds {
+export interface DemoOrderRowIds {
   readonly orderId: string;
   readonly sessionId: string;
   readonly merchantId: string;
@@ -46,17 +46,17 @@ export interface OrderRowIds {
 }
 
 /** The steps that an order has gone through, with their times. */
-export interface OrderHistory {
-  readonly stage: OrderStage;
+export interface DemoOrderHistory {
+  readonly stage: DemoOrderStage;
   /** The steps of the order, in the order of their execution. */
-  readonly steps: readonly OrderHistoryStep[];
+  readonly steps: readonly DemoOrderHistoryStep[];
   /** Returns the time at which a step of the order was executed. */
-  readonly timeOf: (step: OrderHistoryStep) => Date;
+  readonly timeOf: (step: DemoOrderHistoryStep) => Date;
 }
 
 const hourMs = 3_600_000;
 /** The usual number of hours between placing the order and each later step. */
-const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
+const hoursAfterPlacement: Readonly<Record<DemoOrderHistoryStep, number>> = {
   place: 0,
   confirm: 0.5,
   hold: 1,
@@ -73,13 +73,13 @@ const hoursAfterPlacement: Readonly<Record<OrderHistoryStep, number>> = {
  * Creates the steps of an order that has reached the given stage, with their times. For a recent order, the
  * times between the steps are shortened, so that the steps stay in order and none is in the future.
  */
-export function createOrderHistory(
-  stage: OrderStage,
+export function createDemoOrderHistory(
+  stage: DemoOrderStage,
   { placedAt, now }: { readonly placedAt: Date; readonly now: Date },
-): OrderHistory {
+): DemoOrderHistory {
   const steps = stepsOfStage[stage];
   const ageMs = now.getTime() - placedAt.getTime();
-  const timeOf = (step: OrderHistoryStep): Date => {
+  const timeOf = (step: DemoOrderHistoryStep): Date => {
     const share =
       Math.max(
         0,
@@ -96,7 +96,7 @@ export function createOrderHistory(
  * Returns how many of an order's lines are shipped, counted from the first line: all but the last line if the
  * order is partly shipped, otherwise all or none.
  */
-export function countShippedLines(stage: OrderStage, count: number): number {
+export function countShippedLines(stage: DemoOrderStage, count: number): number {
   const isShipped: boolean = stepsOfStage[stage].some((step) => step === "ship");
   if (!isShipped) return 0;
   return stage === "partlyShipped" ? Math.max(1, count - 1) : count;
@@ -112,8 +112,8 @@ interface LineAmount {
  * Computes the part of an order line's total, in minor units, that the buyer no longer pays because units of
  * the line were canceled or returned.
  */
-export function computeLineReductionMinor(
-  stage: OrderStage,
+export function computeCanceledOrReturnedLineAmountMinor(
+  stage: DemoOrderStage,
   { totalMinor, ordered, isFirst }: LineAmount,
 ): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
@@ -124,7 +124,7 @@ export function computeLineReductionMinor(
 
 type TimelineEntries = readonly (readonly [type: string, actor: OrderActor])[];
 
-const timelineOfStep: Readonly<Record<OrderHistoryStep, TimelineEntries>> = {
+const timelineOfStep: Readonly<Record<DemoOrderHistoryStep, TimelineEntries>> = {
   place: [
     ["payment_authorized", "system"],
     ["order_placed", "system"],
@@ -148,11 +148,11 @@ const timelineOfStep: Readonly<Record<OrderHistoryStep, TimelineEntries>> = {
   cancel: [["order_canceled", "buyer"]],
 };
 
-export function createOrderTimelineRows({
+export function createDemoOrderTimelineRows({
   stage,
   steps,
   timeOf,
-}: OrderHistory): Omit<RowToInsert<"orderTimeline">, "orderId">[] {
+}: DemoOrderHistory): Omit<DemoTableRowToInsert<"orderTimeline">, "orderId">[] {
   const closingEntries: TimelineEntries =
     stage === "canceled" ? [["payment_canceled", "system"]] : stage === "refunded" ? refundTimeline : [];
   return [

@@ -9,17 +9,20 @@ import { type DemoLocale, demoLocales, type DemoLocalizedText } from "#demo/data
 import { hashTextToNumber } from "#demo/random.ts";
 import { slugLengthMax } from "#foundation/text.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createPictureName, getPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
-import { insertTableRows, type RowToInsert } from "./insert-rows.ts";
-import { type VariantRowsContext, createVariantRows, type VariantRows } from "./variant-rows.ts";
+import { createDemoPictureName, getDemoPicturePath, pictureSizePixels } from "#demo/pictures/pictures.ts";
+import { insertTableRows, type DemoTableRowToInsert } from "./insert-rows.ts";
+import { type DemoVariantRowsContext, createDemoVariantRows, type DemoVariantRows } from "./variant-rows.ts";
 
-export interface ProductRowsContext extends VariantRowsContext {
+export interface DemoProductRowsContext extends DemoVariantRowsContext {
   readonly categoryIds: ReadonlyMap<string, string>;
   /** A text on how to care for the product; becomes the last paragraph of its description. */
   readonly careText: DemoLocalizedText;
 }
 
-export function createProductRows(entry: DemoCatalogEntry, context: ProductRowsContext): ProductRows {
+export function createDemoProductRows(
+  entry: DemoCatalogEntry,
+  context: DemoProductRowsContext,
+): DemoProductRows {
   const productId = createId("product", context.createdAt.getTime());
   const { merchantId } = context;
   const productTranslation = createTranslationRows(entry, { productId, context });
@@ -45,19 +48,23 @@ export function createProductRows(entry: DemoCatalogEntry, context: ProductRowsC
       position,
     })),
     media: pictures.rows,
-    ...createVariantRows(entry, { productId, rowsContext: context, mediaIdOfColour: pictures.idOfColour }),
+    ...createDemoVariantRows(entry, {
+      productId,
+      rowsContext: context,
+      mediaIdOfColour: pictures.idOfColour,
+    }),
   };
 }
 
 interface ProductRowInput {
   readonly productId: string;
-  readonly context: ProductRowsContext;
+  readonly context: DemoProductRowsContext;
 }
 
 function createProductRow(
   entry: DemoCatalogEntry,
   { productId, context }: ProductRowInput,
-): RowToInsert<"product"> {
+): DemoTableRowToInsert<"product"> {
   const { merchantId, now, createdAt } = context;
   const hash = hashTextToNumber(entry.sku);
   const status = entry.status ?? "published";
@@ -85,7 +92,7 @@ function createProductRow(
 function createTranslationRows(
   entry: DemoCatalogEntry,
   { productId, context }: ProductRowInput,
-): RowToInsert<"productTranslation">[] {
+): DemoTableRowToInsert<"productTranslation">[] {
   const hasSeo = hashTextToNumber(entry.sku) % 3 === 0;
   return demoLocales.flatMap((locale) => {
     const title = entry.title[locale];
@@ -96,7 +103,7 @@ function createTranslationRows(
         productId,
         locale,
         merchantId: context.merchantId,
-        slug: getProductSlug(entry, locale),
+        slug: getDemoProductSlug(entry, locale),
         title,
         summary,
         description: createDescription(entry, { locale, summary, care: context.careText }),
@@ -109,9 +116,9 @@ function createTranslationRows(
 }
 
 /** Returns the product's slug in a language, given in the entry or derived from the title. */
-export function getProductSlug(entry: DemoCatalogEntry, locale: DemoLocale): string {
-  if (locale === "en") return entry.slugEn ?? createSlug(entry.title.en, "en");
-  if (locale === "de") return createSlug(entry.title.de, "de");
+export function getDemoProductSlug(entry: DemoCatalogEntry, locale: DemoLocale): string {
+  if (locale === "en") return entry.slugEn ?? createDemoSlug(entry.title.en, "en");
+  if (locale === "de") return createDemoSlug(entry.title.de, "de");
   if (entry.slugJa === undefined) throw new Error(`${entry.sku} has a Japanese title but no slugJa.`);
   return entry.slugJa;
 }
@@ -135,7 +142,7 @@ function createDescription(
   ].join("\n\n");
 }
 
-function requireCategory(context: ProductRowsContext, slug: string): string {
+function requireCategory(context: DemoProductRowsContext, slug: string): string {
   const id = context.categoryIds.get(slug);
   if (id === undefined) throw new Error(`The merchant has no category with the slug "${slug}".`);
   return id;
@@ -161,7 +168,7 @@ const otherSpellings: Readonly<Record<string, string>> = { ...germanSpellings, �
  * Creates a slug from a text. In a German slug, "ä" becomes "ae" (also ö, ü); in other languages, "ä" becomes
  * "a". Returns an empty text if the text has no Latin letter or digit.
  */
-export function createSlug(text: string, locale: string): string {
+export function createDemoSlug(text: string, locale: string): string {
   const letters = locale === "de" ? germanSpellings : otherSpellings;
   return text
     .toLowerCase()
@@ -175,16 +182,19 @@ export function createSlug(text: string, locale: string): string {
 }
 
 /** The rows of one product, by table. */
-export interface ProductRows extends VariantRows {
-  readonly product: RowToInsert<"product">;
-  readonly productSlug: readonly RowToInsert<"productSlug">[];
-  readonly productTranslation: readonly RowToInsert<"productTranslation">[];
-  readonly productCategory: readonly RowToInsert<"productCategory">[];
-  readonly productOption: readonly RowToInsert<"productOption">[];
-  readonly media: readonly RowToInsert<"media">[];
+export interface DemoProductRows extends DemoVariantRows {
+  readonly product: DemoTableRowToInsert<"product">;
+  readonly productSlug: readonly DemoTableRowToInsert<"productSlug">[];
+  readonly productTranslation: readonly DemoTableRowToInsert<"productTranslation">[];
+  readonly productCategory: readonly DemoTableRowToInsert<"productCategory">[];
+  readonly productOption: readonly DemoTableRowToInsert<"productOption">[];
+  readonly media: readonly DemoTableRowToInsert<"media">[];
 }
 
-export function insertProductRows(transaction: Transaction, products: readonly ProductRows[]): Promise<void> {
+export function insertDemoProductRows(
+  transaction: Transaction,
+  products: readonly DemoProductRows[],
+): Promise<void> {
   return insertTableRows(transaction, {
     product: products.map(({ product }) => product),
     productSlug: products.flatMap(({ productSlug }) => productSlug),
@@ -206,7 +216,7 @@ export function insertProductRows(transaction: Transaction, products: readonly P
 const picturesMax = 3;
 
 interface ProductMedia {
-  readonly rows: readonly RowToInsert<"media">[];
+  readonly rows: readonly DemoTableRowToInsert<"media">[];
   readonly idOfColour: ReadonlyMap<string, string>;
 }
 
@@ -229,8 +239,8 @@ function createMediaRows(
     merchantId,
     productId,
     type: "image" as const,
-    url: getPicturePath(
-      createPictureName(
+    url: getDemoPicturePath(
+      createDemoPictureName(
         entry.motif,
         entry.sku,
         ...[picture.colour, picture.view].filter((word) => word !== null),

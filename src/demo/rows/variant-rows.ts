@@ -2,25 +2,25 @@
  * Creates the rows of a demo product's variants: one variant per combination of choices, with its price
  * history and stock.
  */
-import type { Availability } from "#commerce/catalog/availability.ts";
+import type { StockAvailability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
 import type {
   DemoMarketAmounts,
   DemoCatalogEntry,
   DemoCatalogEntryOption,
 } from "#demo/data/catalog-schema.ts";
-import type { RowToInsert } from "./insert-rows.ts";
+import type { DemoTableRowToInsert } from "./insert-rows.ts";
 import type { DemoMarketIdAndPriceIndex } from "./merchant-rows.ts";
-import { createGtin, hashTextToNumber } from "#demo/random.ts";
+import { createDemoGtin, hashTextToNumber } from "#demo/random.ts";
 
-export interface VariantRows {
-  readonly variant: readonly RowToInsert<"variant">[];
-  readonly price: readonly RowToInsert<"price">[];
-  readonly stockLevel: readonly RowToInsert<"stockLevel">[];
-  readonly stockMovement: readonly RowToInsert<"stockMovement">[];
+export interface DemoVariantRows {
+  readonly variant: readonly DemoTableRowToInsert<"variant">[];
+  readonly price: readonly DemoTableRowToInsert<"price">[];
+  readonly stockLevel: readonly DemoTableRowToInsert<"stockLevel">[];
+  readonly stockMovement: readonly DemoTableRowToInsert<"stockMovement">[];
 }
 
-export interface VariantRowsContext {
+export interface DemoVariantRowsContext {
   readonly merchantId: string;
   readonly markets: readonly DemoMarketIdAndPriceIndex[];
   readonly now: Date;
@@ -35,17 +35,20 @@ export interface VariantRowsContext {
 
 interface ProductVariantsContext {
   readonly productId: string;
-  readonly rowsContext: VariantRowsContext;
+  readonly rowsContext: DemoVariantRowsContext;
   readonly mediaIdOfColour: ReadonlyMap<string, string>;
 }
 
 type Choices = Readonly<Record<string, string>>;
-type VariantRow = RowToInsert<"variant">;
+type VariantRow = DemoTableRowToInsert<"variant">;
 
 const dayMs = 86_400_000;
 const gtinsPerProduct = 1000;
 
-export function createVariantRows(entry: DemoCatalogEntry, context: ProductVariantsContext): VariantRows {
+export function createDemoVariantRows(
+  entry: DemoCatalogEntry,
+  context: ProductVariantsContext,
+): DemoVariantRows {
   const variants = listOptionCombinations(entry.options ?? []).map((choices, position) => {
     const state = entry.stock?.[position] ?? entry.stock?.at(-1) ?? "in_stock";
     return { choices, state, row: createVariantRow(entry, { ...context, choices, position, state }) };
@@ -77,7 +80,7 @@ export function listOptionCombinations(options: readonly DemoCatalogEntryOption[
   );
 }
 
-export function createVariantSku(entry: DemoCatalogEntry, choices: Choices): string {
+export function createDemoVariantSku(entry: DemoCatalogEntry, choices: Choices): string {
   return [entry.sku, ...Object.values(choices).map((choice) => choice.toUpperCase())].join("-");
 }
 
@@ -86,7 +89,7 @@ function createVariantRow(
   context: ProductVariantsContext & {
     readonly choices: Choices;
     readonly position: number;
-    readonly state: Availability;
+    readonly state: StockAvailability;
   },
 ): VariantRow {
   const { rowsContext, choices, position, state } = context;
@@ -95,8 +98,8 @@ function createVariantRow(
     id: createId("variant", rowsContext.createdAt.getTime()),
     merchantId: rowsContext.merchantId,
     productId: context.productId,
-    sku: createVariantSku(entry, choices),
-    gtin: hasGtin ? createGtin(rowsContext.productNumber * gtinsPerProduct + position) : null,
+    sku: createDemoVariantSku(entry, choices),
+    gtin: hasGtin ? createDemoGtin(rowsContext.productNumber * gtinsPerProduct + position) : null,
     options: choices,
     mediaId: context.mediaIdOfColour.get(choices["colour"] ?? "") ?? null,
     restrictions: [...(entry.restrictions ?? [])],
@@ -113,8 +116,8 @@ function createVariantRow(
 
 function createStockRow(
   variant: VariantRow,
-  { state, isDigital }: { readonly state: Availability; readonly isDigital: boolean },
-): RowToInsert<"stockLevel"> {
+  { state, isDigital }: { readonly state: StockAvailability; readonly isDigital: boolean },
+): DemoTableRowToInsert<"stockLevel"> {
   const hash = hashTextToNumber(variant.sku);
   const ampleStock = isDigital ? 10_000 : 24 + (hash % 140);
   const onHand = {
@@ -140,7 +143,7 @@ function createReceiptRow({
   merchantId,
   onHand,
   updatedAt,
-}: RowToInsert<"stockLevel">): RowToInsert<"stockMovement"> {
+}: DemoTableRowToInsert<"stockLevel">): DemoTableRowToInsert<"stockMovement"> {
   return {
     merchantId,
     variantId,
@@ -156,13 +159,13 @@ interface VariantPriceInput {
   readonly row: VariantRow;
   readonly choices: Choices;
   readonly market: DemoMarketIdAndPriceIndex;
-  readonly rowsContext: VariantRowsContext;
+  readonly rowsContext: DemoVariantRowsContext;
 }
 
 function createPriceRows(
   entry: DemoCatalogEntry,
   { row, choices, market, rowsContext }: VariantPriceInput,
-): RowToInsert<"price">[] {
+): DemoTableRowToInsert<"price">[] {
   const choiceWithPrice = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
   const amounts: DemoMarketAmounts =
     (choiceWithPrice === undefined ? undefined : entry.priceOf?.[choiceWithPrice]) ?? entry.price;

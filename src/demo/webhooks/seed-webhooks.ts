@@ -7,7 +7,7 @@
 import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { EndpointUrlCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import {
@@ -20,14 +20,14 @@ import { type EventSubjectRenderFunction, insertEvents } from "#webhooks/outbox.
 import type { EventType } from "#webhooks/event-types.ts";
 import {
   createWebhookDeliveryRows,
-  type WebhookDeliveryInput,
+  type CreateWebhookDeliveryRowsInput,
   type SeededDeliveryName,
 } from "./webhook-delivery-rows.ts";
 
 export interface DemoWebhookSeedContext {
   readonly owner: { readonly id: string; readonly installationId: string };
   readonly orders: DemoFile["orders"];
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly render: EventSubjectRenderFunction;
   readonly now: Date;
 }
@@ -176,7 +176,7 @@ async function insertEventWithDelivery(
       fannedOutAt: createdAt,
     },
   );
-  const deliveryInput: WebhookDeliveryInput = {
+  const deliveryInput: CreateWebhookDeliveryRowsInput = {
     id: createId("webhookDelivery", createdAt.getTime()),
     createdAt,
     ...demoDelivery,

@@ -15,7 +15,7 @@ export type SeededDeliveryName = DemoWebhookDeliveryName | "skipped";
  * The values of a webhook delivery to create. Each attempt starts exactly when it is due. All attempts fail
  * with a connection error, except the last attempt of a delivery that succeeded.
  */
-export interface WebhookDeliveryInput {
+export interface CreateWebhookDeliveryRowsInput {
   readonly id: string;
   readonly createdAt: Date;
   readonly attempts: number;
@@ -43,7 +43,7 @@ export function createWebhookDeliveryRows({
   createdAt,
   attempts: count,
   finalStatus,
-}: WebhookDeliveryInput): WebhookDeliveryRows {
+}: CreateWebhookDeliveryRowsInput): WebhookDeliveryRows {
   const times = computeAttemptTimes(createdAt, count + 1);
   const attempts = times.slice(0, count).map((startedAt, index) => {
     const isDelivered = finalStatus === "succeeded" && index === count - 1;

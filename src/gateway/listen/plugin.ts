@@ -8,29 +8,36 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { CredentialVerifier } from "#access/credentials.ts";
-import { findListenedInstallation, type ListenedInstallation } from "#access/installations.ts";
+import {
+  findInstallationForEventListening,
+  type InstallationForEventListening,
+} from "#access/installations.ts";
 import { recordApiKeyUse } from "#access/keys/verify-keys.ts";
-import { getCredentialId, type IntegratorViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import {
+  getCredentialIdOfViewer,
+  type IntegratorViewer,
+  type InternalTokenOrStaffViewer,
+} from "#access/viewer.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
-import type { GraphServices } from "#graph/context.ts";
-import { authenticateRequest, getHeaderLines } from "#http/caller.ts";
+import type { GraphqlServices } from "#graph/context.ts";
+import { authenticateRequest, getHttpHeaderLines } from "#http/caller.ts";
 import { countRequestAgainstQuota, type RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
 import { requireValidEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
 import {
-  advanceListenCursor,
-  createListenCursor,
-  createListenSecret,
+  advanceEventListenCursor,
+  createEventListenCursor,
+  createEventListenSecret,
   findListenedEvents,
   listenCursor,
-  type ListenedRequest,
+  type ListenedEventRequest,
   signListenedEvent,
 } from "#webhooks/listened-events.ts";
 
-export interface ListenPluginOptions {
-  readonly services: Pick<GraphServices, "db" | "clock" | "keyring" | "publicUrl">;
+export interface EventListenPluginOptions {
+  readonly services: Pick<GraphqlServices, "db" | "clock" | "keyring" | "publicUrl">;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
   readonly authentication: {
@@ -67,7 +74,7 @@ const listenBody = z.strictObject({
 });
 type ListenBody = z.infer<typeof listenBody>;
 
-export const listenPlugin: FastifyPluginAsync<ListenPluginOptions> = async (server, options) => {
+export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = async (server, options) => {
   const { db, clock, keyring } = options.services;
   const stopping = new AbortController();
   let waiting = 0;
@@ -78,13 +85,13 @@ export const listenPlugin: FastifyPluginAsync<ListenPluginOptions> = async (serv
   server.post(path, { bodyLimit: bodyBytesMax }, async (request, reply) => {
     const viewer = await identifyListener(request, reply, options);
     const input = parseListenBody(request.body);
-    const installation = await findListenedInstallation(db, {
+    const installation = await findInstallationForEventListening(db, {
       ...toOwner(viewer),
       installationId: viewer.kind === "internal" ? (input.installationId ?? null) : viewer.installationId,
     });
-    const secret = createListenSecret(keyring, {
+    const secret = createEventListenSecret(keyring, {
       installationId: installation.id,
-      credentialId: getCredentialId(viewer),
+      credentialId: getCredentialIdOfViewer(viewer),
     });
     if (waiting >= waitingMax)
       throw createFailure("service_unavailable", {
@@ -96,7 +103,7 @@ export const listenPlugin: FastifyPluginAsync<ListenPluginOptions> = async (serv
       const signal = AbortSignal.any([stopping.signal, createCloseSignal(reply)]);
       const found = await waitForEvents(options, { input, installation, signal });
       const now = clock.now();
-      const requests: readonly ListenedRequest[] = found.events.map((event) =>
+      const requests: readonly ListenedEventRequest[] = found.events.map((event) =>
         signListenedEvent(event, { secret, installationId: installation.id, now }),
       );
       void reply.header("cache-control", "no-store");
@@ -112,9 +119,9 @@ export const listenPlugin: FastifyPluginAsync<ListenPluginOptions> = async (serv
 async function identifyListener(
   request: FastifyRequest,
   reply: FastifyReply,
-  { limiter, credentials, authentication, services: { db, clock, publicUrl } }: ListenPluginOptions,
+  { limiter, credentials, authentication, services: { db, clock, publicUrl } }: EventListenPluginOptions,
 ): Promise<IntegratorViewer | InternalTokenOrStaffViewer> {
-  const isApp = /^(?:bearer +cpk_|dpop )/i.test(getHeaderLines(request, "authorization")[0] ?? "");
+  const isApp = /^(?:bearer +cpk_|dpop )/i.test(getHttpHeaderLines(request, "authorization")[0] ?? "");
   if (!isApp) {
     const viewer = await authentication.authenticate(request);
     if (viewer.role !== "admin" && viewer.role !== "operator") throw createFailure("role_not_allowed");
@@ -133,7 +140,7 @@ async function identifyListener(
         },
       }),
   });
-  await countRequestAgainstQuota(limiter, reply, { bucket: "default", key: getCredentialId(viewer) });
+  await countRequestAgainstQuota(limiter, reply, { bucket: "default", key: getCredentialIdOfViewer(viewer) });
   requireScope(viewer, "webhooks:write", publicUrl);
   if (viewer.kind === "api_key")
     void recordApiKeyUse(db, viewer.apiKeyId, clock.now()).catch(() => undefined);
@@ -172,7 +179,7 @@ function createCloseSignal({ raw }: FastifyReply): AbortSignal {
 
 interface Waiting {
   readonly input: ListenBody;
-  readonly installation: ListenedInstallation;
+  readonly installation: InstallationForEventListening;
   readonly signal: AbortSignal;
 }
 
@@ -181,18 +188,18 @@ interface Waiting {
  * ends or the process stops.
  */
 async function waitForEvents(
-  { services: { db, clock } }: Pick<ListenPluginOptions, "services">,
+  { services: { db, clock } }: Pick<EventListenPluginOptions, "services">,
   { input, installation, signal }: Waiting,
 ) {
   const { eventTypes, cursor, since, waitSeconds } = input;
   const start =
-    cursor ?? createListenCursor(since === null || since === undefined ? clock.now() : new Date(since));
+    cursor ?? createEventListenCursor(since === null || since === undefined ? clock.now() : new Date(since));
   const endsAt = performance.now() + waitSeconds * 1000;
   for (;;) {
     const now = clock.now();
     const events = await findListenedEvents(db, { installationId: installation.id, eventTypes }, start);
     if (events.length > 0 || signal.aborted || performance.now() >= endsAt)
-      return { events, cursor: advanceListenCursor(start, events, now) };
+      return { events, cursor: advanceEventListenCursor(start, events, now) };
     await wait(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -14,26 +14,26 @@ import {
 import {
   type WwwAuthenticateChallengeOptions,
   authorizationServerMetadataPath,
-  type ProtectedResource,
+  type OauthProtectedResource,
 } from "#access/authorization.ts";
 import {
   anonymousViewer,
-  getCredentialId,
-  getCredentialOwner,
+  getCredentialIdOfViewer,
+  getCredentialOwnerOfViewer,
   type IntegratorViewer,
   isIntegratorViewer,
-  type Scope,
+  type PermissionScope,
   type Viewer,
 } from "#access/viewer.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
-import type { RestRequestState, GatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
+import type { RestRequestState, RestGatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
 import {
   type ParsedAuthorizationHeader,
   parseAuthorizationHeader,
   toClientAddressKey,
   authenticateRequest,
   type RouteAuthentication,
-  getHeaderLines,
+  getHttpHeaderLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
 import { type VerifiedViewerAdmissionCheck, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
@@ -110,13 +110,13 @@ const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
 export const runWithVerifiedViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
   viewerOfInternalRequest.run(viewer, send);
 
-interface IntegratorAuthentication extends Pick<GatewayServices, "credentials"> {
+interface IntegratorAuthentication extends Pick<RestGatewayServices, "credentials"> {
   readonly admit: VerifiedViewerAdmissionCheck<IntegratorViewer>;
   /**
    * The protected resource to which the request was sent. Only the MCP server accepts an access token without
    * a DPoP proof, as a bearer token.
    */
-  readonly resource: ProtectedResource;
+  readonly resource: OauthProtectedResource;
 }
 
 /**
@@ -150,7 +150,7 @@ export async function authenticateIntegrator(
     });
   const { method, raw } = request;
   const [path = ""] = (raw.url ?? "").split("?");
-  const proofs = getHeaderLines(request, "dpop");
+  const proofs = getHttpHeaderLines(request, "dpop");
   return credentials.accessToken({ token, scheme, resource, proofs, method, path }, admit);
 }
 
@@ -162,14 +162,17 @@ const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,
-  { db, clock }: Pick<GatewayServices, "db" | "clock">,
+  { db, clock }: Pick<RestGatewayServices, "db" | "clock">,
 ): boolean {
-  return wasCredentialUseRecordedRecently(db, { credentialId: getCredentialId(viewer), now: clock.now() });
+  return wasCredentialUseRecordedRecently(db, {
+    credentialId: getCredentialIdOfViewer(viewer),
+    now: clock.now(),
+  });
 }
 
 function recordCredentialUse(
   viewer: IntegratorViewer,
-  { db, clock }: Pick<GatewayServices, "db" | "clock">,
+  { db, clock }: Pick<RestGatewayServices, "db" | "clock">,
 ): Promise<void> {
   return viewer.kind === "api_key"
     ? recordApiKeyUse(db, viewer.apiKeyId, clock.now())
@@ -182,14 +185,14 @@ function recordCredentialUse(
  * rate limit allows requests.
  */
 export function createVerifiedViewerAdmissionCheck(
-  { limiter }: Pick<GatewayServices, "limiter">,
+  { limiter }: Pick<RestGatewayServices, "limiter">,
   operation: RestOperation,
 ): (call: RestRequestState) => VerifiedViewerAdmissionCheck<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
     if (viewer.suspended !== null && !mayBeSuspended) {
-      call.refusedOwner = getCredentialOwner(viewer);
+      call.refusedOwner = getCredentialOwnerOfViewer(viewer);
       throw createFailure(viewer.suspended);
     }
     if (viewer.kind === "oauth")
@@ -206,7 +209,7 @@ export function getRequestRateLimitCounter(
   { method, ownBucket }: Pick<RestOperation, "method" | "ownBucket">,
 ): RateLimitCounterKey {
   if (ownBucket !== null) return { bucket: ownBucket, key: viewer.installationId };
-  return { bucket: method === "GET" ? "default" : "write", key: getCredentialId(viewer) };
+  return { bucket: method === "GET" ? "default" : "write", key: getCredentialIdOfViewer(viewer) };
 }
 
 /**
@@ -245,7 +248,7 @@ async function readOptionalViewer(
   call: RestRequestState,
   verifier: IntegratorAuthentication,
 ): Promise<Viewer> {
-  const values = getHeaderLines(call.request, "authorization");
+  const values = getHttpHeaderLines(call.request, "authorization");
   if (values.length === 0) return anonymousViewer;
   try {
     const authorization = parseAuthorizationHeader(values);
@@ -287,5 +290,5 @@ export const requireOperationScope: RestRequestStep = {
   },
 };
 
-const scopeOf = (security: OperationSecurity): Scope | null =>
+const scopeOf = (security: OperationSecurity): PermissionScope | null =>
   security.kind === "anonymous" ? null : security.scope;

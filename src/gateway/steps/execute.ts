@@ -5,18 +5,18 @@
  * operation is executed once.
  */
 import type { ExecutionResult } from "graphql";
-import { getCredentialId, isIntegratorViewer } from "#access/viewer.ts";
+import { getCredentialIdOfViewer, isIntegratorViewer } from "#access/viewer.ts";
 import {
   createRequestFingerprint,
   type IdempotentRequest,
   parseIdempotencyKey,
 } from "#database/idempotency.ts";
 import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import type { RestRequestState, GatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
+import type { RestRequestState, RestGatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
-import { createRevalidatedRenderer } from "./revalidate.ts";
+import { createRevalidatedAnswerRenderer } from "./revalidate.ts";
 
 /**
  * Executes the operation's GraphQL document with Mesh. If the result has errors, throws the failure of the
@@ -77,7 +77,7 @@ export const sendAnswer: RestRequestStep = {
     const cacheControl =
       operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
     const { constantField } = operation;
-    const renderChanged = constantField === null ? undefined : createRevalidatedRenderer(constantField);
+    const renderChanged = constantField === null ? undefined : createRevalidatedAnswerRenderer(constantField);
     return ({ result, recorded, reply, request }) => {
       void reply.header("cache-control", cacheControl);
       if (recorded !== undefined) {
@@ -159,7 +159,7 @@ export const limitFailedAttempts: RestRequestStep = {
 async function countFailure(
   error: unknown,
   call: RestRequestState,
-  { limiter }: GatewayServices,
+  { limiter }: RestGatewayServices,
 ): Promise<unknown> {
   const { failureLimit } = call.operation;
   if (failureLimit === null || !(error instanceof Failure) || !isCounted(error.code, failureLimit))
@@ -178,7 +178,7 @@ function countersOf(
   { variables, viewer }: RestRequestState,
   { bucket, credentialBucket, by }: FailedAttemptsLimit,
 ): [FailedAttemptsLimit["bucket"], string][] {
-  const credential = isIntegratorViewer(viewer) ? getCredentialId(viewer) : "";
+  const credential = isIntegratorViewer(viewer) ? getCredentialIdOfViewer(viewer) : "";
   return [
     [bucket, String(variables[by])],
     [credentialBucket, credential],

@@ -19,7 +19,7 @@ interface RevalidatedRequest {
 }
 
 /** Sets the headers of an answer. Returns the body's text; null if the status is 304, which has no body. */
-export type RevalidatedRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
+export type RevalidatedAnswerRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
@@ -31,7 +31,7 @@ const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
  * consists of two hashes: that of the constant field, which is computed once, and that of the rest of the
  * answer. The constant field is converted to JSON text only if the answer contains it.
  */
-export function createRevalidatedRenderer(constantField: string): RevalidatedRenderer {
+export function createRevalidatedAnswerRenderer(constantField: string): RevalidatedAnswerRenderer {
   let constantHash: string | undefined;
   return (data, { request, reply, render }) => {
     constantHash ??= hash(JSON.stringify(data[constantField]));

@@ -11,16 +11,16 @@ import {
   type Failure,
   type FailureDetail,
 } from "#foundation/failure.ts";
-import { isTextWithoutForbiddenCharacters, isCountry, parseLocale } from "#foundation/text.ts";
+import { isTextWithoutForbiddenCharacters, isCountryCode, parseLocale } from "#foundation/text.ts";
 import type { RestRequestState, RestRequestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
 import {
   explainVersionFaults,
   nameLengthMax,
-  pointerStep,
+  escapeJsonPointerStep,
   type RequestFault as Fault,
-  type RequestPart,
+  type HttpRequestPart,
   toRequestFault,
 } from "#gateway/request-faults.ts";
 
@@ -128,12 +128,12 @@ const bodyDetail = (code: string, message: string): FailureDetail => ({
 });
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true });
-ajv.addFormat("country-code", (text) => isCountry(text.toUpperCase()));
+ajv.addFormat("country-code", (text) => isCountryCode(text.toUpperCase()));
 ajv.addFormat("locale", (text) => parseLocale(text) !== undefined);
 ajv.addFormat("date-time", (text) => !Number.isNaN(Date.parse(text)));
 ajv.addFormat("uri", (text) => URL.canParse(text));
 
-function compileSchema(schema: JsonSchema, part: RequestPart): (value: unknown) => Fault[] {
+function compileSchema(schema: JsonSchema, part: HttpRequestPart): (value: unknown) => Fault[] {
   const check = ajv.compile(schema);
   return (value) => {
     const faults = check(value)
@@ -172,7 +172,7 @@ function uncleanTexts(value: unknown, path: string): Fault[] {
   // If a field's name has control characters, the fault names the object that has the field, so that the
   // control characters do not get into the pointer.
   return Object.entries(value).flatMap(([key, item]) =>
-    uncleanText(key, path).concat(uncleanTexts(item, `${path}/${pointerStep(key)}`)),
+    uncleanText(key, path).concat(uncleanTexts(item, `${path}/${escapeJsonPointerStep(key)}`)),
   );
 }
 

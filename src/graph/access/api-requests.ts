@@ -3,21 +3,25 @@
  * installation, the requests of a merchant's apps with a filter, and one request by its id.
  */
 import {
-  type ApiRequestRow,
+  type LoggedApiRequestRow,
   findApiRequest,
   loggedFailuresMax,
   loggedSuccessesMax,
   requestRetentionDays,
-  buildApiRequestQuery,
+  buildApiRequestSqlQuery,
 } from "#access/request-log.ts";
 import { getErrorDocUrl } from "#foundation/failure.ts";
 import { getIdKind } from "#foundation/ids.ts";
 import { builder } from "#graph/builder.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import {
+  loadGraphqlConnection,
+  computeConnectionCost,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
 
-const ApiRequest = builder.objectRef<ApiRequestRow>("ApiRequest").implement({
+const ApiRequest = builder.objectRef<LoggedApiRequestRow>("ApiRequest").implement({
   description: "A REST request that an app sent. Its parameters and body are not stored.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The request's id, `req_…`." }),
@@ -94,9 +98,12 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
         }),
       },
       resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
-        loadConnection(page, {
+        loadGraphqlConnection(page, {
           db,
-          query: buildApiRequestQuery(db, { installationId, statusFrom: onlyFailed === true ? 400 : null }),
+          query: buildApiRequestSqlQuery(db, {
+            installationId,
+            statusFrom: onlyFailed === true ? 400 : null,
+          }),
           column: "api_request.id",
           cursor: "request",
           isDescending: true,
@@ -146,9 +153,9 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, credentialId, operation, statusFrom, statusTo, ...page }, context) =>
-        loadConnection(page, {
+        loadGraphqlConnection(page, {
           db: context.db,
-          query: buildApiRequestQuery(context.db, {
+          query: buildApiRequestSqlQuery(context.db, {
             merchantId: getCallerMerchantId(context),
             installationId,
             credentialId,

@@ -2,11 +2,15 @@
  * The GraphQL types and query of the audit log. Staff of a merchant read the entries of that merchant;
  * platform operators read all entries.
  */
-import { buildAuditEntryQuery, type AuditEntryRow } from "#access/audit.ts";
+import { buildAuditEntrySqlQuery, type AuditEntryRow } from "#access/audit.ts";
 import { getIdKind, type IdKind } from "#foundation/ids.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import { type GraphqlContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
+import {
+  loadGraphqlConnection,
+  computeConnectionCost,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
 import { ApiKeyRef, InternalTokenRef, OAuthGrantRef, StaffAccountRef } from "#graph/refs.ts";
 
 const AuditActorEnum = defineGraphqlEnum("AuditActor", {
@@ -87,7 +91,7 @@ interface ActorLoader<Row extends ActorRow> {
 async function loadActor<Row extends ActorRow>(
   { actorId }: AuditEntryRow,
   kind: IdKind,
-  { context, loader }: { readonly context: GraphContext; readonly loader: ActorLoader<Row> },
+  { context, loader }: { readonly context: GraphqlContext; readonly loader: ActorLoader<Row> },
 ): Promise<Row | null> {
   if (actorId === null || getIdKind(actorId) !== kind) return null;
   const [owner, actor] = [getCallerMerchantId(context), await loader.load(actorId)];
@@ -164,9 +168,9 @@ builder.queryField("auditEntries", (t) =>
         }),
       },
       resolve: (_root, { actor, actorId, action, targetId, from, to, ...page }, context) =>
-        loadConnection(page, {
+        loadGraphqlConnection(page, {
           db: context.db,
-          query: buildAuditEntryQuery(context.db, {
+          query: buildAuditEntrySqlQuery(context.db, {
             merchantId: getCallerMerchantId(context),
             actor,
             actorId,

@@ -1,5 +1,9 @@
 /** The GraphQL types and the mutation of a merchant's branding: how the checkout page presents the merchant. */
-import { type BrandingRow, displayNameLengthMax, updateBranding } from "#commerce/merchants/branding.ts";
+import {
+  type MerchantBrandingRow,
+  displayNameLengthMax,
+  updateMerchantBranding,
+} from "#commerce/merchants/branding.ts";
 import { getContrastingTextColor } from "#commerce/merchants/brand-color.ts";
 import { logoBounds } from "#commerce/merchants/logo-file.ts";
 import { builder } from "#graph/builder.ts";
@@ -9,7 +13,7 @@ import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { MerchantRef, MerchantSummaryRef } from "#graph/refs.ts";
 
 const MerchantLogo = builder
-  .objectRef<Pick<BrandingRow, "logoHash" | "logoWidth" | "logoHeight">>("MerchantLogo")
+  .objectRef<Pick<MerchantBrandingRow, "logoHash" | "logoWidth" | "logoHeight">>("MerchantLogo")
   .implement({
     description: "A merchant's logo: a PNG, JPEG or WebP file.",
     fields: (t) => ({
@@ -41,7 +45,7 @@ const descriptions = {
 } as const;
 const ifSet = (description: string): string => `${description}; null if not set.`;
 
-const MerchantBranding = builder.objectRef<BrandingRow>("MerchantBranding").implement({
+const MerchantBranding = builder.objectRef<MerchantBrandingRow>("MerchantBranding").implement({
   description: "How the checkout page presents a merchant. Null fields are not shown.",
   fields: (t) => ({
     displayName: t.exposeString("displayName", {
@@ -165,7 +169,7 @@ defineMutation({
   input: MerchantBrandingUpdateInput,
   type: MerchantRef,
   run: async (transaction, access, input) => {
-    await updateBranding(transaction, access, input);
+    await updateMerchantBranding(transaction, access, input);
     return input.merchantId;
   },
   answer: ({ loaders }, id) => reloadChangedRow(loaders.merchants, id),

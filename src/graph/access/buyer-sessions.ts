@@ -10,11 +10,11 @@ import {
   verifyBuyerSessionToken,
 } from "#access/buyer-sessions.ts";
 import { findInternalTokenStateById } from "#access/keys/internal-tokens.ts";
-import { type BuyerSession, getBuyerSession } from "#access/viewer.ts";
+import { type BuyerSession, getBuyerSessionOfViewer } from "#access/viewer.ts";
 import { createFailure, Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { isBuyerReference } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
-import { getCallerKindOfViewer, getCallerMerchantId, type GraphContext } from "#graph/context.ts";
+import { getCallerKindOfViewer, getCallerMerchantId, type GraphqlContext } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 
@@ -74,7 +74,7 @@ defineMutation({
   input: BuyerSessionCreateInput,
   type: BuyerSessionType,
   check: ({ viewer }) => {
-    if (getBuyerSession(viewer) !== undefined)
+    if (getBuyerSessionOfViewer(viewer) !== undefined)
       throw createFailure("role_not_allowed", {
         message:
           "A buyer session cannot create sessions. Send the internal token, and the token of the buyer " +
@@ -86,7 +86,7 @@ defineMutation({
   answer: createSession,
 });
 
-async function createSession(context: GraphContext, input: SessionInput): Promise<BuyerSessionWithToken> {
+async function createSession(context: GraphqlContext, input: SessionInput): Promise<BuyerSessionWithToken> {
   const { viewer, services, clock } = context;
   if (viewer.kind !== "internal" || !("tokenId" in viewer)) throw createFailure("role_not_allowed");
   const buyerReference = readBuyerReference(context, input.buyerReference ?? null);
@@ -100,7 +100,7 @@ async function createSession(context: GraphContext, input: SessionInput): Promis
 }
 
 /** Returns the buyer reference of the buyer for whom the new session is created; null if the buyer is a guest. */
-function readBuyerReference(context: GraphContext, requested: string | null): string | null {
+function readBuyerReference(context: GraphqlContext, requested: string | null): string | null {
   const named = requested ?? context.buyerReference;
   if (named === null) return null;
   if (getCallerKindOfViewer(context.viewer) === "browser")
@@ -128,7 +128,7 @@ function readBuyerReference(context: GraphContext, requested: string | null): st
  * Verifies the token of an existing buyer session that the new session continues, and returns the existing
  * session. Refuses tokens of other merchants.
  */
-async function readContinuedSession(context: GraphContext, sessionToken: string): Promise<BuyerSession> {
+async function readContinuedSession(context: GraphqlContext, sessionToken: string): Promise<BuyerSession> {
   const { services, clock, db } = context;
   const message =
     '"sessionToken" must be the token of a buyer session of this merchant that has not expired.';

@@ -6,7 +6,7 @@ import { type ApiKeyRow, findInternalTokens, type InternalTokenRow } from "#acce
 import { isStaffViewer } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, staffCallers } from "#graph/context.ts";
+import { type GraphqlContext, staffCallers } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { ApiKeyRef, InternalTokenRef } from "#graph/refs.ts";
@@ -159,7 +159,7 @@ const InternalTokenCreated = builder
     }),
   });
 
-const loadInternalToken = async ({ db }: GraphContext, id: string): Promise<InternalTokenRow> => {
+const loadInternalToken = async ({ db }: GraphqlContext, id: string): Promise<InternalTokenRow> => {
   const [token] = await findInternalTokens(db, [id]);
   if (token === undefined) throw createFailure("resource_not_found");
   return token;

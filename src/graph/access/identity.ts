@@ -8,11 +8,11 @@ import {
   rateLimitQuotas,
   getPublicRateLimitBucketName,
   getScaledRateLimitQuota,
-  type Scope,
+  type PermissionScope,
   scopeDescriptions,
 } from "#access/viewer.ts";
-import { buildApiKeyQuery, type ApiKeyRow } from "#access/keys/read-credentials.ts";
-import { buildInstallationQuery } from "#access/installations.ts";
+import { buildApiKeySqlQuery, type ApiKeyRow } from "#access/keys/read-credentials.ts";
+import { buildInstallationSqlQuery } from "#access/installations.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   allCallers,
@@ -151,7 +151,7 @@ builder.objectFields(ViewerRef, (t) => ({
   }),
 }));
 
-export const ScopeEnum = defineGraphqlEnum<Scope>("Scope", {
+export const ScopeEnum = defineGraphqlEnum<PermissionScope>("Scope", {
   description:
     "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields spell it " +
     "`catalog:read`.",
@@ -240,7 +240,7 @@ builder.queryField("installation", (t) =>
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
       if (isIntegratorViewer(viewer)) return loaders.installations.load(viewer.installationId);
       if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
-      const found = await buildInstallationQuery(db, viewer.merchantId)
+      const found = await buildInstallationSqlQuery(db, viewer.merchantId)
         .where("id", "=", id)
         .executeTakeFirst();
       return found ?? null;
@@ -260,7 +260,7 @@ builder.queryField("apiKey", (t) =>
       // loads all of them with one SQL statement.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
-        (await buildApiKeyQuery(context.db, getCallerMerchantId(context))
+        (await buildApiKeySqlQuery(context.db, getCallerMerchantId(context))
           .where("id", "=", id)
           .executeTakeFirst()) ?? null
       );

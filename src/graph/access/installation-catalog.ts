@@ -2,14 +2,14 @@
 import { productListMax, type PublishedProductList } from "#commerce/catalog/catalog-lists.ts";
 import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import { ProductSummaryRef } from "#graph/refs.ts";
 
 export const CatalogList = builder.objectRef<PublishedProductList>("CatalogProducts");
 
 async function toSummaries(
   { ids, locale, market }: PublishedProductList,
-  { loaders, clock, publicUrl }: GraphContext,
+  { loaders, clock, publicUrl }: GraphqlContext,
 ): Promise<ProductSummary[]> {
   const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
   return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) =>

@@ -3,9 +3,9 @@
  * result of each check.
  */
 import {
-  type ReadinessCheck,
+  type InstallationReadinessCheck,
   type InstallationReadiness,
-  assessReadiness,
+  assessInstallationReadiness,
 } from "#access/readiness/readiness.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -59,7 +59,7 @@ const SeverityEnum = defineGraphqlEnum("ReadinessSeverity", {
   },
 });
 
-const ReadinessCheckType = builder.objectRef<ReadinessCheck>("ReadinessCheck").implement({
+const ReadinessCheckType = builder.objectRef<InstallationReadinessCheck>("ReadinessCheck").implement({
   description: "One readiness check of an installation and its result.",
   fields: (t) => ({
     code: t.expose("code", { type: CheckCodeEnum, description: "The requirement that was checked." }),
@@ -141,7 +141,7 @@ builder.objectField(InstallationRef, "readiness", (t) =>
         loaders.readinessFacts.load(id),
         loaders.endpointsOfInstallations.load(id),
       ]);
-      return assessReadiness({
+      return assessInstallationReadiness({
         now: clock.now(),
         installation,
         credential: isIntegratorViewer(viewer) ? viewer : null,

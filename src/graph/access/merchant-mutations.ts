@@ -5,7 +5,7 @@ import { updateInstallation, registerApp, createInstallation } from "#access/ins
 import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import { reindexMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, platformOperators, staffCallers } from "#graph/context.ts";
+import { type GraphqlContext, platformOperators, staffCallers } from "#graph/context.ts";
 import { accessMutationKind, type AccessMutationContext } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
@@ -118,8 +118,8 @@ const InstallationTransitionInput = builder.inputType("InstallationTransitionInp
   }),
 });
 
-const loadMerchant = ({ loaders }: GraphContext, id: string) => reloadChangedRow(loaders.merchants, id);
-const loadInstallation = ({ loaders }: GraphContext, id: string) =>
+const loadMerchant = ({ loaders }: GraphqlContext, id: string) => reloadChangedRow(loaders.merchants, id);
+const loadInstallation = ({ loaders }: GraphqlContext, id: string) =>
   reloadChangedRow(loaders.installations, id);
 defineMutation({
   ...accessMutationKind,

@@ -1,11 +1,15 @@
 /** The GraphQL types and lists of merchants, apps, installations, API keys and internal tokens. */
-import { buildApiKeyQuery, buildInternalTokenQuery } from "#access/keys/read-credentials.ts";
-import { buildAppQuery, buildInstallationQuery } from "#access/installations.ts";
-import { buildMerchantQuery } from "#access/merchants.ts";
+import { buildApiKeySqlQuery, buildInternalTokenSqlQuery } from "#access/keys/read-credentials.ts";
+import { buildAppSqlQuery, buildInstallationSqlQuery } from "#access/installations.ts";
+import { buildMerchantSqlQuery } from "#access/merchants.ts";
 import { productListMax } from "#commerce/catalog/catalog-lists.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import {
+  loadGraphqlConnection,
+  computeConnectionCost,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
 import { CatalogList } from "./installation-catalog.ts";
 import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, MerchantRef } from "#graph/refs.ts";
@@ -208,7 +212,7 @@ builder.queryField("merchant", (t) =>
       const owner = getCallerMerchantId(context);
       const wanted = id ?? owner;
       if (wanted === null || (owner !== null && wanted !== owner)) return null;
-      const [found] = await buildMerchantQuery(context.db, wanted).execute();
+      const [found] = await buildMerchantSqlQuery(context.db, wanted).execute();
       return found ?? null;
     },
   }),
@@ -222,9 +226,9 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, context) =>
-        loadConnection(args, {
+        loadGraphqlConnection(args, {
           db: context.db,
-          query: buildMerchantQuery(context.db, getCallerMerchantId(context)),
+          query: buildMerchantSqlQuery(context.db, getCallerMerchantId(context)),
           column: "merchant.id",
           cursor: "merchant",
         }),
@@ -238,7 +242,7 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) =>
-        loadConnection(args, { db, query: buildAppQuery(db), column: "app.id", cursor: "app" }),
+        loadGraphqlConnection(args, { db, query: buildAppSqlQuery(db), column: "app.id", cursor: "app" }),
     },
     ...createConnectionTypeOptions("App", "apps"),
   ),
@@ -249,9 +253,9 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, context) =>
-        loadConnection(args, {
+        loadGraphqlConnection(args, {
           db: context.db,
-          query: buildInstallationQuery(context.db, getCallerMerchantId(context)),
+          query: buildInstallationSqlQuery(context.db, getCallerMerchantId(context)),
           column: "installation.id",
           cursor: "installation",
         }),
@@ -276,10 +280,10 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = buildApiKeyQuery(context.db, getCallerMerchantId(context));
+        const all = buildApiKeySqlQuery(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
-        return loadConnection(args, { db: context.db, query, column: "api_key.id", cursor: "apiKey" });
+        return loadGraphqlConnection(args, { db: context.db, query, column: "api_key.id", cursor: "apiKey" });
       },
     },
     ...createConnectionTypeOptions("ApiKey", "API keys"),
@@ -293,9 +297,9 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
-        loadConnection(args, {
+        loadGraphqlConnection(args, {
           db: context.db,
-          query: buildInternalTokenQuery(context.db, getCallerMerchantId(context)),
+          query: buildInternalTokenSqlQuery(context.db, getCallerMerchantId(context)),
           column: "internal_token.id",
           cursor: "internalToken",
         }),

@@ -8,14 +8,18 @@ import {
   enableOauthClient,
   isJsonWebKeySet,
   type JsonWebKeySet,
-  buildOauthClientQuery,
+  buildOauthClientSqlQuery,
   type OauthClientRow,
 } from "#access/oauth/oauth-clients.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
-import { type GraphContext, platformOperators, merchantReaders } from "#graph/context.ts";
+import {
+  loadGraphqlConnection,
+  computeConnectionCost,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
+import { type GraphqlContext, platformOperators, merchantReaders } from "#graph/context.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { AppRef } from "#graph/refs.ts";
 
@@ -122,8 +126,8 @@ const OAuthClientTransitionInput = builder.inputType("OAuthClientTransitionInput
   }),
 });
 
-async function loadOauthClient({ db }: GraphContext, id: string): Promise<OauthClientRow> {
-  const client = await buildOauthClientQuery(db).where("id", "=", id).executeTakeFirst();
+async function loadOauthClient({ db }: GraphqlContext, id: string): Promise<OauthClientRow> {
+  const client = await buildOauthClientSqlQuery(db).where("id", "=", id).executeTakeFirst();
   if (client === undefined) throw createFailure("resource_not_found");
   return client;
 }
@@ -190,9 +194,9 @@ builder.queryField("oauthClients", (t) =>
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       resolve: (_root, args, { db }) =>
-        loadConnection(args, {
+        loadGraphqlConnection(args, {
           db,
-          query: buildOauthClientQuery(db),
+          query: buildOauthClientSqlQuery(db),
           column: "oauth_client.id",
           cursor: "oauthClient",
         }),

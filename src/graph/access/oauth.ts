@@ -5,10 +5,14 @@ import {
   oauthPaths,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { revokeOauthGrant, buildOauthGrantQuery } from "#access/oauth/grants.ts";
+import { revokeOauthGrant, buildOauthGrantSqlQuery } from "#access/oauth/grants.ts";
 import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
-import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadGraphqlConnection,
+} from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
@@ -219,10 +223,10 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { installationId, ...args }, context) => {
-        const all = buildOauthGrantQuery(context.db, getCallerMerchantId(context));
+        const all = buildOauthGrantSqlQuery(context.db, getCallerMerchantId(context));
         const query =
           typeof installationId === "string" ? all.where("installationId", "=", installationId) : all;
-        return loadConnection(args, {
+        return loadGraphqlConnection(args, {
           db: context.db,
           query,
           column: "oauth_grant.id",

@@ -5,20 +5,24 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
-  validateAndHashNewPassword,
+  validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
   setStaffRole,
-  buildStaffAccountQuery,
+  buildStaffAccountSqlQuery,
   type StaffRow,
 } from "#access/people/staff.ts";
 import { isStaffViewer, type StaffRole } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { type GraphContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
+import { type GraphqlContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
 import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import {
+  loadGraphqlConnection,
+  computeConnectionCost,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
 import { StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
 const StaffRoleEnum = defineGraphqlEnum("StaffRole", {
@@ -148,8 +152,8 @@ const StaffPasswordSet = builder.objectRef<StaffWithPassword>("StaffPasswordSet"
   }),
 });
 
-async function loadStaffAccount({ db }: GraphContext, id: string): Promise<StaffRow> {
-  const account = await buildStaffAccountQuery(db, null).where("id", "=", id).executeTakeFirst();
+async function loadStaffAccount({ db }: GraphqlContext, id: string): Promise<StaffRow> {
+  const account = await buildStaffAccountSqlQuery(db, null).where("id", "=", id).executeTakeFirst();
   if (account === undefined) throw createFailure("resource_not_found");
   return account;
 }
@@ -160,7 +164,7 @@ interface ChangedStaff {
 }
 
 const answerWithPassword = async (
-  context: GraphContext,
+  context: GraphqlContext,
   { staffId, generated }: ChangedStaff,
 ): Promise<StaffWithPassword> => ({
   staff: await loadStaffAccount(context, staffId),
@@ -212,7 +216,7 @@ defineMutation({
   type: StaffPasswordSet,
   prepare: async ({ password }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return { generated, passwordHash: await validateAndHashNewPassword(password ?? generated ?? "") };
+    return { generated, passwordHash: await validateAndHashNewStaffPassword(password ?? generated ?? "") };
   },
   run: async (transaction, access, { staffId, revokeGrants, prepared: { generated, passwordHash } }) => {
     await setStaffPassword(transaction, access, {
@@ -283,7 +287,7 @@ builder.objectField(ViewerRef, "staff", (t) =>
       "The staff member who is signed in to the console; null if the caller is not a signed-in staff member.",
     resolve: async (viewer, _args, { db }) => {
       if (!isStaffViewer(viewer)) return null;
-      const account = buildStaffAccountQuery(db, viewer.merchantId).where("id", "=", viewer.staffId);
+      const account = buildStaffAccountSqlQuery(db, viewer.merchantId).where("id", "=", viewer.staffId);
       return (await account.executeTakeFirst()) ?? null;
     },
   }),
@@ -299,9 +303,9 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
-        loadConnection(args, {
+        loadGraphqlConnection(args, {
           db: context.db,
-          query: buildStaffAccountQuery(context.db, getCallerMerchantId(context)),
+          query: buildStaffAccountSqlQuery(context.db, getCallerMerchantId(context)),
           column: "staff_account.id",
           cursor: "staff",
         }),

@@ -6,13 +6,17 @@ import {
   type NewTrustedDocument,
   registerTrustedDocuments,
   removeTrustedDocument,
-  buildTrustedDocumentQuery,
+  buildTrustedDocumentSqlQuery,
   trustedDocumentLimits,
   type TrustedDocumentRow,
 } from "#access/trusted-documents.ts";
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadGraphqlConnection,
+} from "#graph/connections.ts";
 import { requireMerchantId, staffCallers } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -239,9 +243,9 @@ builder.queryField("trustedDocuments", (t) =>
         }),
       },
       resolve: (_root, { merchantId, ...page }, context) =>
-        loadConnection(page, {
+        loadGraphqlConnection(page, {
           db: context.db,
-          query: buildTrustedDocumentQuery(context.db, requireMerchantId(context, merchantId)),
+          query: buildTrustedDocumentSqlQuery(context.db, requireMerchantId(context, merchantId)),
           column: "trusted_document.id",
           cursor: "trustedDocument",
         }),

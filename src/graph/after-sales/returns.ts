@@ -16,7 +16,7 @@ import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { frontendCallers, type GraphContext } from "#graph/context.ts";
+import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { orderMutationKind, returnMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { OrderLineQuantityInput, orderVersionDescription } from "#graph/orders/order-inputs.ts";
@@ -140,7 +140,7 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
   }),
 });
 
-const returnToAnswer = (_context: GraphContext, { order, id }: ChangedOrderPart): ReturnView =>
+const returnToAnswer = (_context: GraphqlContext, { order, id }: ChangedOrderPart): ReturnView =>
   requireOrderPart(order, "returns", id);
 
 defineMutation({

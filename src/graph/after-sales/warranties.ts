@@ -9,7 +9,7 @@ import {
 import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { frontendCallers, type GraphContext } from "#graph/context.ts";
+import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { orderMutationKind, warrantyMutationKind, warrantyClaimMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { WarrantyClaimKindEnum } from "#graph/orders/order-enums.ts";
@@ -72,7 +72,7 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
   }),
 });
 
-const warrantyToAnswer = (_context: GraphContext, { order, id }: ChangedOrderPart): WarrantyView =>
+const warrantyToAnswer = (_context: GraphqlContext, { order, id }: ChangedOrderPart): WarrantyView =>
   requireOrderPart(order, "warranties", id);
 
 defineMutation({

@@ -19,7 +19,7 @@ import {
   getCallerKindOfViewer,
   cartCallers,
   frontendCallers,
-  type GraphContext,
+  type GraphqlContext,
   requireMerchantId,
 } from "#graph/context.ts";
 import { cartMutationKind, existingCartMutationKind } from "#graph/mutation-kinds.ts";
@@ -214,7 +214,7 @@ defineMutation({
  * Returns the buyer whose addresses the caller may use. A storefront may only use the addresses of the buyer
  * that it acts for.
  */
-function requireBuyerReference(context: GraphContext, requested: string | null | undefined): string {
+function requireBuyerReference(context: GraphqlContext, requested: string | null | undefined): string {
   const isStorefront = getCallerKindOfViewer(context.viewer) === "storefront";
   const buyerReference = isStorefront ? context.buyerReference : (requested ?? context.buyerReference);
   const isOtherBuyer =

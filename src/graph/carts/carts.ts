@@ -5,24 +5,28 @@ import {
   isCartOfOtherBuyer,
   isCartPastRetention,
 } from "#commerce/carts/cart-status.ts";
-import { buildCartListQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
+import { buildCartListSqlQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import { getCurrentDeliveryOptions, toCartView } from "#commerce/carts/render-cart.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import {
+  loadGraphqlConnection,
+  computeConnectionCost,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
 import {
   type CallerKind,
   getCallerKindOfViewer,
   getCallerMerchantId,
   getMerchantIdOfList,
-  type GraphContext,
+  type GraphqlContext,
   integratorCallers,
   merchantReaders,
   requireMerchantId,
 } from "#graph/context.ts";
 import {
   CartRef,
-  type GraphCart,
+  type GraphqlCart,
   CartTotalsRef,
   DeliveryOptionRef,
   MaskedAddressRef,
@@ -38,7 +42,7 @@ import { CartCheckout, CartDelivery, CartLine, CartRevocation, CartWarning } fro
  */
 const callersWithoutBuyer: ReadonlySet<CallerKind> = new Set(["analyst", "buyer"]);
 
-const CartBuyer = builder.objectRef<GraphCart>("CartBuyer").implement({
+const CartBuyer = builder.objectRef<GraphqlCart>("CartBuyer").implement({
   description: "The buyer of a cart.",
   fields: (t) => ({
     reference: t.string({
@@ -157,7 +161,7 @@ builder.objectFields(CartRef, (t) => ({
   }),
 }));
 
-export function toGraphCart(cart: CartAggregate, { clock, publicUrl }: GraphContext): GraphCart {
+export function toGraphqlCart(cart: CartAggregate, { clock, publicUrl }: GraphqlContext): GraphqlCart {
   return { ...toCartView(cart, { now: clock.now(), publicUrl }), stored: cart };
 }
 
@@ -165,7 +169,7 @@ export function toGraphCart(cart: CartAggregate, { clock, publicUrl }: GraphCont
  * Whether the caller may see the cart. Carts whose retention period is over are visible only to the service
  * itself.
  */
-export function isCartVisible(cart: CartAggregate, context: GraphContext): boolean {
+export function isCartVisible(cart: CartAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;
   const owner = getCallerMerchantId(context);
   const isOfOwner = owner === null || owner === cart.merchant.id;
@@ -184,7 +188,7 @@ builder.queryField("cart", (t) =>
     args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
-      return cart === null || !isCartVisible(cart, context) ? null : toGraphCart(cart, context);
+      return cart === null || !isCartVisible(cart, context) ? null : toGraphqlCart(cart, context);
     },
   }),
 );
@@ -219,9 +223,9 @@ builder.queryField("carts", (t) =>
           buyer: isStorefront ? context : noBuyer,
           now: context.clock.now(),
         };
-        const { edges, ...rest } = await loadConnection(args, {
+        const { edges, ...rest } = await loadGraphqlConnection(args, {
           db: context.db,
-          query: buildCartListQuery(context.db, filter),
+          query: buildCartListSqlQuery(context.db, filter),
           column: "cart.id",
           cursor: "cart",
         });
@@ -275,8 +279,8 @@ const noBuyer: BuyerRepresentedByCaller = { buyerReference: null, buyerSessionId
 function toCartEdges(
   cursor: string,
   cart: CartAggregate | Error | null | undefined,
-  context: GraphContext,
-): { cursor: string; node: GraphCart }[] {
+  context: GraphqlContext,
+): { cursor: string; node: GraphqlCart }[] {
   if (cart instanceof Error) throw cart;
-  return cart === null || cart === undefined ? [] : [{ cursor, node: toGraphCart(cart, context) }];
+  return cart === null || cart === undefined ? [] : [{ cursor, node: toGraphqlCart(cart, context) }];
 }

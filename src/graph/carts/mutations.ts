@@ -8,11 +8,11 @@ import { addCartLines, removeCartLines, updateCartLines } from "#commerce/carts/
 import { changeCartMarket, createCart, setCartBuyer } from "#commerce/carts/market-and-buyer.ts";
 import { revokeCart } from "#commerce/carts/cart-transitions.ts";
 import { mergeCarts } from "#commerce/carts/merge-carts.ts";
-import { selectCartDelivery } from "#commerce/carts/select-delivery.ts";
-import { cartCallers, frontendCallers, type GraphContext } from "#graph/context.ts";
+import { selectCartDeliveryOption } from "#commerce/carts/select-delivery.ts";
+import { cartCallers, frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { cartMutationKind, existingCartMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import { CartRef, type GraphCart, PromotionStateRef } from "#graph/refs.ts";
+import { CartRef, type GraphqlCart, PromotionStateRef } from "#graph/refs.ts";
 import {
   CartBuyerSetInputType,
   CartCreateInputType,
@@ -25,9 +25,10 @@ import {
   CartPromotionApplyInputType,
   CartTransitionInputType,
 } from "./cart-inputs.ts";
-import { toGraphCart } from "./carts.ts";
+import { toGraphqlCart } from "./carts.ts";
 
-const answerCart = (context: GraphContext, cart: CartAggregate): GraphCart => toGraphCart(cart, context);
+const answerCart = (context: GraphqlContext, cart: CartAggregate): GraphqlCart =>
+  toGraphqlCart(cart, context);
 
 defineMutation({
   ...cartMutationKind,
@@ -116,7 +117,7 @@ defineMutation({
   callers: frontendCallers,
   input: CartDeliverySelectInputType,
   type: CartRef,
-  run: selectCartDelivery,
+  run: selectCartDeliveryOption,
   answer: answerCart,
 });
 

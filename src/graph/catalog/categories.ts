@@ -1,5 +1,5 @@
 /** Graph types and queries of a merchant's category tree. */
-import { buildCategoryListQuery } from "#commerce/catalog/catalog-lists.ts";
+import { buildCategoryListSqlQuery } from "#commerce/catalog/catalog-lists.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
   type CategorySlugRow,
@@ -8,7 +8,11 @@ import {
   siblingCategoriesMax,
 } from "#commerce/catalog/category-tree.ts";
 import { builder } from "#graph/builder.ts";
-import { loadConnection, createConnectionTypeOptions, computeConnectionCost } from "#graph/connections.ts";
+import {
+  loadGraphqlConnection,
+  createConnectionTypeOptions,
+  computeConnectionCost,
+} from "#graph/connections.ts";
 import { type CallerKind, getCallerMerchantId, merchantReaders, requireMerchantId } from "#graph/context.ts";
 import { CategoryRef } from "#graph/refs.ts";
 
@@ -124,9 +128,9 @@ builder.queryFields((t) => ({
       complexity: computeConnectionCost,
       authScopes: { callers: categoryReaders },
       resolve: (_root, args, context) =>
-        loadConnection(args, {
+        loadGraphqlConnection(args, {
           db: context.db,
-          query: buildCategoryListQuery(context.db, getCallerMerchantId(context)),
+          query: buildCategoryListSqlQuery(context.db, getCallerMerchantId(context)),
           column: "category.id",
           cursor: "category",
         }),

@@ -1,7 +1,7 @@
 /** Graph mutations of products, their texts, variants, prices and media, and of categories. */
 import { deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
-import { attachMedia, removeMedia } from "#commerce/catalog/product-media.ts";
+import { attachProductMedia, removeProductMedia } from "#commerce/catalog/product-media.ts";
 import { upsertProductTranslation } from "#commerce/catalog/product-texts.ts";
 import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { createProduct, updateProduct } from "#commerce/catalog/change-product.ts";
@@ -25,12 +25,12 @@ import {
   ProductUpdateInputType,
 } from "./inputs.ts";
 import { PricesSetInputType, VariantUpsertInputType } from "./variant-inputs.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import { MediaTypeEnum } from "./product-detail.ts";
 import { CategoryRef, ProductRef } from "#graph/refs.ts";
 
 async function changedProduct(
-  { loaders }: GraphContext,
+  { loaders }: GraphqlContext,
   { productId }: { readonly productId: string },
 ): Promise<ProductAggregate> {
   const product = await reloadChangedRow(loaders.products, productId);
@@ -259,7 +259,7 @@ defineMutation({
   description: "Adds a picture or video to a product.",
   failures: [...productChange.failures, "invalid_locale", "version_conflict", "invalid_state"],
   input: MediaAttachInput,
-  run: attachMedia,
+  run: attachProductMedia,
 });
 
 defineMutation({
@@ -268,7 +268,7 @@ defineMutation({
   description: "Removes a picture or video from a product.",
   failures: [...productChange.failures, "resource_not_found", "version_conflict", "invalid_state"],
   input: MediaRemoveInput,
-  run: removeMedia,
+  run: removeProductMedia,
 });
 
 defineMutation({

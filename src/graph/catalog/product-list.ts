@@ -2,11 +2,15 @@
 import { z } from "zod";
 import {
   type ProductStockFilter,
-  buildProductIdQuery,
-  findCategoriesBelow,
+  buildProductIdSqlQuery,
+  findDescendantCategories,
 } from "#commerce/catalog/list-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadGraphqlConnection,
+} from "#graph/connections.ts";
 import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { requireExistingFilterObject } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
@@ -64,11 +68,13 @@ builder.queryField("products", (t) =>
         const category = { table: "category", id: args.categoryId, merchantId } as const;
         await requireExistingFilterObject(context, "categoryId", category);
         const categoryIds =
-          typeof args.categoryId === "string" ? await findCategoriesBelow(context.db, args.categoryId) : null;
+          typeof args.categoryId === "string"
+            ? await findDescendantCategories(context.db, args.categoryId)
+            : null;
         const filter = { ...args, categoryIds, merchantId };
-        const page = await loadConnection(args, {
+        const page = await loadGraphqlConnection(args, {
           db: context.db,
-          query: buildProductIdQuery(context.db, filter),
+          query: buildProductIdSqlQuery(context.db, filter),
           column: "product.id",
           cursor: "product",
           isDescending: newestFirst === true,

@@ -1,6 +1,6 @@
 /** Graph types of the facets of the product search. */
 import { availabilities } from "#commerce/catalog/availability.ts";
-import type { SearchResult } from "#commerce/search/search-products.ts";
+import type { ProductSearchResults } from "#commerce/search/search-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { AvailabilityEnum } from "./products.ts";
 
@@ -19,7 +19,7 @@ const FacetKeyEnum = defineGraphqlEnum("FacetKey", {
   },
 });
 
-type Facet = SearchResult["facets"][number];
+type Facet = ProductSearchResults["facets"][number];
 type FacetBucket = Facet["buckets"][number] & Pick<Facet, "key">;
 
 const FacetAttributeRef = builder

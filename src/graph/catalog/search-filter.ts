@@ -1,7 +1,7 @@
 /** Input types of the filters of the product search. REST has only the filters by category and merchant. */
 import { z } from "zod";
-import type { SearchFilters } from "#commerce/search/search-form.ts";
-import type { ArgumentIssueParams } from "#graph/argument-rules.ts";
+import type { ProductSearchFilters } from "#commerce/search/search-form.ts";
+import type { ArgumentRuleIssueParams } from "#graph/argument-rules.ts";
 import { builder } from "#graph/builder.ts";
 import { AvailabilityEnum } from "./products.ts";
 
@@ -18,7 +18,7 @@ interface PriceRange {
 
 const priceRange = z.custom<PriceRange>().superRefine(({ minMinor, maxMinor }, context) => {
   const refuse = (rule: string, message: string): void =>
-    context.addIssue({ code: "custom", message, params: { rule } satisfies ArgumentIssueParams });
+    context.addIssue({ code: "custom", message, params: { rule } satisfies ArgumentRuleIssueParams });
   const [min, max] = [minMinor ?? null, maxMinor ?? null];
   if (min === null && max === null) refuse("required", 'must have "minMinor", "maxMinor" or both');
   if (min !== null && max !== null && min > max)
@@ -93,7 +93,9 @@ export const ProductSearchFilterInput = builder.inputType("ProductSearchFilter",
 
 type FilterArgument = (typeof ProductSearchFilterInput)["$inferInput"];
 
-export function toSearchFilters(filter: FilterArgument | null | undefined): SearchFilters | undefined {
+export function toProductSearchFilters(
+  filter: FilterArgument | null | undefined,
+): ProductSearchFilters | undefined {
   if (filter === null || filter === undefined) return undefined;
   const { brands, price, availabilities, attributes } = filter;
   return {
@@ -104,7 +106,7 @@ export function toSearchFilters(filter: FilterArgument | null | undefined): Sear
   };
 }
 
-function toPriceFilter(price: FilterArgument["price"]): SearchFilters["price"] {
+function toPriceFilter(price: FilterArgument["price"]): ProductSearchFilters["price"] {
   if (price === null || price === undefined) return undefined;
   const { currency, minMinor = null, maxMinor = null } = price;
   return { currency, minMinor, maxMinor };

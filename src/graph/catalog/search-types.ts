@@ -1,7 +1,7 @@
 /** Graph types of the product search: sort orders, found products, and the data about a page. */
 import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
 import type { SearchExplanation } from "#commerce/search/render-results.ts";
-import type { SearchResult } from "#commerce/search/search-products.ts";
+import type { ProductSearchResults } from "#commerce/search/search-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { ProductListingInterface } from "./products.ts";
 import { SearchFacetRef } from "./search-facets.ts";
@@ -39,7 +39,7 @@ const TotalRelationEnum = defineGraphqlEnum("TotalRelation", {
   },
 });
 
-type Hit = SearchResult["hits"][number];
+type Hit = ProductSearchResults["hits"][number];
 type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlight" | "explanation">;
 
 const SearchTierEnum = defineGraphqlEnum("SearchTier", {
@@ -132,7 +132,7 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
 });
 
 interface SearchPage {
-  readonly result: SearchResult;
+  readonly result: ProductSearchResults;
   readonly input: {
     readonly page: number;
     readonly pageSize: number;
@@ -156,7 +156,7 @@ const SearchLocaleRef = builder.objectRef<{ requested: string; resolved: string 
   }),
 });
 
-const SearchQueryRef = builder.objectRef<SearchResult["query"]>("SearchQuery").implement({
+const SearchQueryRef = builder.objectRef<ProductSearchResults["query"]>("SearchQuery").implement({
   description: "The search query after normalization and spelling correction.",
   fields: (t) => ({
     normalized: t.exposeString("normalized", {
@@ -263,7 +263,7 @@ export const ProductSearchResultRef = builder.objectRef<SearchPage>("ProductSear
   }),
 });
 
-function itemsOf({ hits, summaries }: SearchResult, publicUrl: string): SearchItem[] {
+function itemsOf({ hits, summaries }: ProductSearchResults, publicUrl: string): SearchItem[] {
   return hits.flatMap(({ score, matched, titleHighlight, explanation }, index) => {
     const row = summaries[index];
     return row === undefined

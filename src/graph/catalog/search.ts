@@ -4,19 +4,19 @@
  */
 import { z } from "zod";
 import { mayContainPersonalData } from "#commerce/search/search-counts.ts";
-import type { SearchInput } from "#commerce/search/search-form.ts";
-import { type SearchResult, searchProducts } from "#commerce/search/search-products.ts";
+import type { ProductSearchInput } from "#commerce/search/search-form.ts";
+import { type ProductSearchResults, searchProducts } from "#commerce/search/search-products.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import {
   allCallers,
   type CallerKind,
   getCallerKindOfViewer,
-  type GraphContext,
+  type GraphqlContext,
   merchantReaders,
 } from "#graph/context.ts";
 import { defineArgumentCost } from "#graph/field-costs.ts";
-import { ProductSearchFilterInput, toSearchFilters } from "./search-filter.ts";
+import { ProductSearchFilterInput, toProductSearchFilters } from "./search-filter.ts";
 import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
 export const searchPageWindowMax = 10_000;
@@ -111,24 +111,24 @@ builder.queryField("productSearch", (t) =>
 );
 
 interface SearchArguments extends Pick<
-  SearchInput,
+  ProductSearchInput,
   "q" | "locale" | "market" | "sort" | "page" | "pageSize"
 > {
   readonly category?: string | null | undefined;
-  readonly filter?: Parameters<typeof toSearchFilters>[0];
+  readonly filter?: Parameters<typeof toProductSearchFilters>[0];
   readonly hasAttributeFacets?: boolean | null | undefined;
 }
 
 function toSearchInput(
-  { viewer }: GraphContext,
+  { viewer }: GraphqlContext,
   { category, filter, hasAttributeFacets, ...args }: SearchArguments,
   merchant: string | undefined,
-): SearchInput {
+): ProductSearchInput {
   return {
     ...args,
     category: category ?? undefined,
     merchant,
-    filters: toSearchFilters(filter),
+    filters: toProductSearchFilters(filter),
     hasAttributeFacets: hasAttributeFacets === true,
     isExplained: explainedCallers.has(getCallerKindOfViewer(viewer)),
   };
@@ -144,9 +144,9 @@ const buyerCallers: ReadonlySet<CallerKind> = new Set(["anonymous", "api_key", "
  * search texts that look like personal data are not counted.
  */
 function countProductSearch(
-  { viewer, buyerReference, client, services }: GraphContext,
-  { q, page, market, merchant }: Pick<SearchInput, "q" | "page" | "market" | "merchant">,
-  { query, totalItems }: SearchResult,
+  { viewer, buyerReference, client, services }: GraphqlContext,
+  { q, page, market, merchant }: Pick<ProductSearchInput, "q" | "page" | "market" | "merchant">,
+  { query, totalItems }: ProductSearchResults,
 ): void {
   if (page > 1 || !buyerCallers.has(getCallerKindOfViewer(viewer)) || mayContainPersonalData(q)) return;
   const hasResults = totalItems > 0;
@@ -160,7 +160,7 @@ function countProductSearch(
 }
 
 async function merchantFilter(
-  { viewer, loaders }: GraphContext,
+  { viewer, loaders }: GraphqlContext,
   requested: string | undefined,
 ): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return requested;

@@ -3,10 +3,10 @@ import {
   findPriceHistoryPage,
   priceCursorPattern,
   type PriceHistoryRow,
-  buildPriceHistoryQuery,
+  buildPriceHistorySqlQuery,
 } from "#commerce/catalog/list-prices.ts";
 import {
-  buildStockMovementQuery,
+  buildStockMovementSqlQuery,
   type StockMovementReason,
   type StockMovementRow,
 } from "#commerce/inventory/list-movements.ts";
@@ -15,7 +15,7 @@ import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
   createConnectionTypeOptions,
-  loadConnection,
+  loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
 import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
@@ -115,9 +115,9 @@ builder.queryFields((t) => ({
         const merchantId = getMerchantIdOfList(context, args.merchantId);
         const variant = { table: "variant", id: args.variantId, merchantId } as const;
         await requireExistingFilterObject(context, "variantId", variant);
-        return loadConnection(args, {
+        return loadGraphqlConnection(args, {
           db: context.db,
-          query: buildStockMovementQuery(context.db, { ...args, merchantId }),
+          query: buildStockMovementSqlQuery(context.db, { ...args, merchantId }),
           column: "stock_movement.id",
           sortColumn: "stock_movement.created_at",
           sortType: "time",
@@ -157,8 +157,8 @@ builder.queryFields((t) => ({
         await requireExistingFilterObject(context, "variantId", variant);
         const market = { table: "market", id: args.marketId, merchantId } as const;
         await requireExistingFilterObject(context, "marketId", market);
-        const query = buildPriceHistoryQuery(context.db, { ...args, merchantId });
-        return loadConnection(args, {
+        const query = buildPriceHistorySqlQuery(context.db, { ...args, merchantId });
+        return loadGraphqlConnection(args, {
           db: context.db,
           query,
           loadPage: (page) => findPriceHistoryPage(query, page),

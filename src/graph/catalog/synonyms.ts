@@ -1,9 +1,9 @@
 /** Graph query and mutation of a merchant's search synonyms. */
 import {
-  findSynonyms,
-  setSynonyms,
-  type SynonymList,
-  type SynonymRule,
+  findSearchSynonyms,
+  setSearchSynonyms,
+  type ProductSearchSynonymList,
+  type ProductSearchSynonymRule,
   synonymListBounds,
 } from "#commerce/search/synonyms.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -17,7 +17,7 @@ const termsText =
   `Words or phrases of 1 to ${synonymListBounds.wordsMax} words and at most ` +
   `${synonymListBounds.termMax} characters.`;
 
-const SynonymRuleRef = builder.objectRef<SynonymRule>("SearchSynonymRule").implement({
+const SynonymRuleRef = builder.objectRef<ProductSearchSynonymRule>("SearchSynonymRule").implement({
   description: "Words that the search treats as synonyms.",
   fields: (t) => ({
     terms: t.stringList({
@@ -34,7 +34,7 @@ const SynonymRuleRef = builder.objectRef<SynonymRule>("SearchSynonymRule").imple
   }),
 });
 
-const SynonymListRef = builder.objectRef<SynonymList>("SearchSynonymList").implement({
+const SynonymListRef = builder.objectRef<ProductSearchSynonymList>("SearchSynonymList").implement({
   description: "The search synonyms of a merchant in one locale.",
   fields: (t) => ({
     locale: t.expose("locale", {
@@ -106,7 +106,7 @@ builder.queryField("searchSynonyms", (t) =>
       }),
     },
     resolve: (_root, { merchantId }, context) =>
-      findSynonyms(context.db, requireMerchantId(context, merchantId)),
+      findSearchSynonyms(context.db, requireMerchantId(context, merchantId)),
   }),
 );
 
@@ -122,10 +122,10 @@ defineMutation({
   type: SynonymListRef,
   run: async (transaction, context, input) => ({
     merchantId: context.merchantId,
-    ...(await setSynonyms(transaction, context, input)),
+    ...(await setSearchSynonyms(transaction, context, input)),
   }),
   answer: async ({ db }, { merchantId, locale }) => {
-    const list = (await findSynonyms(db, merchantId)).find((found) => found.locale === locale);
+    const list = (await findSearchSynonyms(db, merchantId)).find((found) => found.locale === locale);
     if (list === undefined) throw createFailure("resource_not_found");
     return list;
   },

@@ -1,18 +1,18 @@
 /** The mutations that create, change and cancel checkout sessions. Canceling is also a REST operation. */
-import { cancelSession } from "#commerce/checkout/release-sessions.ts";
-import type { LockedCartAndSession } from "#commerce/checkout/change-session.ts";
-import { createSession } from "#commerce/checkout/create-session.ts";
+import { cancelCheckoutSession } from "#commerce/checkout/release-sessions.ts";
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
+import { createCheckoutSession } from "#commerce/checkout/create-session.ts";
 import {
-  applySessionPromotion,
-  removeSessionPromotion,
-  selectSessionDelivery,
-  setSessionAddress,
-  setSessionContact,
+  applyCheckoutSessionPromotion,
+  removeCheckoutSessionPromotion,
+  selectCheckoutSessionDeliveryOption,
+  setCheckoutSessionAddress,
+  setCheckoutSessionContact,
 } from "#commerce/checkout/session-changes.ts";
-import { cartCallers, frontendCallers, type GraphContext } from "#graph/context.ts";
+import { cartCallers, frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { sessionMutationKind, existingSessionMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import { CheckoutSessionRef, type GraphCheckoutSession } from "#graph/refs.ts";
+import { CheckoutSessionRef, type GraphqlCheckoutSession } from "#graph/refs.ts";
 import {
   SessionAddressSetInputType,
   SessionCancelInputType,
@@ -22,10 +22,12 @@ import {
   SessionPromotionApplyInputType,
   SessionPromotionRemoveInputType,
 } from "./session-types.ts";
-import { toGraphCheckoutSession } from "./sessions.ts";
+import { toGraphqlCheckoutSession } from "./sessions.ts";
 
-const answerSession = (context: GraphContext, changed: LockedCartAndSession): GraphCheckoutSession =>
-  toGraphCheckoutSession(changed, context);
+const answerSession = (
+  context: GraphqlContext,
+  changed: LockedCartAndCheckoutSession,
+): GraphqlCheckoutSession => toGraphqlCheckoutSession(changed, context);
 
 defineMutation({
   ...sessionMutationKind,
@@ -49,7 +51,7 @@ defineMutation({
   input: SessionCreateInputType,
   inputDescription: "The checkout session to create.",
   type: CheckoutSessionRef,
-  run: createSession,
+  run: createCheckoutSession,
   answer: answerSession,
 });
 
@@ -66,7 +68,7 @@ defineMutation({
   ],
   input: SessionAddressSetInputType,
   type: CheckoutSessionRef,
-  run: setSessionAddress,
+  run: setCheckoutSessionAddress,
   answer: answerSession,
 });
 
@@ -77,7 +79,7 @@ defineMutation({
   failures: [...existingSessionMutationKind.failures, "invalid_state"],
   input: SessionContactSetInputType,
   type: CheckoutSessionRef,
-  run: setSessionContact,
+  run: setCheckoutSessionContact,
   answer: answerSession,
 });
 
@@ -88,7 +90,7 @@ defineMutation({
   failures: [...existingSessionMutationKind.failures, "invalid_state"],
   input: SessionDeliverySelectInputType,
   type: CheckoutSessionRef,
-  run: selectSessionDelivery,
+  run: selectCheckoutSessionDeliveryOption,
   answer: answerSession,
 });
 
@@ -108,7 +110,7 @@ defineMutation({
   ],
   input: SessionPromotionApplyInputType,
   type: CheckoutSessionRef,
-  run: applySessionPromotion,
+  run: applyCheckoutSessionPromotion,
   answer: answerSession,
 });
 
@@ -119,7 +121,7 @@ defineMutation({
   failures: [...existingSessionMutationKind.failures, "promotion_not_present", "invalid_state"],
   input: SessionPromotionRemoveInputType,
   type: CheckoutSessionRef,
-  run: removeSessionPromotion,
+  run: removeCheckoutSessionPromotion,
   answer: answerSession,
 });
 
@@ -132,6 +134,6 @@ defineMutation({
   callers: ["buyer", ...cartCallers],
   input: SessionCancelInputType,
   type: CheckoutSessionRef,
-  run: cancelSession,
+  run: cancelCheckoutSession,
   answer: answerSession,
 });

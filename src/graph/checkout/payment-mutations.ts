@@ -2,16 +2,19 @@
  * The mutations that pay for a hosted checkout session: they submit the payment, create the order after the
  * payment, or abandon a pending payment.
  */
-import { frontendCallers, type GraphContext } from "#graph/context.ts";
+import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { z } from "zod";
-import type { LockedCartAndSession } from "#commerce/checkout/change-session.ts";
-import { failSession, type SessionFailReason } from "#commerce/checkout/fail-session.ts";
-import { completeSession, submitSessionAndPlaceFreeOrder } from "#commerce/orders/complete-session.ts";
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
+import { failCheckoutSession, type CheckoutSessionFailReason } from "#commerce/checkout/fail-session.ts";
+import {
+  completeCheckoutSession,
+  submitCheckoutSessionAndPlaceFreeOrder,
+} from "#commerce/orders/complete-session.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { sessionPaymentMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import { CheckoutSessionRef, type GraphCheckoutSession } from "#graph/refs.ts";
-import { toGraphCheckoutSession } from "./sessions.ts";
+import { CheckoutSessionRef, type GraphqlCheckoutSession } from "#graph/refs.ts";
+import { toGraphqlCheckoutSession } from "./sessions.ts";
 
 const expectedVersionDescription =
   "The version of the session that the caller has seen. If the session has another version " +
@@ -59,7 +62,7 @@ const CompleteInput = builder.inputType("HostedCheckoutSessionCompleteInput", {
   }),
 });
 
-const FailReasonEnum = defineGraphqlEnum<SessionFailReason>("CheckoutFailReason", {
+const FailReasonEnum = defineGraphqlEnum<CheckoutSessionFailReason>("CheckoutFailReason", {
   description: "Reason for giving up a pending payment.",
   values: {
     buyer_gave_up: "The buyer does not want to wait for the payment.",
@@ -82,8 +85,8 @@ const FailInput = builder.inputType("HostedCheckoutSessionFailInput", {
   }),
 });
 
-const answer = (request: GraphContext, locked: LockedCartAndSession): GraphCheckoutSession =>
-  toGraphCheckoutSession(locked, request);
+const answer = (request: GraphqlContext, locked: LockedCartAndCheckoutSession): GraphqlCheckoutSession =>
+  toGraphqlCheckoutSession(locked, request);
 
 defineMutation({
   ...sessionPaymentMutationKind,
@@ -101,7 +104,7 @@ defineMutation({
   ],
   input: SubmitInput,
   type: CheckoutSessionRef,
-  run: submitSessionAndPlaceFreeOrder,
+  run: submitCheckoutSessionAndPlaceFreeOrder,
   answer,
 });
 
@@ -116,7 +119,7 @@ defineMutation({
   callers: frontendCallers,
   input: CompleteInput,
   type: CheckoutSessionRef,
-  run: completeSession,
+  run: completeCheckoutSession,
   answer,
 });
 
@@ -128,6 +131,6 @@ defineMutation({
     "if its time is over. If the payment succeeds later, the money is refunded.",
   input: FailInput,
   type: CheckoutSessionRef,
-  run: failSession,
+  run: failCheckoutSession,
   answer,
 });

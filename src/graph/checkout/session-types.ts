@@ -9,11 +9,14 @@ import { promotionCodeLengthMax } from "#commerce/promotions/choose-promotions.t
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { PostalAddressInputType } from "#graph/carts/cart-inputs.ts";
 import { AddressValidationEnum, OnExistingPromotionEnum } from "#graph/carts/cart-enums.ts";
-import type { SessionCancelActor, SessionCancelReason } from "#commerce/checkout/end-session.ts";
-import type { SessionPaymentStatus } from "#commerce/checkout/render-session.ts";
-import type { SessionStatus } from "#commerce/checkout/session-aggregate.ts";
+import type {
+  CheckoutSessionCancelActor,
+  CheckoutSessionCancelReason,
+} from "#commerce/checkout/end-session.ts";
+import type { CheckoutSessionPaymentStatus } from "#commerce/checkout/render-session.ts";
+import type { CheckoutSessionStatus } from "#commerce/checkout/session-aggregate.ts";
 
-export const SessionStatusEnum = defineGraphqlEnum<SessionStatus>("HostedCheckoutSessionStatus", {
+export const SessionStatusEnum = defineGraphqlEnum<CheckoutSessionStatus>("HostedCheckoutSessionStatus", {
   description: "Status of a checkout session.",
   values: {
     open: "The buyer is checking out.",
@@ -24,7 +27,7 @@ export const SessionStatusEnum = defineGraphqlEnum<SessionStatus>("HostedCheckou
   },
 });
 
-export const SessionPaymentStatusEnum = defineGraphqlEnum<SessionPaymentStatus>(
+export const SessionPaymentStatusEnum = defineGraphqlEnum<CheckoutSessionPaymentStatus>(
   "HostedCheckoutPaymentStatus",
   {
     description: "Payment status of a checkout session.",
@@ -37,31 +40,37 @@ export const SessionPaymentStatusEnum = defineGraphqlEnum<SessionPaymentStatus>(
   },
 );
 
-export const SessionCancelReasonEnum = defineGraphqlEnum<SessionCancelReason>("HostedCheckoutCancelReason", {
-  description: "Reason for canceling a checkout session.",
-  values: {
-    buyer_abandoned: "The buyer left the checkout.",
-    buyer_changed_mind: "The buyer decided not to buy.",
-    merchant_request: "The merchant requested the cancellation.",
-    price_changed: "A price differs from the price that the buyer saw.",
-    out_of_stock: "An item is out of stock.",
-    fraud_suspected: "Fraud is suspected.",
-    duplicate: "The session is a duplicate of another session.",
-    test: "The session was created for a test.",
-    other: "Any other reason.",
+export const SessionCancelReasonEnum = defineGraphqlEnum<CheckoutSessionCancelReason>(
+  "HostedCheckoutCancelReason",
+  {
+    description: "Reason for canceling a checkout session.",
+    values: {
+      buyer_abandoned: "The buyer left the checkout.",
+      buyer_changed_mind: "The buyer decided not to buy.",
+      merchant_request: "The merchant requested the cancellation.",
+      price_changed: "A price differs from the price that the buyer saw.",
+      out_of_stock: "An item is out of stock.",
+      fraud_suspected: "Fraud is suspected.",
+      duplicate: "The session is a duplicate of another session.",
+      test: "The session was created for a test.",
+      other: "Any other reason.",
+    },
   },
-});
+);
 
-export const SessionCancelActorEnum = defineGraphqlEnum<SessionCancelActor>("HostedCheckoutCancelActor", {
-  description: "The kind of caller that canceled a checkout session.",
-  values: {
-    api_key: "An integrator with an API key.",
-    oauth_client: "An integrator with an OAuth access token.",
-    buyer: "The buyer, through a storefront or the checkout page.",
-    staff: "A staff member of the merchant or the platform.",
-    system: "The service itself, without a caller.",
+export const SessionCancelActorEnum = defineGraphqlEnum<CheckoutSessionCancelActor>(
+  "HostedCheckoutCancelActor",
+  {
+    description: "The kind of caller that canceled a checkout session.",
+    values: {
+      api_key: "An integrator with an API key.",
+      oauth_client: "An integrator with an OAuth access token.",
+      buyer: "The buyer, through a storefront or the checkout page.",
+      staff: "A staff member of the merchant or the platform.",
+      system: "The service itself, without a caller.",
+    },
   },
-});
+);
 
 const expectedVersionDescription =
   "The version of the session that the caller has seen. If the session has another version " +

@@ -1,28 +1,35 @@
 /** The object types of hosted checkout sessions, and the queries that find sessions. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import type { SessionCancellation } from "#commerce/checkout/end-session.ts";
-import type { LockedCartAndSession } from "#commerce/checkout/change-session.ts";
-import { type SessionAggregate, buildSessionListQuery } from "#commerce/checkout/session-aggregate.ts";
-import { getCheckoutPageUrlForCreator, toSessionView } from "#commerce/checkout/render-session.ts";
+import type { CheckoutSessionCancellation } from "#commerce/checkout/end-session.ts";
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
+import {
+  type CheckoutSessionAggregate,
+  buildSessionListSqlQuery,
+} from "#commerce/checkout/session-aggregate.ts";
+import { getCheckoutPageUrlForCreator, toCheckoutSessionView } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
 import {
   hideQueryFromAnalysts,
-  type GraphContext,
+  type GraphqlContext,
   canAccessCheckoutSession,
   getMerchantIdOfList,
   merchantReaders,
   getInternalCredentialId,
   hideFromAnalysts,
 } from "#graph/context.ts";
-import { isCartVisible, toGraphCart } from "#graph/carts/carts.ts";
+import { isCartVisible, toGraphqlCart } from "#graph/carts/carts.ts";
 import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
-import { loadConnection, computeConnectionCost, createConnectionTypeOptions } from "#graph/connections.ts";
+import {
+  loadGraphqlConnection,
+  computeConnectionCost,
+  createConnectionTypeOptions,
+} from "#graph/connections.ts";
 import {
   CartRef,
   CheckoutSessionRef,
   MerchantSummaryRef,
   MoneyRef,
-  type GraphCheckoutSession,
+  type GraphqlCheckoutSession,
 } from "#graph/refs.ts";
 import {
   SessionCancelActorEnum,
@@ -31,7 +38,7 @@ import {
   SessionStatusEnum,
 } from "./session-types.ts";
 
-const Cancellation = builder.objectRef<SessionCancellation>("HostedCheckoutCancellation").implement({
+const Cancellation = builder.objectRef<CheckoutSessionCancellation>("HostedCheckoutCancellation").implement({
   description: "The reason and the caller of a cancellation.",
   fields: (t) => ({
     reason: t.expose("reason", {
@@ -178,28 +185,30 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
   cart: t.field({
     type: CartRef,
     description: "The cart of the session.",
-    resolve: ({ cart }, _args, context) => toGraphCart(cart, context),
+    resolve: ({ cart }, _args, context) => toGraphqlCart(cart, context),
   }),
 }));
 
-export function toGraphCheckoutSession(
-  { session, cart }: LockedCartAndSession,
-  context: GraphContext,
-): GraphCheckoutSession {
-  return { ...toSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
+export function toGraphqlCheckoutSession(
+  { session, cart }: LockedCartAndCheckoutSession,
+  context: GraphqlContext,
+): GraphqlCheckoutSession {
+  return { ...toCheckoutSessionView(session, cart, { now: context.clock.now() }), stored: session, cart };
 }
 
 /**
  * Whether the caller may see a checkout session. The caller must be allowed to see the session's cart. A
  * checkout page may see only the session that it was opened for.
  */
-const isSessionVisible = ({ session, cart }: LockedCartAndSession, context: GraphContext): boolean =>
-  isCartVisible(cart, context) && canAccessCheckoutSession(session.id, context);
+const isSessionVisible = (
+  { session, cart }: LockedCartAndCheckoutSession,
+  context: GraphqlContext,
+): boolean => isCartVisible(cart, context) && canAccessCheckoutSession(session.id, context);
 
 async function loadSessionCart(
-  session: SessionAggregate,
-  { loaders }: GraphContext,
-): Promise<LockedCartAndSession> {
+  session: CheckoutSessionAggregate,
+  { loaders }: GraphqlContext,
+): Promise<LockedCartAndCheckoutSession> {
   const cart: CartAggregate | null = await loaders.carts.load(session.cartId);
   if (cart === null) throw new Error(`Session ${session.id} has no cart.`);
   return { session, cart };
@@ -219,7 +228,7 @@ builder.queryField("hostedCheckoutSession", (t) =>
       const found = session === null ? null : await loadSessionCart(session, context);
       return found === null || !isSessionVisible(found, context)
         ? null
-        : toGraphCheckoutSession(found, context);
+        : toGraphqlCheckoutSession(found, context);
     },
   }),
 );
@@ -248,8 +257,8 @@ builder.queryField("hostedCheckoutSessions", (t) =>
           status: status ?? null,
           now: context.clock.now(),
         };
-        const query = buildSessionListQuery(context.db, filter);
-        const { edges, ...rest } = await loadConnection(args, {
+        const query = buildSessionListSqlQuery(context.db, filter);
+        const { edges, ...rest } = await loadGraphqlConnection(args, {
           db: context.db,
           query,
           column: "hosted_checkout_session.id",
@@ -259,7 +268,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
           const session = await context.loaders.sessions.load(node.id);
           return session === null
             ? []
-            : [{ cursor, node: toGraphCheckoutSession(await loadSessionCart(session, context), context) }];
+            : [{ cursor, node: toGraphqlCheckoutSession(await loadSessionCart(session, context), context) }];
         });
         return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },

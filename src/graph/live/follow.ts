@@ -101,7 +101,7 @@ export function followEndpointDeliveries(
   });
 }
 
-export interface FeedSubscriptionStep {
+export interface EventFeedSubscriptionStep {
   /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
   readonly after: string | null;
   /**
@@ -118,12 +118,12 @@ export interface FeedSubscriptionStep {
 export function followEventFeed(
   polling: DatabasePoller<number>,
   { merchantKey, after }: { readonly merchantKey: string; readonly after: string | null },
-): AsyncIterableIterator<FeedSubscriptionStep> {
+): AsyncIterableIterator<EventFeedSubscriptionStep> {
   let cursor = after;
   let sentPosition = Infinity;
   let endPosition = 0;
   let isBegun = false;
-  const sentPage: FeedSubscriptionStep["sentPage"] = (page) => {
+  const sentPage: EventFeedSubscriptionStep["sentPage"] = (page) => {
     cursor = page.cursor;
     sentPosition = page.position;
   };

@@ -6,20 +6,20 @@ import { createFailure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { builder } from "#graph/builder.ts";
 import {
-  type GraphContext,
+  type GraphqlContext,
   getCallerMerchantId,
   getMerchantIdOfList,
   merchantReaders,
 } from "#graph/context.ts";
-import { isCartVisible, toGraphCart } from "#graph/carts/carts.ts";
+import { isCartVisible, toGraphqlCart } from "#graph/carts/carts.ts";
 import { isOrderVisible } from "#graph/orders/order-queries.ts";
-import { toGraphOrder } from "#graph/orders/orders.ts";
+import { toGraphqlOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
 import {
   EventFeedPageRef,
   eventFeedArgs,
   loadEventFeedPage,
-  readFeedStart,
+  resolveEventFeedStartCursor,
   computeFeedCost,
 } from "#graph/webhooks/event-feed.ts";
 import { allMerchantsKey } from "#webhooks/event-feed.ts";
@@ -34,7 +34,7 @@ import {
 } from "./follow.ts";
 import type { SubscriptionPollers } from "./watch.ts";
 
-function watchOf({ services: { watch } }: GraphContext): SubscriptionPollers {
+function watchOf({ services: { watch } }: GraphqlContext): SubscriptionPollers {
   if (watch === undefined)
     throw createFailure("service_unavailable", {
       message: "Subscriptions are not available on this server.",
@@ -81,7 +81,7 @@ builder.subscriptionFields((t) => ({
       const cart = await context.loaders.carts.load(id);
       if (cart === null || !isCartVisible(cart, context)) return null;
       step.sentVersion(cart.version);
-      return toGraphCart(cart, context);
+      return toGraphqlCart(cart, context);
     },
   }),
   orderChanged: t.field({
@@ -97,7 +97,7 @@ builder.subscriptionFields((t) => ({
       const order = await context.loaders.orders.load(id);
       if (order === null || !isOrderVisible(order, context)) return null;
       step.sentVersion(order.version);
-      return toGraphOrder(order, context);
+      return toGraphqlOrder(order, context);
     },
   }),
   deliveryChanged: t.field({
@@ -136,7 +136,7 @@ builder.subscriptionField("eventFeedChanged", (t) =>
     subscribe: async (_root, args, context) =>
       followEventFeed(watchOf(context).eventFeeds, {
         merchantKey: getMerchantIdOfList(context, args.merchantId) ?? allMerchantsKey,
-        after: await readFeedStart(args, context),
+        after: await resolveEventFeedStartCursor(args, context),
       }),
     resolve: async ({ after, sentPage }, args, context) => {
       const page = await loadEventFeedPage({ ...args, after }, context);
@@ -146,7 +146,7 @@ builder.subscriptionField("eventFeedChanged", (t) =>
   }),
 );
 
-async function newest(context: GraphContext, endpointId: string): Promise<DeliveryChangeBatch> {
+async function newest(context: GraphqlContext, endpointId: string): Promise<DeliveryChangeBatch> {
   const filter = { merchantId: null, endpointId, status: null };
   const page = await findDeliveryPage(context.db, filter, {
     limit: deliveriesPerStepMax + 1,
@@ -157,7 +157,7 @@ async function newest(context: GraphContext, endpointId: string): Promise<Delive
 }
 
 const changed = async (
-  context: GraphContext,
+  context: GraphqlContext,
   { isMore }: DeliveriesSubscriptionStep,
   ids: readonly string[],
 ): Promise<DeliveryChangeBatch> => ({
@@ -165,7 +165,7 @@ const changed = async (
   isMore,
 });
 
-async function load({ loaders }: GraphContext, ids: readonly string[]): Promise<DeliveryView[]> {
+async function load({ loaders }: GraphqlContext, ids: readonly string[]): Promise<DeliveryView[]> {
   const found = await Promise.all(ids.map((id) => loaders.webhookDeliveries.load(id)));
   return found.filter((delivery) => delivery !== null);
 }

@@ -7,7 +7,7 @@ import type { Database } from "#database/connect.ts";
 import { createDatabasePoller, type DatabasePoller } from "#database/polling.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
-import { findFeedEnds } from "#webhooks/event-feed.ts";
+import { findEventFeedEndPositions } from "#webhooks/event-feed.ts";
 import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
@@ -19,7 +19,7 @@ export interface SubscriptionPollers {
   readonly orders: DatabasePoller<number>;
   /** Changed deliveries, by endpoint. */
   readonly deliveries: DatabasePoller<DeliveryChanges>;
-  /** The position of the last event in the event feed, by merchant (`findFeedEnds`). */
+  /** The position of the last event in the event feed, by merchant (`findEventFeedEndPositions`). */
   readonly eventFeeds: DatabasePoller<number>;
   /** True if a subscription of this process follows the given object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
@@ -58,7 +58,7 @@ export function createSubscriptionPollers(
     ...deliveriesPace,
   });
   const eventFeeds = createDatabasePoller({
-    readStates: (merchantIds) => findFeedEnds(db, merchantIds),
+    readStates: (merchantIds) => findEventFeedEndPositions(db, merchantIds),
     onError,
     ...versionsPace,
   });

@@ -5,7 +5,7 @@
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust-stock.ts";
 import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
-import { upsertPolicy } from "#commerce/markets/change-policy.ts";
+import { upsertMerchantPolicy } from "#commerce/markets/change-policy.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
@@ -222,7 +222,7 @@ defineMutation({
   type: PolicyRef,
   run: async (transaction, context, input) => ({
     merchantId: context.merchantId,
-    ...(await upsertPolicy(transaction, context, input)),
+    ...(await upsertMerchantPolicy(transaction, context, input)),
   }),
   answer: async ({ loaders }, { merchantId, policyId }) =>
     found(await reloadChangedRow(loaders.policies, merchantId), policyId),

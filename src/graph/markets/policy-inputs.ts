@@ -1,11 +1,11 @@
 /** Graph input types of policies and of the rules by which eligibility is decided. */
-import type { PolicyMode } from "#commerce/markets/policy-rules.ts";
+import type { PolicyRequestHandlingMode } from "#commerce/markets/policy-rules.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { ReturnMethodEnum } from "#graph/orders/order-enums.ts";
 
-const PolicyModeEnum = defineGraphqlEnum<PolicyMode>("PolicyMode", {
+const PolicyModeEnum = defineGraphqlEnum<PolicyRequestHandlingMode>("PolicyMode", {
   description: "How a buyer's request to cancel or return is handled.",
   values: {
     immediate: "The request is granted at once if the rules allow it.",

@@ -1,8 +1,8 @@
 /** The filter of the list of orders by buyer: by the frontend's reference or by the opaque reference. */
 import type { OrderFilter } from "#commerce/orders/list-orders.ts";
-import { createOpaqueBuyerCondition, isOpaqueBuyerReference } from "#commerce/orders/opaque-buyers.ts";
+import { createOpaqueBuyerSqlCondition, isOpaqueBuyerReference } from "#commerce/orders/opaque-buyers.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
-import { getCallerKindOfViewer, type GraphContext, requireMerchantId } from "#graph/context.ts";
+import { getCallerKindOfViewer, type GraphqlContext, requireMerchantId } from "#graph/context.ts";
 
 type BuyerFilter = Pick<OrderFilter, "buyer" | "opaqueBuyer">;
 
@@ -18,7 +18,7 @@ interface BuyerArgs {
  * whether a certain person bought something.
  */
 export async function resolveBuyerFilter(
-  context: GraphContext,
+  context: GraphqlContext,
   { merchantId, buyerReference }: BuyerArgs,
 ): Promise<BuyerFilter> {
   const requested = buyerReference ?? null;
@@ -29,7 +29,7 @@ export async function resolveBuyerFilter(
   if (isOpaqueBuyerReference(requested))
     return {
       buyer: { buyerReference: null, buyerSessionId: null },
-      opaqueBuyer: await createOpaqueBuyerCondition(context.db, {
+      opaqueBuyer: await createOpaqueBuyerSqlCondition(context.db, {
         merchantId: requireMerchantId(context, merchantId),
         reference: requested,
       }),
@@ -52,7 +52,7 @@ interface StorefrontRequest {
 }
 
 function getStorefrontFilter(
-  { buyerReference, buyerSessionId }: GraphContext,
+  { buyerReference, buyerSessionId }: GraphqlContext,
   { requested, byReference }: StorefrontRequest,
 ): BuyerFilter {
   const hasNoBuyer = buyerReference === null && buyerSessionId === null;

@@ -1,6 +1,6 @@
 /** The cancellation eligibility of an order. */
 import {
-  type CancellationDeadline,
+  type OrderCancellationDeadline,
   evaluateCancellationEligibility,
   type CancellationEligibility,
   type CancellationLineEligibility,
@@ -87,7 +87,7 @@ const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonCh
   }),
 });
 
-const Deadline = builder.objectRef<CancellationDeadline>("CancellationDeadline").implement({
+const Deadline = builder.objectRef<OrderCancellationDeadline>("CancellationDeadline").implement({
   description:
     "The end of the time in which the cancellation policy lets buyers cancel or, if the policy needs the merchant's approval, ask for the cancellation.",
   fields: (t) => ({

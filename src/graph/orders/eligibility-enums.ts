@@ -1,9 +1,9 @@
 /** Enums and the language argument of the cancellation and after-sales eligibility of an order. */
 import type { AfterSalesObstacleCode, ReturnReason } from "#commerce/after-sales/reasons.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
-import type { CancellationAlternative } from "#commerce/orders/cancellation/alternatives.ts";
+import type { OrderCancellationAlternative } from "#commerce/orders/cancellation/alternatives.ts";
 import type {
-  CancellationConsequence,
+  OrderCancellationConsequence,
   CancellationEligibility,
   EstimatedCancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
@@ -115,7 +115,7 @@ export const PromotionEffectEnum = defineGraphqlEnum<EstimatedCancellationRefund
   },
 );
 
-export const ConsequenceEnum = defineGraphqlEnum<CancellationConsequence>("CancellationConsequence", {
+export const ConsequenceEnum = defineGraphqlEnum<OrderCancellationConsequence>("CancellationConsequence", {
   description: "A consequence of a cancellation.",
   values: {
     stock_released: "The stock that is reserved for the canceled units is released.",
@@ -127,7 +127,7 @@ export const ConsequenceEnum = defineGraphqlEnum<CancellationConsequence>("Cance
   },
 });
 
-export const AlternativeEnum = defineGraphqlEnum<CancellationAlternative>("CancellationAlternative", {
+export const AlternativeEnum = defineGraphqlEnum<OrderCancellationAlternative>("CancellationAlternative", {
   description: "What a buyer can do instead of canceling.",
   values: {
     return: "Return units after their delivery.",

@@ -2,7 +2,10 @@
 import { type CancellationReason } from "#commerce/orders/cancellation/reasons.ts";
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import type { RefundCause, RefundReason } from "#commerce/orders/order-states.ts";
-import type { DisputeOutcome, DisputeReason } from "#commerce/orders/payment/disputes.ts";
+import type {
+  PaymentDisputeOutcomeCode,
+  PaymentDisputeReasonCode,
+} from "#commerce/orders/payment/disputes.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 
 export const orderVersionDescription =
@@ -53,7 +56,7 @@ export const RefundCauseEnum = defineGraphqlEnum<RefundCause>("RefundCause", {
   },
 });
 
-const DisputeReasonEnum = defineGraphqlEnum<DisputeReason>("PaymentDisputeReason", {
+const DisputeReasonEnum = defineGraphqlEnum<PaymentDisputeReasonCode>("PaymentDisputeReason", {
   description: "The reason for which the buyer's bank disputes a payment.",
   values: {
     fraudulent: "The buyer did not make the payment.",
@@ -66,7 +69,7 @@ const DisputeReasonEnum = defineGraphqlEnum<DisputeReason>("PaymentDisputeReason
   },
 });
 
-const DisputeOutcomeEnum = defineGraphqlEnum<DisputeOutcome>("PaymentDisputeOutcome", {
+const DisputeOutcomeEnum = defineGraphqlEnum<PaymentDisputeOutcomeCode>("PaymentDisputeOutcome", {
   description: "The outcome of a payment dispute with the buyer's bank.",
   values: {
     won: "The bank decided for the merchant, who keeps the disputed amount.",

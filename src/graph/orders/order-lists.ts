@@ -1,14 +1,18 @@
 /** The list of orders. */
 import { z } from "zod";
-import { buildOrderIdQuery } from "#commerce/orders/list-orders.ts";
+import { buildOrderIdSqlQuery } from "#commerce/orders/list-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
-import { type GraphContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadGraphqlConnection,
+} from "#graph/connections.ts";
+import { type GraphqlContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { findFilterObjects } from "#graph/filter-objects.ts";
 import { requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
-import { type GraphOrder, OrderRef } from "#graph/refs.ts";
+import { type GraphqlOrder, OrderRef } from "#graph/refs.ts";
 import { resolveBuyerFilter } from "./buyer-filter.ts";
 import {
   OrderFulfillmentStatusEnum,
@@ -16,7 +20,7 @@ import {
   OrderReturnStatusEnum,
   OrderStatusEnum,
 } from "./order-enums.ts";
-import { toGraphOrder } from "./orders.ts";
+import { toGraphqlOrder } from "./orders.ts";
 
 type OrderSort = "oldest_first" | "newest_first" | "highest_total_first" | "lowest_total_first";
 
@@ -123,8 +127,8 @@ builder.queryFields((t) => ({
           number: args.number?.trim().toUpperCase(),
         };
         const isByTotal = sort === "highest_total_first" || sort === "lowest_total_first";
-        const query = buildOrderIdQuery(context.db, filter);
-        const { edges, ...rest } = await loadConnection(args, {
+        const query = buildOrderIdSqlQuery(context.db, filter);
+        const { edges, ...rest } = await loadGraphqlConnection(args, {
           db: context.db,
           query: isByTotal ? query.select("salesOrder.totalMinor as sortValue") : query,
           column: "sales_order.id",
@@ -174,8 +178,8 @@ function requireCurrencyForTotals(
 function visibleEdges(
   cursor: string,
   order: OrderAggregate | Error | null | undefined,
-  context: GraphContext,
-): { cursor: string; node: GraphOrder }[] {
+  context: GraphqlContext,
+): { cursor: string; node: GraphqlOrder }[] {
   if (order instanceof Error) throw order;
-  return order === null || order === undefined ? [] : [{ cursor, node: toGraphOrder(order, context) }];
+  return order === null || order === undefined ? [] : [{ cursor, node: toGraphqlOrder(order, context) }];
 }

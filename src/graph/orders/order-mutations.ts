@@ -7,10 +7,10 @@ import {
   releaseOrderHold,
 } from "#commerce/orders/order-life.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { frontendCallers, type GraphContext } from "#graph/context.ts";
+import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { fulfillmentMutationKind, orderMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import { FulfillmentRef, OrderRef, type GraphOrder } from "#graph/refs.ts";
+import { FulfillmentRef, OrderRef, type GraphqlOrder } from "#graph/refs.ts";
 import {
   cancelFulfillment,
   markFulfillmentDelivered,
@@ -35,7 +35,7 @@ import {
   OrderLineQuantityInput,
   orderVersionDescription,
 } from "./order-inputs.ts";
-import { toGraphOrder, requireOrderPart } from "./orders.ts";
+import { toGraphqlOrder, requireOrderPart } from "./orders.ts";
 import { FulfillmentTypeEnum } from "./order-enums.ts";
 
 const OrderStepInput = builder.inputType("OrderStepInput", {
@@ -54,8 +54,8 @@ const OrderHoldInput = builder.inputType("OrderHoldInput", {
   }),
 });
 
-const answerOrder = (context: GraphContext, order: OrderAggregate): GraphOrder =>
-  toGraphOrder(order, context);
+const answerOrder = (context: GraphqlContext, order: OrderAggregate): GraphqlOrder =>
+  toGraphqlOrder(order, context);
 
 defineMutation({
   ...orderMutationKind,
@@ -163,7 +163,7 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
   }),
 });
 
-const answerFulfillment = (_context: GraphContext, { order, id }: ChangedOrderPart): FulfillmentView =>
+const answerFulfillment = (_context: GraphqlContext, { order, id }: ChangedOrderPart): FulfillmentView =>
   requireOrderPart(order, "fulfillments", id);
 
 defineMutation({
@@ -258,7 +258,7 @@ defineMutation({
   input: OrderCancelInputType,
   type: OrderRef,
   run: cancelOrder,
-  answer: (context, order) => toGraphOrder(order, context),
+  answer: (context, order) => toGraphqlOrder(order, context),
 });
 
 defineMutation({
@@ -268,7 +268,7 @@ defineMutation({
   input: CancellationAnswerInput,
   type: OrderRef,
   run: approveCancellationRequest,
-  answer: (context, order) => toGraphOrder(order, context),
+  answer: (context, order) => toGraphqlOrder(order, context),
 });
 
 defineMutation({
@@ -278,5 +278,5 @@ defineMutation({
   input: CancellationAnswerInput,
   type: OrderRef,
   run: declineCancellationRequest,
-  answer: (context, order) => toGraphOrder(order, context),
+  answer: (context, order) => toGraphqlOrder(order, context),
 });

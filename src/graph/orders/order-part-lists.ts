@@ -3,18 +3,18 @@ import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import {
   findPaymentsWithoutOrder,
   findRefundsWithoutOrder,
-  type OrderPartKind,
+  type KindOfObjectInOrder,
 } from "#commerce/orders/find-orders.ts";
-import { buildOrderPartIdQuery } from "#commerce/orders/list-orders.ts";
+import { buildOrderPartIdSqlQuery } from "#commerce/orders/list-orders.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  type ConnectionPage,
+  type GraphqlConnectionPage,
   createConnectionTypeOptions,
-  loadConnection,
+  loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { type GraphContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { type GraphqlContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { FulfillmentRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
@@ -133,11 +133,11 @@ builder.queryFields((t) => ({
 }));
 
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
-  readonly part: OrderPartKind;
+  readonly part: KindOfObjectInOrder;
   readonly parts: Parts;
   /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
-    reader: GraphContext["db"],
+    reader: GraphqlContext["db"],
     ids: readonly string[],
   ) => Promise<ReadonlyMap<string, OrderPartViewsByKind[Parts]>>;
 }
@@ -147,17 +147,17 @@ interface PartList<Parts extends keyof OrderPartViewsByKind> {
  * which the parts of the page belong.
  */
 async function loadParts<Parts extends keyof OrderPartViewsByKind>(
-  context: GraphContext,
+  context: GraphqlContext,
   args: PartListArgs & DefaultConnectionArguments,
   { part, parts, findWithoutOrder }: PartList<Parts>,
-): Promise<ConnectionPage<OrderPartViewsByKind[Parts]>> {
+): Promise<GraphqlConnectionPage<OrderPartViewsByKind[Parts]>> {
   requirePeriodStartBeforeEnd("created", args);
-  const query = buildOrderPartIdQuery(context.db, {
+  const query = buildOrderPartIdSqlQuery(context.db, {
     ...args,
     part,
     merchantId: getMerchantIdOfList(context, args.merchantId),
   });
-  const page = await loadConnection(args, {
+  const page = await loadGraphqlConnection(args, {
     db: context.db,
     query,
     column: "part.id",

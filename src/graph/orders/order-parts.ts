@@ -1,8 +1,13 @@
 /** GraphQL types of the parts of an order that have a status: fulfillments, payments and refunds. */
-import type { LineQuantity } from "#commerce/orders/order-aggregate.ts";
+import type { OrderLineIdAndQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
-import { getCallerKindOfViewer, type GraphContext, staffCallers, hideFromAnalysts } from "#graph/context.ts";
+import {
+  getCallerKindOfViewer,
+  type GraphqlContext,
+  staffCallers,
+  hideFromAnalysts,
+} from "#graph/context.ts";
 import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
@@ -18,12 +23,12 @@ import { RefundCauseEnum } from "./order-inputs.ts";
  */
 export function getValueIfMerchantStaff<Value>(
   value: Value,
-  { viewer }: Pick<GraphContext, "viewer">,
+  { viewer }: Pick<GraphqlContext, "viewer">,
 ): Value | null {
   return staffCallers.includes(getCallerKindOfViewer(viewer)) ? value : null;
 }
 
-export const OrderLineQuantity = builder.objectRef<LineQuantity>("OrderLineQuantity").implement({
+export const OrderLineQuantity = builder.objectRef<OrderLineIdAndQuantity>("OrderLineQuantity").implement({
   description: "A number of units of an order line.",
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),

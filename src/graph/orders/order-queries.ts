@@ -4,24 +4,24 @@ import {
   findRefundsWithoutOrder,
   findOrderPartOwner,
   isOrderOfOtherBuyer,
-  type OrderPartKind,
+  type KindOfObjectInOrder,
 } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
 import {
   type CallerKind,
-  type GraphContext,
+  type GraphqlContext,
   integratorCallers,
   getOrderActor,
   getCallerMerchantId,
   merchantReaders,
 } from "#graph/context.ts";
 import { FulfillmentRef, OrderRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
-import { toGraphOrder } from "./orders.ts";
+import { toGraphqlOrder } from "./orders.ts";
 
 /** True if the caller may read the order. */
-export function isOrderVisible(order: OrderAggregate, context: GraphContext): boolean {
+export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
     isMerchantOfCaller(order.merchant.id, context) &&
@@ -34,7 +34,7 @@ export function isOrderVisible(order: OrderAggregate, context: GraphContext): bo
 }
 
 /** True if the caller may read data of the merchant. */
-export function isMerchantOfCaller(merchantId: string, context: GraphContext): boolean {
+export function isMerchantOfCaller(merchantId: string, context: GraphqlContext): boolean {
   const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;
 }
@@ -56,7 +56,7 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The id of the order, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);
-      return order === null || !isOrderVisible(order, context) ? null : toGraphOrder(order, context);
+      return order === null || !isOrderVisible(order, context) ? null : toGraphqlOrder(order, context);
     },
   }),
 }));
@@ -115,18 +115,18 @@ builder.queryFields((t) => ({
 }));
 
 interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
-  readonly part: OrderPartKind;
+  readonly part: KindOfObjectInOrder;
   readonly parts: Parts;
   readonly id: string;
   /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
-    reader: GraphContext["db"],
+    reader: GraphqlContext["db"],
     ids: readonly string[],
   ) => Promise<ReadonlyMap<string, OrderPartViewsByKind[Parts]>>;
 }
 
 async function findPart<Parts extends keyof OrderPartViewsByKind>(
-  context: GraphContext,
+  context: GraphqlContext,
   { part, parts, id, findWithoutOrder }: PartQuery<Parts>,
 ): Promise<OrderPartViewsByKind[Parts] | null> {
   const owner = await findOrderPartOwner(context.db, { part, id });

@@ -5,14 +5,14 @@ import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/re
 import { createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { type GraphContext, hideFromAnalysts } from "#graph/context.ts";
+import { type GraphqlContext, hideFromAnalysts } from "#graph/context.ts";
 import {
   DeliveryOptionRef,
   FulfillmentRef,
   MaskedAddressRef,
   MerchantSummaryRef,
   OrderRef,
-  type GraphOrder,
+  type GraphqlOrder,
   PaymentRef,
   RefundRef,
   ReturnRef,
@@ -197,10 +197,10 @@ builder.objectFields(OrderRef, (t) => ({
   updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the order last changed." }),
 }));
 
-export function toGraphOrder(
+export function toGraphqlOrder(
   order: OrderAggregate,
-  { publicUrl }: Pick<GraphContext, "publicUrl">,
-): GraphOrder {
+  { publicUrl }: Pick<GraphqlContext, "publicUrl">,
+): GraphqlOrder {
   return { ...toOrderView(order, { publicUrl }), stored: order };
 }
 
@@ -300,7 +300,7 @@ builder.objectFields(OrderRef, (t) => ({
  * Loads the encrypted personal data of an order and decrypts it. Returns null, and loads no row, if the
  * caller may not see personal data.
  */
-async function openForStaff(context: GraphContext, id: string | undefined): Promise<PersonalData | null> {
+async function openForStaff(context: GraphqlContext, id: string | undefined): Promise<PersonalData | null> {
   const allowed = getValueIfMerchantStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;
   return row === null ? null : (decryptPersonalData(context.services.keyring, row) ?? null);

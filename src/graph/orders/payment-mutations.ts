@@ -3,7 +3,7 @@
  * background job sends them to the payment provider after the mutation has returned.
  */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import { type GraphContext } from "#graph/context.ts";
+import { type GraphqlContext } from "#graph/context.ts";
 import { orderMutationKind, paymentMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { PaymentRef, RefundRef } from "#graph/refs.ts";
@@ -14,7 +14,7 @@ import {
   type PaymentIdAndExpectedVersion,
   voidPayment,
 } from "#commerce/orders/payment/order-payment.ts";
-import { closeDispute, openDispute } from "#commerce/orders/payment/disputes.ts";
+import { closePaymentDispute, openPaymentDispute } from "#commerce/orders/payment/disputes.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createRefund } from "#commerce/orders/payment/refunds.ts";
 import {
@@ -44,7 +44,7 @@ interface ChangedPayment {
   readonly paymentId: string;
 }
 
-const answerPayment = (_request: GraphContext, { order, paymentId }: ChangedPayment): PaymentView =>
+const answerPayment = (_request: GraphqlContext, { order, paymentId }: ChangedPayment): PaymentView =>
   requireOrderPart(order, "payments", paymentId);
 
 defineMutation({
@@ -79,7 +79,7 @@ defineMutation({
     "cannot be captured or refunded, and the order cannot be canceled.",
   input: DisputeOpenInputType,
   type: PaymentRef,
-  run: runPaymentCommand(openDispute),
+  run: runPaymentCommand(openPaymentDispute),
   answer: answerPayment,
 });
 
@@ -91,7 +91,7 @@ defineMutation({
     "refunded, and the buyer owes that much less.",
   input: DisputeCloseInputType,
   type: PaymentRef,
-  run: runPaymentCommand(closeDispute),
+  run: runPaymentCommand(closePaymentDispute),
   answer: answerPayment,
 });
 

@@ -3,7 +3,7 @@ import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-f
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   type PromotionCodeRow,
-  buildPromotionQuery,
+  buildPromotionSqlQuery,
   type PromotionRow,
 } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
@@ -13,7 +13,7 @@ import { builder } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import { PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 import { createPromotionInputFields, titlesDescription } from "./promotion-inputs.ts";
 import { PromotionKindEnum, PromotionTriggerEnum } from "./promotions.ts";
@@ -112,10 +112,13 @@ const PromotionCodesGenerated = builder
   });
 
 async function loadChangedPromotion(
-  { db }: GraphContext,
+  { db }: GraphqlContext,
   { promotionId }: { readonly promotionId: string },
 ): Promise<PromotionRow> {
-  const promotion = await buildPromotionQuery(db, { merchantId: null, id: promotionId }).executeTakeFirst();
+  const promotion = await buildPromotionSqlQuery(db, {
+    merchantId: null,
+    id: promotionId,
+  }).executeTakeFirst();
   if (promotion === undefined) throw createFailure("resource_not_found");
   return promotion;
 }

@@ -4,14 +4,14 @@
  */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
-import { type PromotionCodeRow, buildPromotionQuery } from "#commerce/promotions/read-promotions.ts";
+import { type PromotionCodeRow, buildPromotionSqlQuery } from "#commerce/promotions/read-promotions.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { type GraphContext, getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
+import { type GraphqlContext, getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import {
-  loadConnection,
-  type ConnectionPage,
-  loadConnectionPage,
+  loadGraphqlConnection,
+  type GraphqlConnectionPage,
+  loadGraphqlConnectionPage,
   computeConnectionCost,
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
@@ -260,9 +260,9 @@ builder.objectFields(PromotionRef, (t) => ({
 async function resolveCodes(
   promotionId: string,
   args: DefaultConnectionArguments,
-  loaders: GraphContext["loaders"],
-): Promise<ConnectionPage<PromotionCodeRow>> {
-  const found = await loadConnectionPage(args, "promotionCode", (page) =>
+  loaders: GraphqlContext["loaders"],
+): Promise<GraphqlConnectionPage<PromotionCodeRow>> {
+  const found = await loadGraphqlConnectionPage(args, "promotionCode", (page) =>
     loaders.promotionCodes.load({ ...page, promotionId }),
   );
   return { ...found, totalCount: () => loaders.promotionCodeCounts.load(promotionId) };
@@ -276,7 +276,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: [...merchantReaders, "system"] },
     args: { id: t.arg.id({ required: true, description: "The promotion's id, `prm_…`." }) },
     resolve: async (_root, { id }, context) =>
-      (await buildPromotionQuery(context.db, {
+      (await buildPromotionSqlQuery(context.db, {
         merchantId: getCallerMerchantId(context),
         id,
       }).executeTakeFirst()) ?? null,
@@ -295,9 +295,9 @@ builder.queryFields((t) => ({
         }),
       },
       resolve: (_root, { status, trigger, ...args }, context) =>
-        loadConnection(args, {
+        loadGraphqlConnection(args, {
           db: context.db,
-          query: buildPromotionQuery(context.db, {
+          query: buildPromotionSqlQuery(context.db, {
             merchantId: getCallerMerchantId(context),
             status,
             trigger,

@@ -1,17 +1,20 @@
 /** The list of redemptions: the uses of promotions by orders. */
-import { type RedemptionRow, buildRedemptionQuery } from "#commerce/promotions/list-redemptions.ts";
+import {
+  type PromotionRedemptionRow,
+  buildPromotionRedemptionSqlQuery,
+} from "#commerce/promotions/list-redemptions.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
   createConnectionTypeOptions,
-  loadConnection,
+  loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
 import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
 import { requireExistingFilterObject } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 
-const PromotionRedemptionType = builder.objectRef<RedemptionRow>("PromotionRedemption").implement({
+const PromotionRedemptionType = builder.objectRef<PromotionRedemptionRow>("PromotionRedemption").implement({
   description: "The use of a promotion by an order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The number of the redemption, unique in the service." }),
@@ -64,9 +67,9 @@ builder.queryField("promotionRedemptions", (t) =>
         await requireExistingFilterObject(context, "promotionId", promotion);
         const order = { table: "sales_order", id: args.orderId, merchantId } as const;
         await requireExistingFilterObject(context, "orderId", order);
-        return loadConnection(args, {
+        return loadGraphqlConnection(args, {
           db: context.db,
-          query: buildRedemptionQuery(context.db, { ...args, merchantId }),
+          query: buildPromotionRedemptionSqlQuery(context.db, { ...args, merchantId }),
           column: "promotion_use.id",
           sortColumn: "promotion_use.redeemed_at",
           sortType: "time",

@@ -5,12 +5,12 @@ import {
   type ExportJobRow,
   type ExportFilePart,
   findExportChunkAtByte,
-  findExport,
+  findExportJob,
 } from "#commerce/exports/export-jobs.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  type GraphContext,
+  type GraphqlContext,
   getCallerKindOfViewer,
   getCallerMerchantId,
   merchantReaders,
@@ -32,12 +32,12 @@ const retryAfterSeconds = 5;
  * foreign export, `export_not_completed` for an export that has not ended, and `invalid_state` for an export
  * that ended without a file.
  */
-export async function openExportFile(context: GraphContext, exportId: string): Promise<OpenedExportFile> {
+export async function openExportFile(context: GraphqlContext, exportId: string): Promise<OpenedExportFile> {
   if (!merchantReaders.includes(getCallerKindOfViewer(context.viewer)))
     throw createFailure("role_not_allowed");
   const { db } = context.services;
   const filter = { merchantId: getCallerMerchantId(context), now: context.clock.now() };
-  const found = await findExport(db, exportId, filter);
+  const found = await findExportJob(db, exportId, filter);
   if (found === null) throw createFailure("resource_not_found");
   requireCompleted(found);
   return {

@@ -3,20 +3,24 @@
  * analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
  */
 import {
-  cancelExport,
+  cancelExportJob,
   queueExportJob,
   exportRetentionHours,
   type ExportJobRow,
   exportSettleSeconds,
-  findExport,
-  buildExportJobQuery,
+  findExportJob,
+  buildExportJobSqlQuery,
   storedExportsMax,
   unfinishedExportsMax,
 } from "#commerce/exports/export-jobs.ts";
 import { type ExportKind, listExportColumns } from "#commerce/exports/export-kinds.ts";
 import { exportRowsMax } from "#commerce/exports/write-export.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadGraphqlConnection,
+} from "#graph/connections.ts";
 import { getCallerMerchantId, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { exportMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -193,7 +197,7 @@ defineMutation({
   failures: ["resource_not_found"],
   input: ExportCancelInput,
   type: Export,
-  run: (transaction, context, { exportId }) => cancelExport(transaction, context, exportId),
+  run: (transaction, context, { exportId }) => cancelExportJob(transaction, context, exportId),
 });
 
 // Exports are read from the primary database: a replica may not have the newest state yet.
@@ -206,7 +210,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The export's id, `exp_…`." }) },
     resolve: (_root, { id }, context) =>
-      findExport(context.services.db, id, {
+      findExportJob(context.services.db, id, {
         merchantId: getCallerMerchantId(context),
         now: context.clock.now(),
       }),
@@ -226,10 +230,10 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) => {
         const { db } = context.services;
         const merchantId = getMerchantIdOfList(context, args.merchantId);
-        const query = buildExportJobQuery(db, { merchantId, now: context.clock.now() }).selectAll(
+        const query = buildExportJobSqlQuery(db, { merchantId, now: context.clock.now() }).selectAll(
           "exportJob",
         );
-        return loadConnection(args, {
+        return loadGraphqlConnection(args, {
           db,
           query,
           column: "export_job.id",

@@ -1,6 +1,6 @@
 /** The GraphQL query for the report on fulfillments. */
 import {
-  type CarrierFigures,
+  type CarrierShipmentFigures,
   type FulfillmentReport,
   readFulfillmentReport,
   type UnshippedOrdersByAge,
@@ -70,7 +70,7 @@ const UnshippedOrdersType = builder.objectRef<FulfillmentReport["unshipped"]>("U
   }),
 });
 
-const CarrierFiguresType = builder.objectRef<CarrierFigures>("CarrierFigures").implement({
+const CarrierFiguresType = builder.objectRef<CarrierShipmentFigures>("CarrierFigures").implement({
   description: "Parcels of one carrier that were shipped in a period.",
   fields: (t) => ({
     carrier: t.exposeString("carrier", {

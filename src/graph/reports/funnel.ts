@@ -1,8 +1,8 @@
 /** The GraphQL query for the report on the funnel from cart to checkout, submission and order. */
 import {
-  type FunnelFigures,
-  type FunnelReport,
-  readFunnelReport,
+  type CheckoutFunnelFigures,
+  type CheckoutFunnelReport,
+  readCheckoutFunnelReport,
   type CheckoutOutcomeCount,
 } from "#commerce/reports/shopping-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
@@ -40,7 +40,7 @@ const FunnelOutcome = builder.objectRef<CheckoutOutcomeCount>("FunnelOutcome").i
   }),
 });
 
-const FunnelFiguresType = builder.interfaceRef<FunnelFigures>("FunnelFigures").implement({
+const FunnelFiguresType = builder.interfaceRef<CheckoutFunnelFigures>("FunnelFigures").implement({
   description:
     "Figures about how many carts reached a checkout, a submission and an order. A cart " +
     "counts in the period in which it was created, with everything that happened to it " +
@@ -78,18 +78,18 @@ const FunnelFiguresType = builder.interfaceRef<FunnelFigures>("FunnelFigures").i
   }),
 });
 
-const FunnelTotals = builder.objectRef<FunnelFigures>("FunnelTotals").implement({
+const FunnelTotals = builder.objectRef<CheckoutFunnelFigures>("FunnelTotals").implement({
   description: "Funnel figures of the whole period.",
   interfaces: [FunnelFiguresType],
 });
 
-const FunnelBucket = builder.objectRef<FunnelFigures & PeriodBucket>("FunnelBucket").implement({
+const FunnelBucket = builder.objectRef<CheckoutFunnelFigures & PeriodBucket>("FunnelBucket").implement({
   description: "Funnel figures of one bucket of the period.",
   interfaces: [ReportBucketRef, FunnelFiguresType],
 });
 
 const FunnelReportType = builder
-  .objectRef<FunnelReport & { readonly period: Period }>("FunnelReport")
+  .objectRef<CheckoutFunnelReport & { readonly period: Period }>("FunnelReport")
   .implement({
     description: "A report on the funnel from cart to checkout, submission and order.",
     fields: (t) => ({
@@ -123,7 +123,7 @@ builder.queryField("funnelReport", (t) =>
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>
       readShopReport(context, args, (reader, scope) =>
-        readFunnelReport(reader, { ...scope, now: context.clock.now() }),
+        readCheckoutFunnelReport(reader, { ...scope, now: context.clock.now() }),
       ),
   }),
 );

@@ -7,7 +7,7 @@ import {
   dividePeriodIntoBuckets,
   countDaysBetween,
   hourlyPeriodDaysMax,
-  type BucketInterval,
+  type PeriodBucketInterval,
   isCalendarDay,
   type Period,
   periodDaysMax,
@@ -16,10 +16,10 @@ import {
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { reportFileRowsMax } from "#graph/limits.ts";
-import { type GraphContext, getMerchantIdOfList } from "#graph/context.ts";
+import { type GraphqlContext, getMerchantIdOfList } from "#graph/context.ts";
 import { defineArgumentCost } from "#graph/field-costs.ts";
 
-export const ReportIntervalEnum = defineGraphqlEnum<BucketInterval>("ReportInterval", {
+export const ReportIntervalEnum = defineGraphqlEnum<PeriodBucketInterval>("ReportInterval", {
   description: "The length of a report's buckets.",
   values: {
     hour:
@@ -126,7 +126,7 @@ interface ReportPeriodInput {
   readonly from: string;
   readonly to: string;
   readonly timeZone?: string | null | undefined;
-  readonly interval?: BucketInterval | undefined;
+  readonly interval?: PeriodBucketInterval | undefined;
 }
 
 /** Parses the period arguments. Throws `invalid_field` if they are invalid. */
@@ -202,7 +202,7 @@ export const listLengthArgs = builder.args((t) => ({
  * Throws `invalid_field` if a client asks for longer lists than a report may have. For a CSV file, one more
  * entry is allowed than the file may contain: from this entry the service sees that the file is incomplete.
  */
-export function requireReportListLength({ isReportFile }: GraphContext, first: number): void {
+export function requireReportListLength({ isReportFile }: GraphqlContext, first: number): void {
   const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;
   if (first >= 1 && first <= max) return;
   throw createFailureWithDetail("invalid_field", {
@@ -245,7 +245,7 @@ export interface ShopReportScope extends ReportScope {
  * parsed again after the markets have been read, because the time zone of the period depends on the market.
  */
 export function readShopReport<Result>(
-  context: GraphContext,
+  context: GraphqlContext,
   args: ShopReportInput,
   read: (reader: DatabaseReader, scope: ShopReportScope) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {

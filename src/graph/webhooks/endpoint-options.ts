@@ -5,7 +5,7 @@
 import type { InputFieldBuilder } from "@pothos/core";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { type FieldFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
+import { type EventFieldFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
 
 const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   description: "The order in which the deliveries of an endpoint are sent.",
@@ -18,7 +18,7 @@ const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   },
 });
 
-const FieldFilterRef = builder.objectRef<FieldFilter>("WebhookFieldFilter").implement({
+const FieldFilterRef = builder.objectRef<EventFieldFilter>("WebhookFieldFilter").implement({
   description: "The fields whose changes an endpoint wants, for one event type.",
   fields: (t) => ({
     eventType: t.exposeString("eventType", { description: "The event type, a name of the event catalogue." }),

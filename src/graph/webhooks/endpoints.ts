@@ -1,7 +1,7 @@
 /** Webhook endpoints of an installation in the graph, with their secrets and their health. */
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { type GraphContext, integratorCallers, merchantReaders } from "#graph/context.ts";
+import { type GraphqlContext, integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
 import type {
   EndpointHealthView,
@@ -223,7 +223,7 @@ builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
  * Whether the caller may read a webhook endpoint. An installation may read its own endpoints, and a merchant
  * the endpoints of all its installations.
  */
-function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphContext): boolean {
+function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphqlContext): boolean {
   if (viewer.kind === "anonymous") return false;
   if (isIntegratorViewer(viewer)) return installationId === viewer.installationId;
   return viewer.merchantId === null || merchantId === viewer.merchantId;

@@ -2,12 +2,12 @@
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { findDisallowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { type GraphContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { type GraphqlContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
 import { defineArgumentCost } from "#graph/field-costs.ts";
 import { listMerchantArgs } from "#graph/list-arguments.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
 import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
-import { type EventFeedPage, getFeedEndCursor, readEventFeed } from "#webhooks/event-feed.ts";
+import { type EventFeedPage, getEventFeedEndCursor, readEventFeed } from "#webhooks/event-feed.ts";
 import { MerchantEventType } from "./event-list.ts";
 
 const feedPageSizeMax = 100;
@@ -79,12 +79,12 @@ interface FeedArgs {
 }
 
 /** Returns the cursor at which the arguments begin; null for the oldest stored event. */
-export const readFeedStart = async (
+export const resolveEventFeedStartCursor = async (
   { after, start }: FeedArgs,
-  { db }: GraphContext,
-): Promise<string | null> => after ?? (start === "end" ? getFeedEndCursor(db) : null);
+  { db }: GraphqlContext,
+): Promise<string | null> => after ?? (start === "end" ? getEventFeedEndCursor(db) : null);
 
-export async function loadEventFeedPage(args: FeedArgs, context: GraphContext): Promise<EventFeedPage> {
+export async function loadEventFeedPage(args: FeedArgs, context: GraphqlContext): Promise<EventFeedPage> {
   const limit = args.first ?? feedPageSizeMax;
   if (limit < 1 || limit > feedPageSizeMax)
     throw createFailureWithDetail("invalid_field", {
@@ -101,7 +101,7 @@ export async function loadEventFeedPage(args: FeedArgs, context: GraphContext): 
   return readEventFeed(context.db, {
     merchantId: getMerchantIdOfList(context, args.merchantId),
     types: args.types ?? null,
-    after: await readFeedStart(args, context),
+    after: await resolveEventFeedStartCursor(args, context),
     limit,
   });
 }

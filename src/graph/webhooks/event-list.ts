@@ -1,12 +1,16 @@
 /** The list of a merchant's events, of all installations. `event-feed.ts` has the feed for programs. */
 import { findDisallowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
 import { builder } from "#graph/builder.ts";
-import { computeConnectionCost, createConnectionTypeOptions, loadConnection } from "#graph/connections.ts";
+import {
+  computeConnectionCost,
+  createConnectionTypeOptions,
+  loadGraphqlConnection,
+} from "#graph/connections.ts";
 import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
-import { type EventSummary, findEventSummaries, buildEventIdQuery } from "#webhooks/event-lists.ts";
+import { type EventSummary, findEventSummaries, buildEventIdSqlQuery } from "#webhooks/event-lists.ts";
 import { EventSubjectRef } from "./event-log.ts";
 
 export const MerchantEventType = builder.objectRef<EventSummary>("MerchantEvent").implement({
@@ -67,9 +71,9 @@ builder.queryField("events", (t) =>
           requireNoFaults(
             findDisallowedValueFaults("/type", args.type, { allowed: eventTypeNames, noun: "event type" }),
           );
-        const page = await loadConnection(args, {
+        const page = await loadGraphqlConnection(args, {
           db: context.db,
-          query: buildEventIdQuery(context.db, {
+          query: buildEventIdSqlQuery(context.db, {
             ...args,
             merchantId: getMerchantIdOfList(context, args.merchantId),
           }),

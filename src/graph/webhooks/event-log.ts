@@ -4,7 +4,7 @@
  */
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
-  type GraphContext,
+  type GraphqlContext,
   integratorCallers,
   getCallerMerchantId,
   getMerchantIdOfList,
@@ -16,16 +16,16 @@ import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
-import { buildMerchantDeliveryIdQuery } from "#webhooks/event-lists.ts";
+import { buildMerchantDeliveryIdSqlQuery } from "#webhooks/event-lists.ts";
 import {
-  loadConnection,
+  loadGraphqlConnection,
   computeConnectionCost,
-  type ConnectionPage,
+  type GraphqlConnectionPage,
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import { type InstallationEventLog, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
-import { buildDeliveryIdQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import { buildDeliveryIdSqlQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import { type DeliveryStatus, eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
@@ -161,14 +161,14 @@ interface DeliveryListArgs extends DefaultConnectionArguments {
  */
 function loadDeliveryIds(
   { endpointId, status, ...args }: DeliveryListArgs,
-  context: GraphContext,
-): Promise<ConnectionPage<{ readonly id: string }>> {
+  context: GraphqlContext,
+): Promise<GraphqlConnectionPage<{ readonly id: string }>> {
   requirePeriodStartBeforeEnd("created", args);
   const merchantId = getMerchantIdOfList(context, args.merchantId);
   if (typeof endpointId !== "string")
-    return loadConnection(args, {
+    return loadGraphqlConnection(args, {
       db: context.db,
-      query: buildMerchantDeliveryIdQuery(context.db, { ...args, merchantId, status: status ?? null }),
+      query: buildMerchantDeliveryIdSqlQuery(context.db, { ...args, merchantId, status: status ?? null }),
       column: "webhook_delivery.id",
       cursor: "webhookDelivery",
     });
@@ -180,9 +180,9 @@ function loadDeliveryIds(
       message: '"endpointId" is not allowed together with "createdFrom" or "createdTo".',
     });
   const filter = { merchantId, endpointId: toDatabaseSafeId(endpointId), status: status ?? null };
-  return loadConnection(args, {
+  return loadGraphqlConnection(args, {
     db: context.db,
-    query: buildDeliveryIdQuery(context.db, filter),
+    query: buildDeliveryIdSqlQuery(context.db, filter),
     cursor: "webhookDelivery",
     loadPage: (page) => findDeliveryPage(context.db, filter, page),
   });

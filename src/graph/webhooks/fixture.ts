@@ -13,9 +13,9 @@ import {
   createSignatureFixture,
   type SignatureFixture,
 } from "#webhooks/signature-fixture.ts";
-import { type SignatureRejectReason, type SignatureVector } from "#webhooks/signature-vectors.ts";
+import { type SignatureRejectReason, type WebhookSignatureTestVector } from "#webhooks/signature-vectors.ts";
 
-const ExpectEnum = defineGraphqlEnum<SignatureVector["expect"]>("SignatureExpectation", {
+const ExpectEnum = defineGraphqlEnum<WebhookSignatureTestVector["expect"]>("SignatureExpectation", {
   description: "The result expected of a signature verifier.",
   values: {
     accept: "The verifier must accept the request.",
@@ -81,7 +81,7 @@ const Live = builder.objectRef<LiveSignatureFixture>("SignatureLiveFixture").imp
   }),
 });
 
-const Vector = builder.objectRef<SignatureVector>("SignatureVector").implement({
+const Vector = builder.objectRef<WebhookSignatureTestVector>("SignatureVector").implement({
   description:
     "A request signed with a public test secret, and the result expected of a verifier. The vectors are " +
     "the same for all endpoints and versions.",

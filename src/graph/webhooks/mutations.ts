@@ -15,7 +15,7 @@ import {
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
-  sendTestPing,
+  sendTestPingToEndpoint,
   updateEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
 import {
@@ -286,7 +286,7 @@ defineMutation({
   failures: [...existingEndpointMutationKind.failures, "webhook_endpoint_disabled"],
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
-  run: sendTestPing,
+  run: sendTestPingToEndpoint,
 });
 
 defineMutation({

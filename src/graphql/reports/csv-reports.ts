@@ -14,7 +14,7 @@ import {
   toFunnelCsvRow,
   toDeliveryHealthCsvRow,
 } from "./csv-rows.ts";
-import { addMajorAmountCells, type CsvRow as Row, getMajorAmountColumns } from "./csv-table.ts";
+import { addMajorAmountCells, type CsvReportRow as Row, getMajorAmountColumns } from "./csv-table.ts";
 
 export interface CsvReportDefinition {
   readonly document: DocumentNode;

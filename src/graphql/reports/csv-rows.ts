@@ -1,5 +1,5 @@
 /** Converts entries of reports that contain nested lists to rows of a CSV table. */
-import type { CsvRow } from "./csv-table.ts";
+import type { CsvReportRow } from "./csv-table.ts";
 
 export const outcomeColumns = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];
 export const cancellationColumns = [
@@ -29,13 +29,13 @@ interface FunnelOutcome {
   readonly sessions: number;
 }
 
-export type FunnelBucketRow = CsvRow & { readonly outcomes: readonly FunnelOutcome[] };
+export type FunnelBucketRow = CsvReportRow & { readonly outcomes: readonly FunnelOutcome[] };
 
 /**
  * Builds the CSV row for one part of the period (for example a day) of the report on the steps from cart to
  * order. Each outcome of a checkout has its own column; the value is 0 if the outcome did not occur.
  */
-export function toFunnelCsvRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvRow {
+export function toFunnelCsvRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvReportRow {
   const counts = new Map(
     found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
   );
@@ -47,11 +47,11 @@ export function toFunnelCsvRow({ outcomes: found, ...bucket }: FunnelBucketRow):
   };
 }
 
-export type DeliveryHealthBucketRow = CsvRow & {
+export type DeliveryHealthBucketRow = CsvReportRow & {
   readonly failuresByCode: readonly { readonly code: string; readonly count: number }[];
 };
 
-export function toDeliveryHealthCsvRow({ failuresByCode, ...bucket }: DeliveryHealthBucketRow): CsvRow {
+export function toDeliveryHealthCsvRow({ failuresByCode, ...bucket }: DeliveryHealthBucketRow): CsvReportRow {
   const counts = new Map(failuresByCode.map(({ code, count }) => [code, count]));
   return {
     ...bucket,
@@ -70,6 +70,6 @@ export interface BuyerCohortRow {
  * Returns the CSV rows of a cohort, the buyers whose first orders were in the same month: one row for that
  * month, and one row for each later month.
  */
-export function toBuyerCohortCsvRows({ later, ...first }: BuyerCohortRow): readonly CsvRow[] {
+export function toBuyerCohortCsvRows({ later, ...first }: BuyerCohortRow): readonly CsvReportRow[] {
   return [first, ...later].map((row) => Object.assign({ firstMonth: first.month }, row));
 }

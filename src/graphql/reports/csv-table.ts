@@ -9,10 +9,10 @@ interface DecimalCell {
   readonly decimal: string;
 }
 
-export type CsvCell = string | number | boolean | null | DecimalCell;
+export type CsvReportCell = string | number | boolean | null | DecimalCell;
 
 /** One row of a table: the cells by the name of their column. */
-export type CsvRow = Readonly<Record<string, CsvCell>>;
+export type CsvReportRow = Readonly<Record<string, CsvReportCell>>;
 
 const minorSuffix = /Minor$/;
 
@@ -27,7 +27,7 @@ export function getMajorAmountColumns(columns: readonly string[]): readonly stri
 }
 
 /** Adds amounts in major units to a row: the cells of the columns that `getMajorAmountColumns` returns. */
-export function addMajorAmountCells(row: CsvRow): CsvRow {
+export function addMajorAmountCells(row: CsvReportRow): CsvReportRow {
   const currency = row["currency"];
   if (typeof currency !== "string") return row;
   const exponent = getCurrencyExponent(currency);
@@ -62,7 +62,7 @@ const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 const special = /[",\r\n]/;
 
 /** Writes rows as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are escaped. */
-export function toCsv(columns: readonly string[], rows: readonly CsvRow[]): string {
+export function formatCsvReport(columns: readonly string[], rows: readonly CsvReportRow[]): string {
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
   return lines.map((cells) => `${cells.map(toField).join(",")}\r\n`).join("");
 }
@@ -71,7 +71,7 @@ export function toCsv(columns: readonly string[], rows: readonly CsvRow[]): stri
  * Writes one cell of a CSV row; null becomes an empty cell. Numbers are not escaped, even if they begin with
  * a minus sign, because they come from this service and not from a buyer.
  */
-function toField(cell: CsvCell): string {
+function toField(cell: CsvReportCell): string {
   if (cell === null) return "";
   if (typeof cell === "object") return cell.decimal;
   if (typeof cell !== "string") return String(cell);

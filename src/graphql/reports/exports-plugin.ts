@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import type { FastifyPluginAsync } from "fastify";
 import { createFailure } from "#foundation/failure.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
-import { createGraphContext, type GraphServices } from "#graph/context.ts";
+import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { openExportFile } from "#graph/reports/export-file.ts";
 import {
   getRateLimitAddressKey,
@@ -17,7 +17,7 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { parseByteRange } from "./byte-range.ts";
 
 export interface ExportsPluginOptions {
-  readonly services: GraphServices;
+  readonly services: GraphqlServices;
   readonly authentication: InternalTokenAuthentication;
 }
 
@@ -37,7 +37,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
         message: "The path must be /exports/ID.ndjson, with the export's id.",
       });
     const client = getRateLimitAddressKey(request);
-    const context = createGraphContext(services, { viewer, requestId: request.id, client });
+    const context = createGraphqlContext(services, { viewer, requestId: request.id, client });
     const { sizeBytes, read } = await openExportFile(context, id);
     const etag = `"${id}"`;
     const { range, "if-range": condition } = request.headers;

@@ -8,9 +8,9 @@ import { type Failure, createFailure, type FailureDetail, toFailure } from "#fou
 import { isCalendarDay } from "#foundation/period.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { reportFileRowsMax } from "#graph/limits.ts";
-import { createGraphContext, type GraphServices } from "#graph/context.ts";
-import { PublicError } from "#mesh/public-error.ts";
-import type { DocumentRunner } from "#mesh/run.ts";
+import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
+import { PublicGraphqlError } from "#mesh/public-error.ts";
+import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
@@ -18,11 +18,11 @@ import {
 } from "#graphql/authenticate.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
-import { type CsvRow, toCsv } from "./csv-table.ts";
+import { type CsvReportRow, formatCsvReport } from "./csv-table.ts";
 
 export interface ReportsPluginOptions {
-  readonly run: DocumentRunner;
-  readonly services: GraphServices;
+  readonly run: GraphqlDocumentRunner;
+  readonly services: GraphqlServices;
   readonly authentication: InternalTokenAuthentication;
 }
 
@@ -46,7 +46,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
       // Requests one row more than the file may have: if this row is returned, the report has more rows than
       // fit into the file.
       const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
-      const context = createGraphContext(services, {
+      const context = createGraphqlContext(services, {
         viewer,
         requestId: request.id,
         client: getRateLimitAddressKey(request),
@@ -61,7 +61,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
         .header("x-truncated", String(isTruncated))
         .header("content-disposition", `attachment; filename="${fileNameOf(name, given)}.csv"`)
         .type("text/csv; charset=utf-8")
-        .send(toCsv(report.columns, rows));
+        .send(formatCsvReport(report.columns, rows));
     },
   );
   registerMethodNotAllowedRoute(server, "/reports/:file", ["GET"]);
@@ -105,10 +105,10 @@ const getRowsMax = (
 
 /** Keeps only the first `rowsMax` rows of each list of the report. */
 function limitRows(
-  rows: readonly CsvRow[],
+  rows: readonly CsvReportRow[],
   { listColumn = "" }: CsvReportDefinition,
   rowsMax = Number.POSITIVE_INFINITY,
-): { readonly rows: readonly CsvRow[]; readonly isTruncated: boolean } {
+): { readonly rows: readonly CsvReportRow[]; readonly isTruncated: boolean } {
   const counts = new Map<unknown, number>();
   const kept = rows.filter((row) => {
     const count = (counts.get(row[listColumn]) ?? 0) + 1;
@@ -155,7 +155,7 @@ function toVariable(rule: Rule, value: string): string | number {
 function toQueryFailure(error: GraphQLError): Failure {
   // If a custom GraphQL scalar refused the value, the cause of the GraphQL error is the failure that the
   // scalar threw.
-  const raised = error instanceof PublicError ? error.cause : error;
+  const raised = error instanceof PublicGraphqlError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
   if (details === undefined) return failure;

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { type Failure, toFailure } from "#foundation/failure.ts";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import type { MeshDevPlugin } from "#mesh/run.ts";
 
 /** The exports of the module that the plugin's option `contexts` names. */
@@ -14,7 +14,7 @@ export interface MeshDevContextModule {
    * Creates the GraphQL context for a caller with the given `Authorization` header. Throws a `Failure` if the
    * token in the header is not valid.
    */
-  readonly createMeshDevContext: (authorization: string) => Promise<GraphContext>;
+  readonly createMeshDevContext: (authorization: string) => Promise<GraphqlContext>;
 }
 
 interface Options {
@@ -28,10 +28,10 @@ interface Options {
 }
 
 /**
- * The context that Mesh's own server creates for a request under `mesh dev`. The fields of `GraphContext` are
- * undefined until this plugin has found the caller.
+ * The context that Mesh's own server creates for a request under `mesh dev`. The fields of `GraphqlContext`
+ * are undefined until this plugin has found the caller.
  */
-export interface MeshDevContext extends Partial<GraphContext> {
+export interface MeshDevContext extends Partial<GraphqlContext> {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /**
    * The failure because of which the caller's credentials are refused; undefined if the credentials are valid

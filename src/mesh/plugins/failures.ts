@@ -5,13 +5,22 @@
  */
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import type { GraphContext } from "#graph/context.ts";
+import type { GraphqlContext } from "#graph/context.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
-import { type DocumentExecutor, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
-import { toGraphqlError, getFailureOfError, getFailuresOfResult, PublicError } from "#mesh/public-error.ts";
+import {
+  type GraphqlDocumentExecutor,
+  type GraphqlExecutionPolicyArgs,
+  createGraphqlExecutionPolicyPlugin,
+} from "#mesh/run.ts";
+import {
+  toGraphqlError,
+  getFailureOfError,
+  getFailuresOfResult,
+  PublicGraphqlError,
+} from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createExecutionPolicyPlugin((args, execute) => (input): ReturnType<DocumentExecutor> => {
+  createGraphqlExecutionPolicyPlugin((args, execute) => (input): ReturnType<GraphqlDocumentExecutor> => {
     try {
       const running = execute(input);
       return running instanceof Promise
@@ -25,15 +34,15 @@ export default (): Plugin =>
     }
   });
 
-const toFailedResult = (error: unknown, args: ExecutionPolicyArgs): ExecutionResult =>
+const toFailedResult = (error: unknown, args: GraphqlExecutionPolicyArgs): ExecutionResult =>
   convertErrors({ errors: [toGraphqlError(error)] }, args);
 
 function convertErrors(
   result: ExecutionResult,
-  { document, contextValue, schema }: ExecutionPolicyArgs,
+  { document, contextValue, schema }: GraphqlExecutionPolicyArgs,
 ): ExecutionResult {
   if (result.errors === undefined) return result;
-  const { requestId, publicUrl, viewer }: Partial<GraphContext> = contextValue;
+  const { requestId, publicUrl, viewer }: Partial<GraphqlContext> = contextValue;
   const suggests = viewer?.kind === "internal" && viewer.role !== "storefront";
   // Under `mesh dev`, the context has no request id and no public URL, so empty texts replace them.
   const bodyContext = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
@@ -44,6 +53,8 @@ function convertErrors(
     : getFailuresOfResult(result, { suggests, schema });
   return {
     ...result,
-    errors: failures.map((failure, index) => new PublicError(failure, bodyContext, result.errors?.[index])),
+    errors: failures.map(
+      (failure, index) => new PublicGraphqlError(failure, bodyContext, result.errors?.[index]),
+    ),
   };
 }

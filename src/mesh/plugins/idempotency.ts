@@ -6,21 +6,25 @@
  */
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { getCredentialId } from "#access/viewer.ts";
+import { getCredentialIdOfViewer } from "#access/viewer.ts";
 import type { IdempotentRequest } from "#database/idempotency.ts";
 import { Failure, createFailure } from "#foundation/failure.ts";
-import { copyContextForTransaction, type GraphContext } from "#graph/context.ts";
+import { copyGraphqlContextForTransaction, type GraphqlContext } from "#graph/context.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
 import {
   createDocumentFingerprint,
   getIdempotencyKeyOfMutation,
   runMutationPreparations,
 } from "#mesh/idempotent-document.ts";
-import { getDocumentRequirements } from "#mesh/operation-security.ts";
-import { type DocumentExecutor, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
+import { getGraphqlDocumentRequirements } from "#mesh/operation-security.ts";
+import {
+  type GraphqlDocumentExecutor,
+  type GraphqlExecutionPolicyArgs,
+  createGraphqlExecutionPolicyPlugin,
+} from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createExecutionPolicyPlugin((args, execute): DocumentExecutor | undefined => {
+  createGraphqlExecutionPolicyPlugin((args, execute): GraphqlDocumentExecutor | undefined => {
     const { schema, document, operationName, contextValue } = args;
     if (
       contextValue.viewer === undefined ||
@@ -30,20 +34,29 @@ export default (): Plugin =>
     if (!isServiceDocument(document)) return runOnceByArgument(args, execute);
     const { once } = contextValue;
     if (once !== null) return (input) => runOnce(once, input, execute);
-    return getDocumentRequirements(schema, document)?.isIdempotent === true ? refuseWithoutKey : undefined;
+    return getGraphqlDocumentRequirements(schema, document)?.isIdempotent === true
+      ? refuseWithoutKey
+      : undefined;
   });
 
-const refuseWithoutKey: DocumentExecutor = () => {
+const refuseWithoutKey: GraphqlDocumentExecutor = () => {
   throw createFailure("idempotency_key_required");
 };
 
-function runOnceByArgument(args: ExecutionPolicyArgs, execute: DocumentExecutor): DocumentExecutor {
+function runOnceByArgument(
+  args: GraphqlExecutionPolicyArgs,
+  execute: GraphqlDocumentExecutor,
+): GraphqlDocumentExecutor {
   return async (input) => {
     const key = getIdempotencyKeyOfMutation(args);
     if (key === undefined) return execute(input);
     const { viewer } = args.contextValue;
     if (viewer.kind !== "internal") throw createFailure("role_not_allowed");
-    const claim = { ownerId: getCredentialId(viewer), key, fingerprint: createDocumentFingerprint(args) };
+    const claim = {
+      ownerId: getCredentialIdOfViewer(viewer),
+      key,
+      fingerprint: createDocumentFingerprint(args),
+    };
     return runOnce({ claim, record: asJson, isAnsweredFromRecord: true }, input, execute);
   };
 }
@@ -57,16 +70,16 @@ const asJson: IdempotentRequest<ExecutionResult>["record"] = (result) => ({
 async function runOnce(
   { claim, record, isAnsweredFromRecord }: IdempotentRequest<ExecutionResult>,
   input: ExecutionArgs,
-  execute: DocumentExecutor,
+  execute: GraphqlDocumentExecutor,
 ): Promise<ExecutionResult> {
-  const context = input.contextValue as GraphContext;
+  const context = input.contextValue as GraphqlContext;
   try {
-    const prepared = await runMutationPreparations(input as ExecutionPolicyArgs);
+    const prepared = await runMutationPreparations(input as GraphqlExecutionPolicyArgs);
     let result: ExecutionResult = { data: null };
     const answer = await context.services.doOnce(claim, async (transaction) => {
       result = await execute({
         ...input,
-        contextValue: { ...copyContextForTransaction(context, transaction), prepared },
+        contextValue: { ...copyGraphqlContextForTransaction(context, transaction), prepared },
       });
       if (result.errors !== undefined) throw new RollbackError(result);
       return record(result);

@@ -5,16 +5,20 @@
 import { type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, createFailure } from "#foundation/failure.ts";
-import { getQueryCostLimit, queryMsMax } from "#graph/limits.ts";
+import { getGraphqlQueryCostLimit, queryMsMax } from "#graph/limits.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
-import { computeOperationCost } from "#mesh/document-cost.ts";
-import { getPreparedDocument } from "#mesh/prepared-document.ts";
-import { type DocumentExecutor, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
+import { computeGraphqlOperationCost } from "#mesh/document-cost.ts";
+import { getPreparedGraphqlDocument } from "#mesh/prepared-document.ts";
+import {
+  type GraphqlDocumentExecutor,
+  type GraphqlExecutionPolicyArgs,
+  createGraphqlExecutionPolicyPlugin,
+} from "#mesh/run.ts";
 import { toGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createExecutionPolicyPlugin((args, execute): DocumentExecutor | undefined => {
+  createGraphqlExecutionPolicyPlugin((args, execute): GraphqlDocumentExecutor | undefined => {
     if (args.contextValue.viewer === undefined || isServiceDocument(args.document)) return undefined;
     return async (input) => {
       requireNoControlCharacters(args);
@@ -25,7 +29,7 @@ export default (): Plugin =>
         extensions: { ...result.extensions, cost },
       });
       try {
-        requireCostWithinLimit(cost);
+        requireQueryCostWithinLimit(cost);
         args.contextValue.services.events.emit("documentExecuted", cost.requested);
         return withCost(await limitTime(args, execute(input)));
       } catch (error) {
@@ -38,9 +42,9 @@ export default (): Plugin =>
  * Computes the cost of a document. If the variables are invalid, returns an error instead of throwing it,
  * because the fault is the client's and not a bug.
  */
-function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
+function tryMeasureCost(args: GraphqlExecutionPolicyArgs): GraphqlQueryCost | GraphQLError {
   try {
-    return measureQueryCost(args);
+    return measureGraphqlQueryCost(args);
   } catch (error) {
     if (error instanceof GraphQLError) return error;
     throw error;
@@ -52,31 +56,34 @@ function tryMeasureCost(args: ExecutionPolicyArgs): QueryCost | GraphQLError {
  * the mutation again, although the first one may have succeeded.
  */
 function limitTime(
-  { document, operationName }: ExecutionPolicyArgs,
-  running: ReturnType<DocumentExecutor>,
-): ReturnType<DocumentExecutor> {
+  { document, operationName }: GraphqlExecutionPolicyArgs,
+  running: ReturnType<GraphqlDocumentExecutor>,
+): ReturnType<GraphqlDocumentExecutor> {
   const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
   return running instanceof Promise && !isMutation ? withinTime(running) : running;
 }
 
 /** The cost of a document, and the maximum cost for the caller's role, both in points. */
-export interface QueryCost {
+export interface GraphqlQueryCost {
   readonly requested: number;
   readonly limit: number;
 }
 
 /** Returns the cost of the operation that a document runs, and the cost limit of the caller. */
-export const measureQueryCost = (args: Omit<ExecutionPolicyArgs, "rootValue">): QueryCost => ({
-  requested: getPreparedDocument(args.document)?.measureCost(args) ?? computeOperationCost(args),
-  limit: getQueryCostLimit(args.contextValue),
+export const measureGraphqlQueryCost = (
+  args: Omit<GraphqlExecutionPolicyArgs, "rootValue">,
+): GraphqlQueryCost => ({
+  requested:
+    getPreparedGraphqlDocument(args.document)?.measureCost(args) ?? computeGraphqlOperationCost(args),
+  limit: getGraphqlQueryCostLimit(args.contextValue),
 });
 
 /** Throws 400 `malformed_request` with cost and limit if the cost of a document is above the limit. */
-export function requireCostWithinLimit(cost: QueryCost): void {
+export function requireQueryCostWithinLimit(cost: GraphqlQueryCost): void {
   if (cost.requested > cost.limit) throw tooExpensive(cost);
 }
 
-function tooExpensive({ requested, limit }: QueryCost): Failure {
+function tooExpensive({ requested, limit }: GraphqlQueryCost): Failure {
   const message = `The query costs ${requested} points; the limit is ${limit}. Select fewer items or fields.`;
   return createFailure("malformed_request", {
     message,

@@ -6,14 +6,14 @@
  */
 import type { Plugin } from "graphql-yoga";
 import { Failure, createFailure } from "#foundation/failure.ts";
-import { getDocumentRequirements, requireDocumentAccess } from "#mesh/operation-security.ts";
-import type { ExecutionPolicyArgs } from "#mesh/run.ts";
-import { PublicError } from "#mesh/public-error.ts";
+import { getGraphqlDocumentRequirements, requireDocumentAccess } from "#mesh/operation-security.ts";
+import type { GraphqlExecutionPolicyArgs } from "#mesh/run.ts";
+import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { MeshDevContext } from "./caller.ts";
 
 export default (): Plugin => ({
   onExecute: ({ args, setExecuteFn }) => {
-    const refusal = findAccessError(args as unknown as ExecutionPolicyArgs);
+    const refusal = findAccessError(args as unknown as GraphqlExecutionPolicyArgs);
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
@@ -22,7 +22,7 @@ export default (): Plugin => ({
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
-    const refusal = findAccessError(args as unknown as ExecutionPolicyArgs);
+    const refusal = findAccessError(args as unknown as GraphqlExecutionPolicyArgs);
     if (refusal !== undefined) setResultAndStopExecution({ errors: [refusal] });
   },
 });
@@ -32,11 +32,11 @@ function findAccessError({
   document,
   operationName,
   contextValue,
-}: ExecutionPolicyArgs): PublicError | undefined {
+}: GraphqlExecutionPolicyArgs): PublicGraphqlError | undefined {
   const { viewer, refusal, requestId, publicUrl }: MeshDevContext = contextValue;
   try {
     if (viewer === undefined) throw refusal ?? createFailure("credentials_missing");
-    const requirements = getDocumentRequirements(schema, document, operationName);
+    const requirements = getGraphqlDocumentRequirements(schema, document, operationName);
     if (requirements !== null) requireDocumentAccess(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
@@ -46,6 +46,6 @@ function findAccessError({
       error instanceof Failure
         ? error
         : createFailure("malformed_request", { message: error instanceof Error ? error.message : "" });
-    return new PublicError(failure, { requestId: requestId ?? "", publicUrl: publicUrl ?? "" });
+    return new PublicGraphqlError(failure, { requestId: requestId ?? "", publicUrl: publicUrl ?? "" });
   }
 }

@@ -7,17 +7,21 @@ import { type ExecutionResult, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { isTracingEnabled, type Span, type SpanOptions, runInChildSpan } from "#foundation/tracing.ts";
 import { isServiceDocument } from "#mesh/contract-schema.ts";
-import { getRootFields } from "#mesh/idempotent-document.ts";
-import { type ExecutionPolicy, type ExecutionPolicyArgs, createExecutionPolicyPlugin } from "#mesh/run.ts";
+import { getGraphqlRootFields } from "#mesh/idempotent-document.ts";
+import {
+  type GraphqlExecutionPolicy,
+  type GraphqlExecutionPolicyArgs,
+  createGraphqlExecutionPolicyPlugin,
+} from "#mesh/run.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
 
 /**
  * Creates the plugin. Without tracing, the plugin has no hooks. Whether tracing is on is already known here,
  * because tracing is started before GraphQL Mesh is opened.
  */
-export default (): Plugin => (isTracingEnabled() ? createExecutionPolicyPlugin(traceExecution) : {});
+export default (): Plugin => (isTracingEnabled() ? createGraphqlExecutionPolicyPlugin(traceExecution) : {});
 
-const traceExecution: ExecutionPolicy = (args, execute) => {
+const traceExecution: GraphqlExecutionPolicy = (args, execute) => {
   if (isServiceDocument(args.document)) return undefined;
   const start = createSpanOptions(args);
   return (input) =>
@@ -29,10 +33,12 @@ const traceExecution: ExecutionPolicy = (args, execute) => {
     );
 };
 
-function createSpanOptions({ document, operationName }: ExecutionPolicyArgs): SpanOptions {
+function createSpanOptions({ document, operationName }: GraphqlExecutionPolicyArgs): SpanOptions {
   const operation = getOperationAST(document, operationName);
   const fields = operation
-    ? [...new Set(getRootFields(operation.selectionSet, document).map(({ name }) => name.value))].toSorted()
+    ? [
+        ...new Set(getGraphqlRootFields(operation.selectionSet, document).map(({ name }) => name.value)),
+      ].toSorted()
     : [];
   const type = operation?.operation ?? "query";
   return {

@@ -3,7 +3,7 @@
  * messages name the field as people in the address's country name it, for example "ZIP code".
  */
 import type { FailureDetail } from "#foundation/failure.ts";
-import { getAddressFieldLabel, getAddressFieldNoun, postalCodeExample } from "./address-labels.ts";
+import { getAddressFieldLabel, getAddressFieldNoun, findPostalCodePlaceholder } from "./address-labels.ts";
 import { formatCountryName } from "./amounts.ts";
 import type { AddressFormFieldName } from "./checkout-services.ts";
 import { type TranslatedText, fillPlaceholders, type CheckoutLanguage, getTextInLanguage } from "./texts.ts";
@@ -84,7 +84,7 @@ interface FaultyField {
   readonly language: CheckoutLanguage;
 }
 
-export interface FieldFaultMessages {
+export interface AddressFieldFaultMessages {
   /**
    * The error message that the checkout page shows beside an address field, where the field's label is
    * visible.
@@ -97,7 +97,10 @@ export interface FieldFaultMessages {
   readonly summary: string;
 }
 
-export function getAddressFieldFaultMessages({ code }: FailureDetail, at: FaultyField): FieldFaultMessages {
+export function getAddressFieldFaultMessages(
+  { code }: FailureDetail,
+  at: FaultyField,
+): AddressFieldFaultMessages {
   const { field, country, language } = at;
   const rule = code === "too_short" ? "required" : code;
   const opposite = { ...at, field: field === "postalCode" ? "regionCode" : "postalCode" } as const;
@@ -107,7 +110,7 @@ export function getAddressFieldFaultMessages({ code }: FailureDetail, at: Faulty
     otherLabel: getAddressFieldLabel(opposite),
     otherNoun: getAddressFieldNoun(opposite),
     country: formatCountryName(country, language),
-    example: postalCodeExample(country) ?? "",
+    example: findPostalCodePlaceholder(country) ?? "",
   };
   const fill = (texts: TranslatedText, more: Readonly<Record<string, string>> = {}): string =>
     fillPlaceholders(getTextInLanguage(texts, language), { ...parts, ...more });

@@ -200,4 +200,5 @@ const postalCodeExamples = new Map(
     .split(", ")
     .map((entry) => [entry.slice(0, 2), entry.slice(3)] as const),
 );
-export const postalCodeExample = (country: string): string | undefined => postalCodeExamples.get(country);
+export const findPostalCodePlaceholder = (country: string): string | undefined =>
+  postalCodeExamples.get(country);

@@ -1,17 +1,17 @@
 /** Renders the form for the delivery address, with the fields that the country of the address needs. */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatCountryName } from "./amounts.ts";
 import { type AddressFormLayout, getAddressFormLayout } from "#commerce/addresses/address-country.ts";
 import type { AddressFormFieldName, EnteredAddress } from "./checkout-services.ts";
-import { type FieldFaultMessages, getAddressFieldFaultMessages } from "./address-faults.ts";
+import { type AddressFieldFaultMessages, getAddressFieldFaultMessages } from "./address-faults.ts";
 import { getAddressFieldLabel, hasNumericPostalCode } from "./address-labels.ts";
 import { isMainLanguageOfCountry } from "./saved-address-view.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 import type { CheckoutLanguage } from "./texts.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 
-export interface FormFieldFault extends FieldFaultMessages {
+export interface AddressFormFieldFault extends AddressFieldFaultMessages {
   readonly field: string;
 }
 
@@ -20,7 +20,7 @@ export const getAddressFieldElementId = (name: string): string => `address-${nam
 
 function addressForms(
   { countryCode }: EnteredAddress,
-  { session }: Pick<CheckoutVisit, "session">,
+  { session }: Pick<CheckoutPageVisit, "session">,
 ): AddressFormLayout & { country: string } {
   const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
   const country = isOffered
@@ -38,8 +38,8 @@ function addressForms(
 function fieldFaults(
   details: readonly FailureDetail[],
   { language, country }: { readonly language: CheckoutLanguage; readonly country: string },
-): FormFieldFault[] {
-  const found = new Map<string, FormFieldFault>();
+): AddressFormFieldFault[] {
+  const found = new Map<string, AddressFormFieldFault>();
   for (const detail of details) {
     const field = detail.field.slice(detail.field.lastIndexOf("/") + 1);
     if (!found.has(field) && isPart(field))
@@ -52,14 +52,14 @@ function fieldFaults(
  * True if the address form also asks for an e-mail address: the checkout session has none, or another browser
  * than before continues the checkout.
  */
-const isEmailAsked = ({ session, isHolder }: CheckoutVisit): boolean =>
+const isEmailAsked = ({ session, isHolder }: CheckoutPageVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
 /**
  * Returns the fields of the typed address that the form of its country has. Leaves out all other fields; a
  * missing field becomes an empty text.
  */
-export function selectRequiredAddressFields(typed: EnteredAddress, visit: CheckoutVisit): EnteredAddress {
+export function selectRequiredAddressFields(typed: EnteredAddress, visit: CheckoutPageVisit): EnteredAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
     countryCode: typed.countryCode ?? country,
@@ -68,11 +68,14 @@ export function selectRequiredAddressFields(typed: EnteredAddress, visit: Checko
 }
 
 /** Returns the e-mail address that the buyer typed; undefined if the address form does not ask for one. */
-export const getEnteredContactEmail = (typed: EnteredAddress, visit: CheckoutVisit): string | undefined =>
+export const getEnteredContactEmail = (typed: EnteredAddress, visit: CheckoutPageVisit): string | undefined =>
   isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
 
 /** Returns the faults of a typed address, in the order of the form's fields. */
-export function findEnteredAddressFaults(typed: EnteredAddress, visit: CheckoutVisit): FormFieldFault[] {
+export function findEnteredAddressFaults(
+  typed: EnteredAddress,
+  visit: CheckoutPageVisit,
+): AddressFormFieldFault[] {
   const requiredParts = selectRequiredAddressFields(typed, visit);
   const missing: FailureDetail[] =
     getEnteredContactEmail(typed, visit) === ""
@@ -114,15 +117,15 @@ export function readEnteredAddress(form: URLSearchParams): EnteredAddress {
 
 interface AddressShown {
   readonly typed: EnteredAddress;
-  readonly faults: readonly FormFieldFault[];
+  readonly faults: readonly AddressFormFieldFault[];
   /** True if the buyer has just changed the country: the country field then gets the focus. */
   readonly isCountryNew: boolean;
 }
 
 export function renderAddressForm(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   { typed, faults, isCountryNew }: AddressShown,
-): Markup {
+): HtmlMarkup {
   const { say, session, path, isHolder } = visit;
   // If the buyer has typed nothing yet, the form is filled with the saved address, but only in the browser in
   // which this address was entered.
@@ -202,9 +205,9 @@ interface CountryShown {
  * "Continue" button comes before the button that changes the country.
  */
 function countryView(
-  { say, session, language }: CheckoutVisit,
+  { say, session, language }: CheckoutPageVisit,
   { country, fault, isFocused }: CountryShown,
-): Markup {
+): HtmlMarkup {
   const names = session.countries
     .map((code) => ({ code, name: formatCountryName(code, language) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
@@ -254,14 +257,14 @@ const autocompletes: Partial<Record<AddressFormFieldName, string>> = {
 const types: Partial<Record<AddressFormFieldName, string>> = { phone: "tel", email: "email" };
 
 interface FieldShown {
-  readonly visit: CheckoutVisit;
+  readonly visit: CheckoutPageVisit;
   readonly value: string;
   readonly fault: string | undefined;
   readonly regions: AddressFormLayout["regions"];
   readonly country: string;
 }
 
-function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], shown: FieldShown): Markup {
+function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], shown: FieldShown): HtmlMarkup {
   const { visit, value, fault, country } = shown;
   const { say, language } = visit;
   const id = getAddressFieldElementId(name);
@@ -286,12 +289,12 @@ function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], sh
  * Returns the HTML attribute that makes a phone show a suitable keyboard for the postal code: for digits, or
  * for capital letters. Returns undefined for all other address fields.
  */
-function keyboardFor(name: AddressFormFieldName, country: string): Markup | undefined {
+function keyboardFor(name: AddressFormFieldName, country: string): HtmlMarkup | undefined {
   if (name !== "postalCode") return undefined;
   return hasNumericPostalCode(country) ? html` inputmode="numeric"` : html` autocapitalize="characters"`;
 }
 
-function regionView(shared: Markup, { visit, value, regions, country }: FieldShown): Markup {
+function regionView(shared: HtmlMarkup, { visit, value, regions, country }: FieldShown): HtmlMarkup {
   const isLocal = isMainLanguageOfCountry(country, visit.language);
   return html`<select${shared}>
     <option value="">${visit.say("choose")}</option>
@@ -304,7 +307,7 @@ function regionView(shared: Markup, { visit, value, regions, country }: FieldSho
   </select>`;
 }
 
-const described = (id: string, fault: string | undefined): Markup => {
+const described = (id: string, fault: string | undefined): HtmlMarkup => {
   const hint = id === getAddressFieldElementId("phone") ? `${id}-hint ` : "";
   return html`${fault === undefined ? undefined : html` aria-invalid="true"`}
   aria-describedby="${hint}${id}-fault"`;
@@ -314,5 +317,5 @@ const described = (id: string, fault: string | undefined): Markup => {
  * Renders the element for the error message of a field. The element is also rendered, empty, if the field has
  * no error, so that the page's script can write a message into it.
  */
-const faultView = (id: string, fault: string | undefined): Markup =>
+const faultView = (id: string, fault: string | undefined): HtmlMarkup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;

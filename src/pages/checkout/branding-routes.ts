@@ -4,12 +4,12 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
-import { findLogoByHash } from "#commerce/merchants/branding.ts";
+import { findMerchantLogoByHash } from "#commerce/merchants/branding.ts";
 import type { Database } from "#database/connect.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { getBasePath } from "#pages/shared/assets.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { CheckoutPageMerchant } from "./documents.ts";
 
 const logoPath = "/checkout-logo/:hash";
@@ -34,7 +34,7 @@ export function registerBrandingRoutes(
     logoPath,
     { onRequest: limitAddress },
     async ({ params: { hash } }, reply) => {
-      const file = /^[0-9a-f]{64}$/.test(hash) ? await findLogoByHash(db, hash) : undefined;
+      const file = /^[0-9a-f]{64}$/.test(hash) ? await findMerchantLogoByHash(db, hash) : undefined;
       if (file === undefined) throw createFailure("route_not_found");
       return reply.headers(headers).type(file.logoType).send(file.logo);
     },
@@ -70,7 +70,7 @@ export const getBrandStyleSheetPaths = (
  * Renders the merchant's logo; undefined if the merchant has none. Screen readers skip the image, because the
  * page shows the merchant's name beside it.
  */
-export function renderMerchantLogo({ branding }: CheckoutPageMerchant): Markup | undefined {
+export function renderMerchantLogo({ branding }: CheckoutPageMerchant): HtmlMarkup | undefined {
   if (branding === null || branding.logo === null) return undefined;
   const { url, width, height } = branding.logo;
   return html`<img

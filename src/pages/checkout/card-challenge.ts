@@ -12,7 +12,7 @@ import { getSubmittedForm } from "#http/body.ts";
 import { formatAmount } from "./amounts.ts";
 import { parseCheckoutBrowserIdentity } from "./cookies.ts";
 import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
-import { type CheckoutPageContext, type CheckoutVisit, sendCheckoutPage } from "./visit.ts";
+import { type CheckoutPageContext, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
 
 /**
  * Returns true if the payment of the checkout session waits for the buyer's confirmation to the bank, and
@@ -22,7 +22,7 @@ export const hasOpenCardChallenge = async ({
   session,
   isHolder,
   pageContext,
-}: CheckoutVisit): Promise<boolean> =>
+}: CheckoutPageVisit): Promise<boolean> =>
   session.status === "processing" && isHolder && isChallengeOpen(pageContext, session.id);
 
 async function isChallengeOpen({ services }: CheckoutPageContext, sessionId: string): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function mustOpenCardChallengePage(
   return timingSafeEqual(page.holderDigest, digest) && isChallengeOpen(pageContext, page.sessionId);
 }
 
-export async function sendCardChallengePage(visit: CheckoutVisit): Promise<FastifyReply> {
+export async function sendCardChallengePage(visit: CheckoutPageVisit): Promise<FastifyReply> {
   const { session, say, language, locale, path, reply, pageContext } = visit;
   if (!(await hasOpenCardChallenge(visit))) return reply.redirect(path, 303);
   const parts = { amount: formatAmount(session.amountTotal, locale), merchant: session.merchant.name };
@@ -73,7 +73,7 @@ const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
  * Records the buyer's answer to the bank's question, unless it was answered before, and redirects to the
  * checkout page.
  */
-export async function recordCardChallengeAnswer(visit: CheckoutVisit): Promise<FastifyReply> {
+export async function recordCardChallengeAnswer(visit: CheckoutPageVisit): Promise<FastifyReply> {
   const { session, path, reply, request, pageContext } = visit;
   const { db, clock, events } = pageContext.services;
   const answer = getSubmittedForm(request).get("answer") ?? "";

@@ -4,7 +4,7 @@
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test-cards.ts";
 import type { CheckoutTextName, CheckoutTranslator } from "./texts.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 
 export const cardFields = ["cardNumber", "cardExpiry", "cardCvc", "cardName"] as const;
 export type CardField = (typeof cardFields)[number];
@@ -65,7 +65,7 @@ export function parseCardForm(
  * the language of the page.
  */
 export const parseSubmittedCardForm = (
-  { say, pageContext }: CheckoutVisit,
+  { say, pageContext }: CheckoutPageVisit,
   form: URLSearchParams,
 ): CardFormResult => parseCardForm(form, { say, now: pageContext.services.clock.now() });
 
@@ -74,7 +74,7 @@ export const parseSubmittedCardForm = (
  * part of the form was refused and the page is shown again.
  */
 export const readEnteredCardWithoutFaults = (
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   form: URLSearchParams,
 ): EnteredCardFields => ({
   ...parseSubmittedCardForm(visit, form).typed,

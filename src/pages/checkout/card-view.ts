@@ -3,16 +3,16 @@
  * with it ends.
  */
 import { testCards } from "#commerce/payments/test-cards.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { CardField, EnteredCardFields } from "./card-form.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 
 /** Returns the id of a card field's HTML element, to which the list of errors links. */
 export const getCardFieldElementId = (field: CardField): string =>
   field.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
 
 /** The HTML attributes of each card field. With the values of `autocomplete`, browsers can fill in the form. */
-const attributes: Readonly<Record<CardField, Markup>> = {
+const attributes: Readonly<Record<CardField, HtmlMarkup>> = {
   cardNumber: html`inputmode="numeric" autocomplete="cc-number" maxlength="23" placeholder="4242 4242 4242
   4242"`,
   cardExpiry: html`inputmode="numeric" autocomplete="cc-exp" maxlength="9" placeholder="12/34"`,
@@ -21,10 +21,10 @@ const attributes: Readonly<Record<CardField, Markup>> = {
 };
 
 export function renderCardFields(
-  { say }: CheckoutVisit,
+  { say }: CheckoutPageVisit,
   { expiry, name, faults }: EnteredCardFields = { expiry: "", name: "", faults: [] },
-): Markup {
-  const field = (key: CardField, value = ""): Markup => {
+): HtmlMarkup {
+  const field = (key: CardField, value = ""): HtmlMarkup => {
     const id = getCardFieldElementId(key);
     const fault = faults.find((one) => one.field === key)?.message;
     return html`<div class="field ${id}">
@@ -52,7 +52,7 @@ export function renderCardFields(
  * Renders the list of test cards. Each has a button that fills in the form; the buttons are shown only if the
  * browser runs scripts.
  */
-const testCardList = (say: CheckoutVisit["say"]): Markup =>
+const testCardList = (say: CheckoutPageVisit["say"]): HtmlMarkup =>
   html`<details class="test-cards">
     <summary><h3>${say("cardList")}</h3></summary>
     <p class="soft">${say("cardListHint")}</p>

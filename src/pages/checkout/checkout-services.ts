@@ -7,19 +7,19 @@ import { parse } from "graphql";
 import type { RateLimitBucket, CheckoutBuyerViewer } from "#access/viewer.ts";
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { Database } from "#database/connect.ts";
-import type { IdempotentRunner } from "#database/idempotency.ts";
+import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
-import { createGraphContext, type GraphServices } from "#graph/context.ts";
+import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { toClientAddressKey } from "#http/caller.ts";
 import { createRateLimitFailure, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
 import { markServiceDocument } from "#mesh/contract-schema.ts";
 import { getFailureOfError } from "#mesh/public-error.ts";
-import type { DocumentRunner } from "#mesh/run.ts";
+import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 
 interface CheckoutDocumentRequest {
   readonly viewer: CheckoutBuyerViewer;
@@ -31,7 +31,7 @@ interface CheckoutDocumentRequest {
  * Executes one compiled GraphQL document and returns the value of its only root field. If the field has an
  * error, throws its failure.
  */
-export type CheckoutDocumentRunner = <Value>(
+export type CheckoutGraphqlDocumentRunner = <Value>(
   request: CheckoutDocumentRequest,
   transaction?: Transaction,
 ) => Promise<Value>;
@@ -75,22 +75,22 @@ export interface CheckoutServices {
    * Decrypts the address and e-mail of a checkout session, which are shown only to the browser that entered
    * them.
    */
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly clock: Clock;
   readonly log: Log;
   readonly publicUrl: string;
   readonly events: InProcessEvents;
-  readonly doOnce: IdempotentRunner;
+  readonly doOnce: IdempotentRequestRunner;
   /** Compiles a GraphQL document that has exactly one root field. */
-  readonly compile: (document: string) => CheckoutDocumentRunner;
+  readonly compile: (document: string) => CheckoutGraphqlDocumentRunner;
   /** Checks an address by the strict rules of its country, and returns its faults. */
   readonly addressFaults: (address: EnteredAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
 }
 
 export interface CheckoutPluginOptions {
-  readonly services: GraphServices;
-  readonly run: DocumentRunner;
+  readonly services: GraphqlServices;
+  readonly run: GraphqlDocumentRunner;
   readonly limiter: RateLimiter;
   readonly log: Log;
 }
@@ -114,15 +114,19 @@ export const createCheckoutServices = ({
 });
 
 /** Executes one GraphQL document of the checkout page with the rights of the checkout session's buyer. */
-function runnerOf(text: string, run: DocumentRunner, services: GraphServices): CheckoutDocumentRunner {
+function runnerOf(
+  text: string,
+  run: GraphqlDocumentRunner,
+  services: GraphqlServices,
+): CheckoutGraphqlDocumentRunner {
   const document = markServiceDocument(parse(text), "A document of the checkout page");
   return async <Value>(
-    { viewer, requestId, variables }: Parameters<CheckoutDocumentRunner>[0],
-    transaction?: Parameters<CheckoutDocumentRunner>[1],
+    { viewer, requestId, variables }: Parameters<CheckoutGraphqlDocumentRunner>[0],
+    transaction?: Parameters<CheckoutGraphqlDocumentRunner>[1],
   ) => {
     const { data, errors } = await run(
       document,
-      createGraphContext(services, { viewer, requestId }, transaction),
+      createGraphqlContext(services, { viewer, requestId }, transaction),
       { variables },
     );
     const [error] = errors ?? [];

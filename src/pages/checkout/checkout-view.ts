@@ -4,11 +4,11 @@
  * checkout are not shown.
  */
 import { randomUUID } from "node:crypto";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatTimeLeft } from "./amounts.ts";
 import {
   renderAddressForm,
-  type FormFieldFault,
+  type AddressFormFieldFault,
   getAddressFieldElementId,
   addressFormId,
 } from "./address-view.ts";
@@ -22,7 +22,7 @@ import { renderCheckoutPageHeader } from "./page-header.ts";
 import { getPromotionReasonMessage } from "./promotion-texts.ts";
 import { renderSavedAddress, renderSavedContactEmail } from "./saved-address-view.ts";
 import { renderOrderSummary } from "./summary-view.ts";
-import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageContent, CheckoutPageVisit } from "./visit.ts";
 
 /**
  * The values with which a page is shown again after a form was refused: the typed values, the errors and a
@@ -31,7 +31,7 @@ import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
 export interface RefusedCheckoutFormState {
   /** The address that the buyer has typed; if set, the page shows the address form with it. */
   readonly typed?: EnteredAddress;
-  readonly fieldFaults?: readonly FormFieldFault[];
+  readonly fieldFaults?: readonly AddressFormFieldFault[];
   readonly isCountryNew?: boolean;
   readonly contact?: string;
   readonly contactFault?: string;
@@ -44,7 +44,7 @@ export interface RefusedCheckoutFormState {
 }
 
 export function renderCheckoutPage(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   shown: RefusedCheckoutFormState = {},
 ): CheckoutPageContent {
   const { session, say, language } = visit;
@@ -71,14 +71,14 @@ export function renderCheckoutPage(
 
 /** Renders the form for promotion codes, but only in the browser that may change the checkout session. */
 function promotionOf(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   { code, codeFault }: RefusedCheckoutFormState,
-): Markup | undefined {
+): HtmlMarkup | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
 }
 
-function stepsView(visit: CheckoutVisit, shown: RefusedCheckoutFormState): Markup {
+function stepsView(visit: CheckoutPageVisit, shown: RefusedCheckoutFormState): HtmlMarkup {
   const { session, say, isHolder } = visit;
   const isTyping = isAddressOpen(visit, shown);
   const address = html`<section class="step" aria-labelledby="address-heading">
@@ -104,7 +104,7 @@ function stepsView(visit: CheckoutVisit, shown: RefusedCheckoutFormState): Marku
   ${renderPaymentForm(visit, { key: randomUUID(), optionId: shown.optionId, card: shown.card })}`;
 }
 
-function isAddressOpen(visit: CheckoutVisit, { typed }: RefusedCheckoutFormState): boolean {
+function isAddressOpen(visit: CheckoutPageVisit, { typed }: RefusedCheckoutFormState): boolean {
   const { session, isHolder } = visit;
   const isNeeded = session.cart.address === null && needsDelivery(session.cart);
   return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
@@ -114,14 +114,14 @@ function isAddressOpen(visit: CheckoutVisit, { typed }: RefusedCheckoutFormState
  * True if the buyer has followed the link "Change" beside the address or the contact data. The page then
  * shows the form for this part.
  */
-const isEditing = ({ request }: CheckoutVisit, part: "address" | "contact"): boolean =>
+const isEditing = ({ request }: CheckoutPageVisit, part: "address" | "contact"): boolean =>
   request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === part;
 
 /**
  * Renders the button with which the buyer returns to the shop. Returning cancels the checkout session,
  * because the shop cannot change the cart while the session is open.
  */
-function leaveView({ session, say, path, language, isHolder, pageContext }: CheckoutVisit): Markup {
+function leaveView({ session, say, path, language, isHolder, pageContext }: CheckoutPageVisit): HtmlMarkup {
   const { merchant, cancelUrl, expiresAt } = session;
   const left = Date.parse(expiresAt) - pageContext.services.clock.now().getTime();
   const kept = html`<p class="soft">${say("keptFor", { time: formatTimeLeft(left, language) })}</p>`;
@@ -145,7 +145,7 @@ interface Fault {
  * error and the buyer has not changed anything since.
  */
 function faultsOf(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   { fieldFaults = [], contactFault, codeFault, card, notice }: RefusedCheckoutFormState,
 ): Fault[] {
   const faults = [
@@ -162,14 +162,14 @@ function faultsOf(
 }
 
 /** True if the buyer has changed something in the checkout since the last payment failed. */
-const isActedOn = ({ request }: CheckoutVisit): boolean =>
+const isActedOn = ({ request }: CheckoutPageVisit): boolean =>
   request.method !== "GET" || Object.keys(request.query as object).length > 0;
 
 /**
  * Renders the list of errors at the top of the page. Screen readers read the list immediately, and it is the
  * first element in the keyboard order.
  */
-function faultSummary({ say }: CheckoutVisit, faults: readonly Fault[]): Markup | undefined {
+function faultSummary({ say }: CheckoutPageVisit, faults: readonly Fault[]): HtmlMarkup | undefined {
   if (faults.length === 0) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
     <h2>${say("problem")}</h2>
@@ -190,7 +190,7 @@ interface ContactShown {
   readonly fault: string | undefined;
 }
 
-function contactView({ say, path, session }: CheckoutVisit, { typed, fault }: ContactShown): Markup {
+function contactView({ say, path, session }: CheckoutPageVisit, { typed, fault }: ContactShown): HtmlMarkup {
   const invalid =
     fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${contactId}-fault"`;
   return html`<section class="step" aria-labelledby="contact-heading">
@@ -226,9 +226,9 @@ interface PromotionShown {
 }
 
 function promotionView(
-  { session, say, path, language }: CheckoutVisit,
+  { session, say, path, language }: CheckoutPageVisit,
   { typed, fault }: PromotionShown,
-): Markup {
+): HtmlMarkup {
   const { promotion, state, suspendedReason } = session.cart.promotion;
   if (promotion !== null) {
     const { code, title } = promotion;

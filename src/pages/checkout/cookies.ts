@@ -18,7 +18,7 @@ export function getCheckoutCookieAttributes(secret: string, publicUrl: string): 
 }
 
 /** Returns the value of a cookie; undefined if the browser sent no such cookie. */
-export function readCookie(header: string | undefined, name: string): string | undefined {
+export function readCheckoutCookie(header: string | undefined, name: string): string | undefined {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }
@@ -48,7 +48,7 @@ export function parseCheckoutBrowserIdentity(
   header: string | undefined,
   secret: string,
 ): CheckoutBrowserIdentity | undefined {
-  const [name = "", tag = ""] = (readCookie(header, browserCookieName) ?? "").split(".");
+  const [name = "", tag = ""] = (readCheckoutCookie(header, browserCookieName) ?? "").split(".");
   const made = browserOf(name, secret);
   const [given, right] = [Buffer.from(tag), Buffer.from(made.value.slice(name.length + 1))];
   return name !== "" && given.length === right.length && timingSafeEqual(given, right) ? made : undefined;

@@ -1,8 +1,8 @@
 /** Renders the name of a delivery option on the checkout page. */
 import { getLocaleFallbackChain } from "#foundation/text.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { CheckoutPageDeliveryOption } from "./documents.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 
 /**
  * Renders the name of a delivery option in the language of the page. If the merchant has no name in this
@@ -10,8 +10,8 @@ import type { CheckoutVisit } from "./visit.ts";
  */
 export function renderDeliveryName(
   { name, names }: Pick<CheckoutPageDeliveryOption, "name" | "names">,
-  { locale, session }: Pick<CheckoutVisit, "locale" | "session">,
-): Markup {
+  { locale, session }: Pick<CheckoutPageVisit, "locale" | "session">,
+): HtmlMarkup {
   const found = getLocaleFallbackChain(locale).find((tag) => Object.hasOwn(names, tag));
   return html`<span lang="${found ?? session.locale}">${found === undefined ? name : names[found]}</span>`;
 }

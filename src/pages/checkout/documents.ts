@@ -2,7 +2,7 @@
  * The GraphQL documents of the checkout page, executed with the rights of the session's buyer. Each document
  * has one root field and reads exactly the data that the page shows.
  */
-import type { CheckoutServices, CheckoutDocumentRunner } from "./checkout-services.ts";
+import type { CheckoutServices, CheckoutGraphqlDocumentRunner } from "./checkout-services.ts";
 import type { DisplayedAmount } from "./amounts.ts";
 
 const money = "{ amountMinor currency exponent }";
@@ -155,21 +155,23 @@ const keyed = (field: string, type: string): string =>
   `mutation Change($sessionId: ID!, $key: String!, $input: ${type}!) { ${field}(sessionId: $sessionId,
     idempotencyKey: $key, input: $input) { version } }`;
 
-export interface CheckoutDocuments {
-  readonly session: CheckoutDocumentRunner;
-  readonly status: CheckoutDocumentRunner;
-  readonly order: CheckoutDocumentRunner;
-  readonly setAddress: CheckoutDocumentRunner;
-  readonly setContact: CheckoutDocumentRunner;
-  readonly selectDelivery: CheckoutDocumentRunner;
-  readonly applyPromotion: CheckoutDocumentRunner;
-  readonly removePromotion: CheckoutDocumentRunner;
-  readonly submit: CheckoutDocumentRunner;
-  readonly giveUp: CheckoutDocumentRunner;
-  readonly cancel: CheckoutDocumentRunner;
+export interface CheckoutGraphqlDocuments {
+  readonly session: CheckoutGraphqlDocumentRunner;
+  readonly status: CheckoutGraphqlDocumentRunner;
+  readonly order: CheckoutGraphqlDocumentRunner;
+  readonly setAddress: CheckoutGraphqlDocumentRunner;
+  readonly setContact: CheckoutGraphqlDocumentRunner;
+  readonly selectDelivery: CheckoutGraphqlDocumentRunner;
+  readonly applyPromotion: CheckoutGraphqlDocumentRunner;
+  readonly removePromotion: CheckoutGraphqlDocumentRunner;
+  readonly submit: CheckoutGraphqlDocumentRunner;
+  readonly giveUp: CheckoutGraphqlDocumentRunner;
+  readonly cancel: CheckoutGraphqlDocumentRunner;
 }
 
-export function compileCheckoutDocuments(compile: CheckoutServices["compile"]): CheckoutDocuments {
+export function compileCheckoutGraphqlDocuments(
+  compile: CheckoutServices["compile"],
+): CheckoutGraphqlDocuments {
   return {
     session: compile(sessionDocument),
     status: compile(statusDocument),

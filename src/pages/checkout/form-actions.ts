@@ -23,7 +23,7 @@ import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import { getLanguageOfFormAction } from "./page-language.ts";
 import { getPromotionRefusalMessage } from "./promotion-texts.ts";
 import type { CheckoutLanguage } from "./texts.ts";
-import { changeVisitLanguage, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
+import { changeCheckoutPageVisitLanguage, type CheckoutPageVisit, hasDeclinedReturnToShop } from "./visit.ts";
 import {
   sendRefusedFormPage,
   redirectToCheckoutPage,
@@ -35,7 +35,7 @@ import {
 } from "./form-replies.ts";
 
 type Answer = Promise<FastifyReply> | FastifyReply;
-type CheckoutAction = (visit: CheckoutVisit, form: URLSearchParams) => Answer;
+type CheckoutAction = (visit: CheckoutPageVisit, form: URLSearchParams) => Answer;
 
 const actions: Readonly<Record<string, CheckoutAction>> = {
   country: (visit, form) =>
@@ -70,8 +70,8 @@ const waitingActions: ReadonlySet<string> = new Set(["give-up"]);
  * Runs the action of a form that a browser has sent. Returns undefined if the page has no form with this
  * action.
  */
-export async function runCheckoutAction(
-  visit: CheckoutVisit,
+export async function runCheckoutFormAction(
+  visit: CheckoutPageVisit,
   form: URLSearchParams,
 ): Promise<FastifyReply | undefined> {
   const action = form.get("action") ?? "";
@@ -96,11 +96,11 @@ export async function runCheckoutAction(
 
 /** Shows the page in another language, with the values that the buyer has typed into the address form. */
 function showInLanguage(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   form: URLSearchParams,
   language: CheckoutLanguage,
 ): FastifyReply {
-  const changed = changeVisitLanguage(visit, language);
+  const changed = changeCheckoutPageVisitLanguage(visit, language);
   const typed = readEnteredAddress(form);
   if (visit.session.status === "open" && Object.keys(typed).length > 0)
     return sendRefusedFormPage(changed, 200, { typed });
@@ -111,14 +111,14 @@ function showInLanguage(
  * Refuses a form from a browser that may not change the checkout session, because another browser has become
  * the only one that may. The page that is shown explains how the buyer can continue in this browser.
  */
-function refuseStranger(visit: CheckoutVisit): FastifyReply {
+function refuseStranger(visit: CheckoutPageVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";
   return visit.session.status === "open"
     ? sendRefusedFormPage(visit, 403, { notice: visit.say("elsewhere") })
     : redirectToCheckoutPage(visit);
 }
 
-async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
+async function setAddress(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const typed = readEnteredAddress(form);
   const faults = findEnteredAddressFaults(typed, visit);
   if (faults.length > 0) {
@@ -145,7 +145,7 @@ async function setAddress(visit: CheckoutVisit, form: URLSearchParams): Promise<
  * Sets the buyer's e-mail address with its own form. The page has this form if the delivery address is
  * already set, or if the cart needs no delivery.
  */
-async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
+async function setContact(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, request, language } = visit;
   const contact = (form.get("email") ?? "").trim().slice(0, 1000);
   try {
@@ -164,7 +164,7 @@ async function setContact(visit: CheckoutVisit, form: URLSearchParams): Promise<
   }
 }
 
-async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
+async function selectDelivery(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const optionId = form.get("optionId");
   if (optionId === null)
     return sendRefusedFormPage(visit, 400, {
@@ -180,7 +180,7 @@ async function selectDelivery(visit: CheckoutVisit, form: URLSearchParams): Prom
  * Applies a promotion code to the cart. Wrong codes are counted together with those that are sent over the
  * REST API.
  */
-async function applyPromotion(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
+async function applyPromotion(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, request, viewer, language } = visit;
   const code = (form.get("code") ?? "").slice(0, 200);
   if (code.trim() === "")
@@ -207,7 +207,7 @@ const wrongCodes: ReadonlySet<string> = new Set(["promotion_code_not_found", "pr
  * failure to show: the given failure, or `rate_limited` after too many wrong codes.
  */
 async function countIfWrongCode(
-  { pageContext, request, viewer }: CheckoutVisit,
+  { pageContext, request, viewer }: CheckoutPageVisit,
   failure: Failure,
 ): Promise<Failure> {
   if (!wrongCodes.has(failure.code)) return failure;
@@ -220,7 +220,7 @@ async function countIfWrongCode(
   }
 }
 
-async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure): Promise<FastifyReply> {
+async function refuseCode(visit: CheckoutPageVisit, code: string, failure: Failure): Promise<FastifyReply> {
   const codeFault = codeFaultOf(visit, failure);
   if (codeFault === undefined) throw failure;
   visit.request.failureCode = failure.code;
@@ -233,14 +233,14 @@ async function refuseCode(visit: CheckoutVisit, code: string, failure: Failure):
  * Returns the error message to show at the field for the promotion code; undefined if the failure is not
  * about the code.
  */
-function codeFaultOf({ language, locale, say }: CheckoutVisit, failure: Failure): string | undefined {
+function codeFaultOf({ language, locale, say }: CheckoutPageVisit, failure: Failure): string | undefined {
   if (failure.status === 429)
     return say("tooManyCodes", { time: formatWaitTime(getRetryAfterSeconds(failure) ?? 1, language) });
   if (failure.status === 400) return getFailureCodeMessage("promotion_code_malformed", language);
   return wrongCodes.has(failure.code) ? getPromotionRefusalMessage(failure, { language, locale }) : undefined;
 }
 
-async function pay(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
+async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { session, language, pageContext } = visit;
   const optionId = form.get("optionId");
   const isOtherDelivery =
@@ -283,7 +283,7 @@ const amountOf = (form: URLSearchParams): number | undefined =>
  * the buyer pays exactly the amount that the page showed.
  */
 async function submit(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   form: URLSearchParams,
   paymentToken: string | null,
 ): Promise<void> {
@@ -317,7 +317,7 @@ async function submit(
  * Lets the buyer pay in another way instead of waiting for the running payment. If that payment succeeds
  * later, the service refunds it.
  */
-async function giveUp(visit: CheckoutVisit, form: URLSearchParams): Promise<FastifyReply> {
+async function giveUp(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, viewer, request } = visit;
   const input = { reason: "buyer_gave_up", expectedVersion: parseSessionVersion(form) };
   const variables = { sessionId: viewer.sessionId, key: `page-${input.expectedVersion}`, input };

@@ -6,18 +6,18 @@
 import type { FastifyReply } from "fastify";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
-import { type FormFieldFault, readEnteredAddress } from "./address-view.ts";
+import { type AddressFormFieldFault, readEnteredAddress } from "./address-view.ts";
 import { recordBrowserOfEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
 import { tryClaimCheckoutPageForBrowser } from "#commerce/checkout/session-page.ts";
-import type { CheckoutDocumentRunner } from "./checkout-services.ts";
+import type { CheckoutGraphqlDocumentRunner } from "./checkout-services.ts";
 import { readEnteredCardWithoutFaults } from "./card-form.ts";
 import { renderCheckoutPage, type RefusedCheckoutFormState } from "./checkout-view.ts";
 import type { CheckoutPageSession } from "./documents.ts";
 import { getFailureMessage } from "./fault-texts.ts";
-import { sendCheckoutPage, type CheckoutVisit } from "./visit.ts";
+import { sendCheckoutPage, type CheckoutPageVisit } from "./visit.ts";
 
 export const sendRefusedFormPage = (
-  { reply, pageContext, ...visit }: CheckoutVisit,
+  { reply, pageContext, ...visit }: CheckoutPageVisit,
   status: number,
   shown: RefusedCheckoutFormState,
 ): FastifyReply =>
@@ -27,7 +27,7 @@ export const sendRefusedFormPage = (
     pageContext.services.publicUrl,
   );
 
-export const redirectToCheckoutPage = ({ reply, path }: CheckoutVisit, to = ""): FastifyReply =>
+export const redirectToCheckoutPage = ({ reply, path }: CheckoutPageVisit, to = ""): FastifyReply =>
   reply.redirect(path + to, 303);
 
 /**
@@ -43,7 +43,7 @@ const failuresShownByState: ReadonlySet<string> = new Set([
 ]);
 
 export async function answerFormFailure(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   form: URLSearchParams,
   failure: Failure,
 ): Promise<FastifyReply> {
@@ -71,7 +71,7 @@ export async function answerFormFailure(
   });
 }
 
-const countryFault = (message: string): FormFieldFault => ({
+const countryFault = (message: string): AddressFormFieldFault => ({
   field: "countryCode",
   message,
   summary: message,
@@ -82,7 +82,7 @@ const countryFault = (message: string): FormFieldFault => ({
  * the transaction of the payment was rolled back, and the new prices with it. Selects the same delivery
  * option again, or no option if it is no longer available. The page then shows an amount that can be paid.
  */
-async function reprice(visit: CheckoutVisit): Promise<void> {
+async function reprice(visit: CheckoutPageVisit): Promise<void> {
   const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
   const isChosen = await tryDelivery(visit, selected);
   if (!isChosen && selected !== null) await tryDelivery(visit, null);
@@ -92,7 +92,7 @@ async function reprice(visit: CheckoutVisit): Promise<void> {
  * Selects a delivery option; null selects none. Returns false if the option is no longer available. Other
  * failures with a status below 500 are ignored, because the page already shows an error.
  */
-async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promise<boolean> {
+async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {
     await applySessionChange(visit, visit.pageContext.documents.selectDelivery, { input: { optionId } });
     return true;
@@ -106,7 +106,7 @@ async function tryDelivery(visit: CheckoutVisit, optionId: string | null): Promi
  * Loads the checkout session again after the service has refused a form, so that the page shows the present
  * amounts and not those from before the form was sent.
  */
-export async function reloadSessionAfterRefusal(visit: CheckoutVisit): Promise<CheckoutVisit> {
+export async function reloadSessionAfterRefusal(visit: CheckoutPageVisit): Promise<CheckoutPageVisit> {
   const { viewer, request, pageContext } = visit;
   const documentRequest = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
   const session = await pageContext.documents.session<CheckoutPageSession | null>(documentRequest);
@@ -124,8 +124,8 @@ interface SessionChangeOptions {
 }
 
 export async function changeSessionAndRedirect(
-  visit: CheckoutVisit,
-  run: CheckoutDocumentRunner,
+  visit: CheckoutPageVisit,
+  run: CheckoutGraphqlDocumentRunner,
   { to = "", ...options }: SessionChangeOptions & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
   await applySessionChange(visit, run, options);
@@ -133,8 +133,8 @@ export async function changeSessionAndRedirect(
 }
 
 export function applySessionChange(
-  visit: CheckoutVisit,
-  run: CheckoutDocumentRunner,
+  visit: CheckoutPageVisit,
+  run: CheckoutGraphqlDocumentRunner,
   { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,
 ): Promise<void> {
   const { pageContext, viewer, request } = visit;
@@ -150,7 +150,7 @@ export function applySessionChange(
 }
 
 export async function claimCheckoutPageForBrowser(
-  { viewer, browser }: CheckoutVisit,
+  { viewer, browser }: CheckoutPageVisit,
   transaction: Transaction,
   takesOver: boolean,
 ): Promise<void> {

@@ -2,17 +2,17 @@
  * Renders the checkout page without forms, in three cases: the payment is being processed, the session has
  * ended, or no session has this URL.
  */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderBrandingFooter } from "./branding-view.ts";
 import { renderCheckoutPageHeader } from "./page-header.ts";
 import { renderOrderSummary } from "./summary-view.ts";
 import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
-import type { CheckoutPageContent, CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageContent, CheckoutPageVisit } from "./visit.ts";
 
 const pollSeconds = 3;
 const longMs = 60_000;
 
-export function renderPaymentProcessingPage(visit: CheckoutVisit): CheckoutPageContent {
+export function renderPaymentProcessingPage(visit: CheckoutPageVisit): CheckoutPageContent {
   const { session, say, language, path, isHolder, pageContext } = visit;
   const waitedMs =
     session.submittedAt === null
@@ -54,7 +54,7 @@ export function renderPaymentProcessingPage(visit: CheckoutVisit): CheckoutPageC
  * ago (`isLeaving`), the page redirects to the shop.
  */
 export function renderEndedSessionPage(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   { isLeaving }: { readonly isLeaving: boolean },
 ): CheckoutPageContent {
   const { session, say, language, isHolder } = visit;
@@ -82,7 +82,7 @@ export function renderEndedSessionPage(
  * Renders a link to the shop. If `afterSeconds` is given, the page's script opens the link after this number
  * of seconds.
  */
-export const renderShopLink = (text: string, url: string, afterSeconds?: number): Markup =>
+export const renderShopLink = (text: string, url: string, afterSeconds?: number): HtmlMarkup =>
   html`<p>
     <a
       class="button"
@@ -98,7 +98,7 @@ export function renderUnknownSessionPage(language: CheckoutLanguage): CheckoutPa
   return renderCheckoutMessagePage(language, { title: say("unknown"), text: say("unknownText") });
 }
 
-export interface CheckoutMessage {
+export interface CheckoutMessagePageContent {
   readonly title: string;
   readonly text: string;
   /** A link that loads the same checkout page again. */
@@ -107,7 +107,7 @@ export interface CheckoutMessage {
 
 export function renderCheckoutMessagePage(
   language: CheckoutLanguage,
-  { title, text, again }: CheckoutMessage,
+  { title, text, again }: CheckoutMessagePageContent,
 ): CheckoutPageContent {
   return {
     title,
@@ -125,10 +125,10 @@ export function renderCheckoutMessagePage(
  * merchant's name, the choice of language, and the merchant's links.
  */
 export const renderNarrowCheckoutLayout = (
-  visit: CheckoutVisit,
-  body: Markup,
+  visit: CheckoutPageVisit,
+  body: HtmlMarkup,
   header: { readonly query?: string } = {},
-): Markup =>
+): HtmlMarkup =>
   plainSheet(html`${renderCheckoutPageHeader(visit, header)} ${body} ${renderBrandingFooter(visit)}`);
 
-const plainSheet = (body: Markup): Markup => html`<main class="checkout narrow">${body}</main>`;
+const plainSheet = (body: HtmlMarkup): HtmlMarkup => html`<main class="checkout narrow">${body}</main>`;

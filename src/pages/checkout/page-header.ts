@@ -1,9 +1,9 @@
 /** Renders the top of every checkout page: the merchant's name and logo, and the choice of language. */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderMerchantLogo } from "./branding-routes.ts";
 import { languageActionPrefix } from "./page-language.ts";
 import { languageNames, languages } from "./texts.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 
 interface PageHeaderOptions {
   /**
@@ -15,7 +15,10 @@ interface PageHeaderOptions {
   readonly query?: string;
 }
 
-export function renderCheckoutPageHeader(visit: CheckoutVisit, options: PageHeaderOptions = {}): Markup {
+export function renderCheckoutPageHeader(
+  visit: CheckoutPageVisit,
+  options: PageHeaderOptions = {},
+): HtmlMarkup {
   const { session, say } = visit;
   return html`<div class="page-top">
     <p class="merchant">
@@ -28,9 +31,9 @@ export function renderCheckoutPageHeader(visit: CheckoutVisit, options: PageHead
 
 /** Shows a button for each language. */
 function languageChoice(
-  { path, language, say, session }: CheckoutVisit,
+  { path, language, say, session }: CheckoutPageVisit,
   { formId, query = "" }: PageHeaderOptions,
-): Markup {
+): HtmlMarkup {
   // While the session is open, the script replaces the main part of the page when the buyer changes the
   // language. All other pages are loaded again, because their scripts count seconds or wait for a payment.
   const inPlace = session.status === "open" ? html` data-in-place` : undefined;

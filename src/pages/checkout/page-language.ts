@@ -5,7 +5,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";
-import { readCookie } from "./cookies.ts";
+import { readCheckoutCookie } from "./cookies.ts";
 import { findCheckoutLanguage, type CheckoutLanguage, getCheckoutLanguage } from "./texts.ts";
 
 const cookieName = "checkout-language";
@@ -15,7 +15,7 @@ const cookieName = "checkout-language";
  * languages in which the page has texts. Returns undefined if there is neither.
  */
 export function choosePreferredLanguage({ headers }: FastifyRequest): CheckoutLanguage | undefined {
-  const chosen = readCookie(headers.cookie, cookieName);
+  const chosen = readCheckoutCookie(headers.cookie, cookieName);
   return [...(chosen === undefined ? [] : [chosen]), ...parseAcceptLanguage(headers["accept-language"])]
     .map(findCheckoutLanguage)
     .find((language) => language !== undefined);

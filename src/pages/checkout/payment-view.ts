@@ -1,5 +1,5 @@
 /** Shows the delivery options and the payment methods. */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatAmount, formatDayCountRange } from "./amounts.ts";
 import type { EnteredCardFields } from "./card-form.ts";
 import { renderCardFields } from "./card-view.ts";
@@ -7,7 +7,7 @@ import type { CheckoutPageDeliveryOption } from "./documents.ts";
 import { getPaymentFailureMessage } from "./fault-texts.ts";
 import { type MissingCheckoutSection, findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
 import { renderDeliveryName } from "./delivery-name.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 
 /**
  * Returns a message that says why the last payment failed. Returns undefined if no payment failed, or if this
@@ -17,7 +17,7 @@ export function getLastPaymentFailureMessage({
   session,
   language,
   isHolder,
-}: CheckoutVisit): string | undefined {
+}: CheckoutPageVisit): string | undefined {
   const { paymentFailureCode } = session;
   return paymentFailureCode === null || !isHolder
     ? undefined
@@ -38,7 +38,7 @@ interface PaymentShown {
  * Renders the choices of the delivery option and the payment method in one form, so that the payment is sent
  * together with the delivery option that is selected at that moment.
  */
-export function renderPaymentForm(visit: CheckoutVisit, shown: PaymentShown): Markup {
+export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): HtmlMarkup {
   const { session, path } = visit;
   const hasDelivery = needsDelivery(session.cart) && session.cart.address !== null;
   const missing = findFirstMissingSection(session.cart);
@@ -60,9 +60,9 @@ export function renderPaymentForm(visit: CheckoutVisit, shown: PaymentShown): Ma
  * part is missing.
  */
 function payButton(
-  { session, say, locale }: CheckoutVisit,
+  { session, say, locale }: CheckoutPageVisit,
   missing: MissingCheckoutSection | undefined,
-): Markup {
+): HtmlMarkup {
   const { amountTotal } = session;
   if (missing !== undefined)
     return html`<p class="soft wanting" id="pay-hint">${say(`missing_${missing}`)}</p>
@@ -76,7 +76,7 @@ function payButton(
   return html`<button name="action" value="pay" id="pay">${text}</button>`;
 }
 
-function deliveryView(visit: CheckoutVisit, optionId: string | undefined): Markup {
+function deliveryView(visit: CheckoutPageVisit, optionId: string | undefined): HtmlMarkup {
   const { session, say } = visit;
   const { options, selectedOptionId } = session.cart.delivery ?? { options: [], selectedOptionId: null };
   const selected = optionId ?? selectedOptionId ?? undefined;
@@ -96,7 +96,11 @@ function deliveryView(visit: CheckoutVisit, optionId: string | undefined): Marku
   </section>`;
 }
 
-function optionView(option: CheckoutPageDeliveryOption, visit: CheckoutVisit, isSelected: boolean): Markup {
+function optionView(
+  option: CheckoutPageDeliveryOption,
+  visit: CheckoutPageVisit,
+  isSelected: boolean,
+): HtmlMarkup {
   const { id, carrier, price, minDays, maxDays, pickup } = option;
   const { say, locale, language } = visit;
   const cost = price.amountMinor === 0 ? say("free") : formatAmount(price, locale);
@@ -119,7 +123,7 @@ function optionView(option: CheckoutPageDeliveryOption, visit: CheckoutVisit, is
   </div>`;
 }
 
-function methodView(visit: CheckoutVisit, card: EnteredCardFields | undefined): Markup {
+function methodView(visit: CheckoutPageVisit, card: EnteredCardFields | undefined): HtmlMarkup {
   const { session, say } = visit;
   const fault = getLastPaymentFailureMessage(visit);
   if (session.amountTotal.amountMinor === 0)

@@ -7,7 +7,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { type Failure, createFailure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
-import { runCheckoutAction } from "./form-actions.ts";
+import { runCheckoutFormAction } from "./form-actions.ts";
 import { findEnteredAddressFaults, readEnteredAddress } from "./address-view.ts";
 import { formatWaitTime } from "./amounts.ts";
 import {
@@ -24,7 +24,7 @@ import {
 } from "./card-challenge.ts";
 import { registerBrandingRoutes } from "./branding-routes.ts";
 import { renderCheckoutPage } from "./checkout-view.ts";
-import { compileCheckoutDocuments, type CheckoutPageOrder } from "./documents.ts";
+import { compileCheckoutGraphqlDocuments, type CheckoutPageOrder } from "./documents.ts";
 import {
   renderEndedSessionPage,
   renderCheckoutMessagePage,
@@ -35,12 +35,12 @@ import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
 import { renderOrderCompletedPage } from "./thanks-view.ts";
 import {
   getRequestLanguage,
-  openCheckoutVisit,
+  openCheckoutPageVisit,
   readSessionStatusAndVersion,
   type CheckoutPageContext,
   sendCheckoutPage,
   type CheckoutPageContent,
-  type CheckoutVisit,
+  type CheckoutPageVisit,
 } from "./visit.ts";
 
 const pagePath = "/checkout/:secret";
@@ -48,7 +48,7 @@ const checkPath = `${pagePath}/address-check`;
 const statusPath = `${pagePath}/status`;
 const challengePath = `${pagePath}/challenge`;
 
-type Answer = (visit: CheckoutVisit) => Promise<FastifyReply> | FastifyReply;
+type Answer = (visit: CheckoutPageVisit) => Promise<FastifyReply> | FastifyReply;
 
 /** The HTTP methods that each path accepts; other methods are refused. */
 const routes = [
@@ -62,10 +62,10 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
   const services = createCheckoutServices(options);
   const pageContext: CheckoutPageContext = {
     services,
-    documents: compileCheckoutDocuments(services.compile),
+    documents: compileCheckoutGraphqlDocuments(services.compile),
   };
   const visiting = (answer: Answer) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await openCheckoutVisit(pageContext, request, reply);
+    const visit = await openCheckoutPageVisit(pageContext, request, reply);
     return visit === undefined ? sendUnknown(request, reply, services) : answer(visit);
   };
   await server.register(async (pages) => {
@@ -83,7 +83,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
   for (const [path, methods] of routes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
-async function show(visit: CheckoutVisit): Promise<FastifyReply> {
+async function show(visit: CheckoutPageVisit): Promise<FastifyReply> {
   const { session, reply, path, pageContext } = visit;
   if (await hasOpenCardChallenge(visit)) return reply.redirect(`${path}/challenge`, 303);
   const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
@@ -94,7 +94,7 @@ async function show(visit: CheckoutVisit): Promise<FastifyReply> {
   );
 }
 
-async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
+async function pageOf(visit: CheckoutPageVisit): Promise<CheckoutPageContent> {
   const { session } = visit;
   if (session.status === "processing") return renderPaymentProcessingPage(visit);
   if (session.status === "completed") return renderOrderCompletedPage(visit, await orderOf(visit));
@@ -103,7 +103,7 @@ async function pageOf(visit: CheckoutVisit): Promise<CheckoutPageContent> {
 }
 
 /** True if the buyer has just canceled the checkout; the page then redirects to the shop. */
-const isLeaving = ({ request, session, isHolder }: CheckoutVisit): boolean =>
+const isLeaving = ({ request, session, isHolder }: CheckoutPageVisit): boolean =>
   isHolder && session.status === "canceled" && Object.hasOwn(request.query as object, "left");
 
 /** Loads the order of a completed checkout. Returns it only to the browser that placed the order. */
@@ -113,15 +113,15 @@ async function orderOf({
   viewer,
   request,
   isHolder,
-}: CheckoutVisit): Promise<CheckoutPageOrder | undefined> {
+}: CheckoutPageVisit): Promise<CheckoutPageOrder | undefined> {
   if (session.orderId === null || !isHolder) return undefined;
   const documentRequest = { viewer, requestId: request.id, variables: { id: session.orderId } };
   return (await pageContext.documents.order<CheckoutPageOrder | null>(documentRequest)) ?? undefined;
 }
 
-async function takeForm(visit: CheckoutVisit): Promise<FastifyReply> {
+async function takeForm(visit: CheckoutPageVisit): Promise<FastifyReply> {
   return (
-    (isOwnForm(visit) ? await runCheckoutAction(visit, getSubmittedForm(visit.request)) : undefined) ??
+    (isOwnForm(visit) ? await runCheckoutFormAction(visit, getSubmittedForm(visit.request)) : undefined) ??
     sendRefused(visit)
   );
 }
@@ -133,7 +133,7 @@ const takeAnswer: Answer = (visit) =>
  * True if a form was sent from this page. The page sends no referrer, so browsers send the origin `null`; the
  * header `Sec-Fetch-Site` then shows whether the form comes from the same origin.
  */
-function isOwnForm({ request, isKnown, pageContext }: CheckoutVisit): boolean {
+function isOwnForm({ request, isKnown, pageContext }: CheckoutPageVisit): boolean {
   const { headers } = request;
   const { origin } = new URL(pageContext.services.publicUrl);
   const site = headers["sec-fetch-site"];
@@ -141,7 +141,7 @@ function isOwnForm({ request, isKnown, pageContext }: CheckoutVisit): boolean {
   return isKnown && (hasHiddenOrigin || isSameOriginRequest(request, origin));
 }
 
-function sendRefused({ request, reply, language, say, path, pageContext }: CheckoutVisit): FastifyReply {
+function sendRefused({ request, reply, language, say, path, pageContext }: CheckoutPageVisit): FastifyReply {
   request.failureCode = "role_not_allowed";
   const page = renderCheckoutMessagePage(language, {
     title: say("refused"),

@@ -4,13 +4,13 @@
  * the checkout page.
  */
 import { formatAddressLines } from "#commerce/addresses/format-address.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatCountryName } from "./amounts.ts";
 import type { CheckoutPageMaskedAddress } from "./documents.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 
 /** Shows the saved address with a link to change it. */
-export function renderSavedAddress(visit: CheckoutVisit): Markup {
+export function renderSavedAddress(visit: CheckoutPageVisit): HtmlMarkup {
   const { session, say, path, entered } = visit;
   const { address } = session.cart;
   const note = say(entered.address === undefined ? "addressPrivate" : "addressOnlyYou");
@@ -28,9 +28,9 @@ export function renderSavedAddress(visit: CheckoutVisit): Markup {
  * masked form.
  */
 export function renderAddressLines(
-  { entered, language, session }: CheckoutVisit,
+  { entered, language, session }: CheckoutPageVisit,
   masked: CheckoutPageMaskedAddress,
-): Markup {
+): HtmlMarkup {
   const whole = entered.address;
   const lines =
     whole === undefined
@@ -63,11 +63,11 @@ export const isMainLanguageOfCountry = (country: string, language: string): bool
  * Returns the buyer's e-mail address: complete if this browser entered it, otherwise masked; null if there is
  * none.
  */
-export const getDisplayedBuyerEmail = ({ entered, session }: CheckoutVisit): string | null =>
+export const getDisplayedBuyerEmail = ({ entered, session }: CheckoutPageVisit): string | null =>
   entered.email ?? session.cart.buyer.emailHint;
 
 /** Renders the saved e-mail address with a link to change it. */
-export function renderSavedContactEmail(visit: CheckoutVisit): Markup {
+export function renderSavedContactEmail(visit: CheckoutPageVisit): HtmlMarkup {
   const { say, path } = visit;
   return html`<section class="step" aria-labelledby="contact-heading">
     <h2 id="contact-heading">${say("contactHeading")}</h2>

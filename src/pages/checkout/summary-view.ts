@@ -1,16 +1,16 @@
 /** Renders the order summary: the lines of the cart with their prices, and the totals. */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { getBasePath } from "#pages/shared/assets.ts";
 import { type DisplayedAmount, formatAmount, negateAmount } from "./amounts.ts";
 import type { CheckoutPageCart, CheckoutPageCartLine } from "./documents.ts";
 import { getCartWarningMessage } from "./warning-texts.ts";
 import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
-import type { CheckoutVisit } from "./visit.ts";
+import type { CheckoutPageVisit } from "./visit.ts";
 
-type SummaryContext = Pick<CheckoutVisit, "session" | "say" | "locale" | "language" | "pageContext">;
+type SummaryContext = Pick<CheckoutPageVisit, "session" | "say" | "locale" | "language" | "pageContext">;
 
 export interface OrderSummaryOptions {
-  readonly promotion: Markup | undefined;
+  readonly promotion: HtmlMarkup | undefined;
   /**
    * True if the order summary is not collapsed when the page opens, because the summary contains a message
    * that the buyer must read.
@@ -22,7 +22,7 @@ export interface OrderSummaryOptions {
  * Renders the order summary. If `folded` is given, the summary can be collapsed, so that on a phone the buyer
  * sees the form first.
  */
-export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryOptions): Markup {
+export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryOptions): HtmlMarkup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
   // After a canceled or expired checkout session there is no order, so the summary shows no totals.
@@ -50,7 +50,7 @@ export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryO
   </section>`;
 }
 
-function lineView(line: CheckoutPageCartLine, visit: SummaryContext): Markup {
+function lineView(line: CheckoutPageCartLine, visit: SummaryContext): HtmlMarkup {
   const { say, locale, session } = visit;
   const picture = pictureOf(line, visit);
   const each = say("each", { price: formatAmount(line.unitPrice, locale) });
@@ -87,12 +87,12 @@ function pictureOf({ image }: CheckoutPageCartLine, { pageContext }: SummaryCont
     : undefined;
 }
 
-function warningView(code: string, { language }: SummaryContext): Markup {
+function warningView(code: string, { language }: SummaryContext): HtmlMarkup {
   const message = getCartWarningMessage(code, language);
   return message === undefined ? html`` : html`<p class="warning">${message}</p>`;
 }
 
-function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryContext): Markup {
+function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryContext): HtmlMarkup {
   const { totals, promotion } = cart;
   const text = (amount: DisplayedAmount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
@@ -129,14 +129,14 @@ function discountTitles({ automatic, state, promotion }: CheckoutPageCart["promo
 function taxRow(
   { tax, taxIncluded }: CheckoutPageCart["totals"],
   { say, locale }: Pick<SummaryContext, "say" | "locale">,
-): Markup {
+): HtmlMarkup {
   return row(
     say(taxIncluded ? "taxIncluded" : "tax"),
     tax === null ? say("taxLater") : formatAmount(tax, locale),
   );
 }
 
-const row = (name: string, value: string, note = ""): Markup =>
+const row = (name: string, value: string, note = ""): HtmlMarkup =>
   html`<div>
     <dt>${name}${note === "" ? undefined : html` <span class="soft">${note}</span>`}</dt>
     <dd>${value}</dd>

@@ -2,7 +2,7 @@
  * Renders the page of a completed checkout session. In the browser that placed the order, the page shows the
  * order, and opens the shop after a few seconds unless the buyer chooses to stay.
  */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";
 import { renderSupportLinks } from "./branding-view.ts";
 import { renderDeliveryName } from "./delivery-name.ts";
@@ -10,7 +10,7 @@ import type { CheckoutPageOrder } from "./documents.ts";
 import { renderShopLink, renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { renderAddressLines, getDisplayedBuyerEmail } from "./saved-address-view.ts";
 import { renderOrderSummary } from "./summary-view.ts";
-import { type CheckoutPageContent, type CheckoutVisit, hasDeclinedReturnToShop } from "./visit.ts";
+import { type CheckoutPageContent, type CheckoutPageVisit, hasDeclinedReturnToShop } from "./visit.ts";
 
 const leaveSeconds = 10;
 
@@ -18,7 +18,7 @@ const leaveSeconds = 10;
 const wholeDataMs = 30 * 60_000;
 
 export function renderOrderCompletedPage(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   order: CheckoutPageOrder | undefined,
 ): CheckoutPageContent {
   if (order === undefined) return otherBrowserPage(visit);
@@ -56,7 +56,7 @@ export function renderOrderCompletedPage(
  * Renders the e-mail address to which the merchant sends messages about the order, and the ways in which the
  * buyer can contact the merchant.
  */
-function contactLines(visit: CheckoutVisit, { number }: CheckoutPageOrder): Markup {
+function contactLines(visit: CheckoutPageVisit, { number }: CheckoutPageOrder): HtmlMarkup {
   const { session, say } = visit;
   const { merchant, successUrl } = session;
   const email = getDisplayedBuyerEmail(visit);
@@ -69,7 +69,7 @@ function contactLines(visit: CheckoutVisit, { number }: CheckoutPageOrder): Mark
 }
 
 /** Renders the page for browsers that did not place the order. The page contains no data of the order. */
-function otherBrowserPage(visit: CheckoutVisit): CheckoutPageContent {
+function otherBrowserPage(visit: CheckoutPageVisit): CheckoutPageContent {
   const { session, say, language } = visit;
   const { merchant, successUrl } = session;
   return {
@@ -88,7 +88,7 @@ function otherBrowserPage(visit: CheckoutVisit): CheckoutPageContent {
  * Hides most characters of the address and e-mail address some time after the purchase, because other people
  * may then use the same computer.
  */
-function withoutOldData(visit: CheckoutVisit): CheckoutVisit {
+function withoutOldData(visit: CheckoutPageVisit): CheckoutPageVisit {
   const { session, pageContext } = visit;
   const sinceMs = pageContext.services.clock.now().getTime() - Date.parse(session.completedAt ?? "");
   return sinceMs < wholeDataMs ? visit : { ...visit, entered: { address: undefined, email: undefined } };
@@ -98,7 +98,7 @@ function withoutOldData(visit: CheckoutVisit): CheckoutVisit {
  * Renders the text that says in how many seconds the shop is opened, with a link to stay on the page. A
  * script counts the seconds.
  */
-function countdownView({ session, say, path, language }: CheckoutVisit, seconds: number): Markup {
+function countdownView({ session, say, path, language }: CheckoutPageVisit, seconds: number): HtmlMarkup {
   const [before = "", after = ""] = say("thanksNext", { merchant: session.merchant.name }).split("{time}");
   const time = html`<span data-seconds>${formatSeconds(seconds, language)}</span>`;
   return html`<p class="soft leaving" data-leaving>
@@ -107,9 +107,9 @@ function countdownView({ session, say, path, language }: CheckoutVisit, seconds:
 }
 
 function deliveryView(
-  visit: CheckoutVisit,
+  visit: CheckoutPageVisit,
   { delivery, deliveryAddress, placedAt }: CheckoutPageOrder,
-): Markup {
+): HtmlMarkup {
   const { say, locale } = visit;
   if (delivery === null) return html`<p>${say("nothingSent")}</p>`;
   const { carrier, minDays, maxDays, pickup } = delivery;

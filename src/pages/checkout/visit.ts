@@ -21,16 +21,16 @@ import {
   type CheckoutBrowserIdentity,
   parseCheckoutBrowserIdentity,
 } from "./cookies.ts";
-import type { CheckoutDocuments, CheckoutPageSession } from "./documents.ts";
+import type { CheckoutGraphqlDocuments, CheckoutPageSession } from "./documents.ts";
 import { choosePageLanguage, storePageLanguage, choosePreferredLanguage } from "./page-language.ts";
 import { type CheckoutLanguage, type CheckoutTranslator, createCheckoutTranslator } from "./texts.ts";
 
 export interface CheckoutPageContext {
   readonly services: CheckoutServices;
-  readonly documents: CheckoutDocuments;
+  readonly documents: CheckoutGraphqlDocuments;
 }
 
-export interface CheckoutVisit {
+export interface CheckoutPageVisit {
   readonly pageContext: CheckoutPageContext;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -108,8 +108,8 @@ export async function readSessionStatusAndVersion(
 const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();
 
 /**
- * For each request, the URL paths of the style sheets with the merchant's colour. `openCheckoutVisit` stores
- * them, and `sendCheckoutPage` adds them to the page; they are missing if the checkout session was not
+ * For each request, the URL paths of the style sheets with the merchant's colour. `openCheckoutPageVisit`
+ * stores them, and `sendCheckoutPage` adds them to the page; they are missing if the checkout session was not
  * found.
  */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
@@ -127,11 +127,11 @@ const nothingEntered: EnteredPersonalData = { address: undefined, email: undefin
  * Finds the checkout session of a request and its state for this browser; undefined if no session has this
  * URL. If the browser has no cookie of this page, the answer sets one.
  */
-export async function openCheckoutVisit(
+export async function openCheckoutPageVisit(
   pageContext: CheckoutPageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<CheckoutVisit | undefined> {
+): Promise<CheckoutPageVisit | undefined> {
   const { services, documents } = pageContext;
   const { secret } = request.params as { readonly secret: string };
   const found = await findSession(pageContext, request);
@@ -181,14 +181,17 @@ export async function openCheckoutVisit(
  * Returns true if the query of the URL contains `stay`: the buyer has chosen to stay on the page instead of
  * going to the shop.
  */
-export const hasDeclinedReturnToShop = ({ request }: CheckoutVisit): boolean =>
+export const hasDeclinedReturnToShop = ({ request }: CheckoutPageVisit): boolean =>
   Object.hasOwn(request.query as object, "stay");
 
 /**
  * Returns the data of the request with another language, and stores this language in a cookie for the
  * browser's next requests.
  */
-export function changeVisitLanguage(visit: CheckoutVisit, language: CheckoutLanguage): CheckoutVisit {
+export function changeCheckoutPageVisitLanguage(
+  visit: CheckoutPageVisit,
+  language: CheckoutLanguage,
+): CheckoutPageVisit {
   const { reply, secret, session, pageContext } = visit;
   storePageLanguage(reply, language, {
     attributes: getCheckoutCookieAttributes(secret, pageContext.services.publicUrl),

@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createStaffSession, findStaffSession } from "#access/people/staff-sessions.ts";
 import { getViolatedConstraint } from "#database/database-errors.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { acceptOnlyFormBodies, isSameOriginRequest, getSubmittedForm } from "#http/body.ts";
@@ -29,14 +29,14 @@ import {
   renderSuspendedShopPage,
 } from "./console-pages.ts";
 import {
-  findVisitorSession,
+  findConsoleVisitorSession,
   recordSessionChange,
-  type SessionServices,
-  type VisitorSession,
+  type ConsoleSessionServices,
+  type ConsoleVisitorSession,
 } from "./console-sessions.ts";
 
-export interface CommandLineServices extends SessionServices {
-  readonly keyring: Keyring;
+export interface CommandLineServices extends ConsoleSessionServices {
+  readonly keyring: EncryptionKeyring;
   readonly log: Log;
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
@@ -67,7 +67,7 @@ function mountPages(pages: FastifyInstance, services: CommandLineServices): void
   pages.get(path, async (request, reply) => {
     const asked = parseLoginRequest(new URL(request.url, "http://here").searchParams);
     if (asked === undefined) return sendConsolePage(reply.code(400), malformedPage);
-    const session = await findVisitorSession(request, services);
+    const session = await findConsoleVisitorSession(request, services);
     if (session !== undefined) return sendConsolePage(reply, confirmationPage(session, asked, publicUrl));
     return request.headers["sec-fetch-site"] === "cross-site"
       ? sendConsolePage(reply, renderSameSiteReloadPage(getBasePath(publicUrl) + request.url))
@@ -79,7 +79,7 @@ function mountPages(pages: FastifyInstance, services: CommandLineServices): void
   pages.post(path, async (request, reply) => {
     const form = getSubmittedForm(request);
     const asked = parseLoginRequest(form);
-    const session = await findVisitorSession(request, services);
+    const session = await findConsoleVisitorSession(request, services);
     if (!isSameOriginRequest(request, new URL(publicUrl).origin))
       return sendConsolePage(reply.code(403), renderCrossOriginRequestPage(publicUrl));
     if (asked === undefined || session === undefined) return sendConsolePage(reply.code(400), malformedPage);
@@ -131,7 +131,7 @@ const malformedPage = renderConsoleMessagePage(
 );
 
 function confirmationPage(
-  { staff, merchantName }: VisitorSession,
+  { staff, merchantName }: ConsoleVisitorSession,
   { state, challenge, redirectUri }: LoginRequest,
   publicUrl: string,
 ): HtmlPage {
@@ -188,7 +188,7 @@ const purpose = "codes of command line sign-ins";
  * service created the code, so no code is stored in the database.
  */
 function createCode(
-  { staff }: VisitorSession,
+  { staff }: ConsoleVisitorSession,
   { challenge }: LoginRequest,
   { keyring, clock }: CommandLineServices,
 ): string {
@@ -246,7 +246,10 @@ const refusal = (): Error =>
     message: "The code is wrong, expired or already used. Run `commerce login` again.",
   });
 
-function verifyCode(code: string, keyring: Keyring): { content: CodeContent; key: Buffer } | undefined {
+function verifyCode(
+  code: string,
+  keyring: EncryptionKeyring,
+): { content: CodeContent; key: Buffer } | undefined {
   const [text = "", signature = ""] = code.split(".");
   const given = Buffer.from(signature, "base64url");
   const key = keyring.derive(purpose).find((candidate) => {

@@ -5,7 +5,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
 import { type PageAssets, getBasePath } from "#pages/shared/assets.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { type HtmlPage, getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import {
   renderSignInFaultSummary,
@@ -94,7 +94,7 @@ export const renderSameSiteReloadPage = (url: string): HtmlPage => ({
 export function renderConsoleMessagePage(
   title: string,
   message: string,
-  more: readonly Markup[] = [],
+  more: readonly HtmlMarkup[] = [],
 ): HtmlPage {
   return {
     title,

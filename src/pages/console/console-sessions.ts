@@ -8,19 +8,19 @@ import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { readConsoleCookie } from "#http/staff-session.ts";
 
-export interface SessionServices {
+export interface ConsoleSessionServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: string;
 }
 
-export type VisitorSession = StaffSession & { readonly secret: string };
+export type ConsoleVisitorSession = StaffSession & { readonly secret: string };
 
 /** Returns the session of the request's cookie; undefined if there is none or it has ended. */
-export async function findVisitorSession(
+export async function findConsoleVisitorSession(
   request: FastifyRequest,
-  { db, clock, publicUrl }: SessionServices,
-): Promise<VisitorSession | undefined> {
+  { db, clock, publicUrl }: ConsoleSessionServices,
+): Promise<ConsoleVisitorSession | undefined> {
   const secret = readConsoleCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, clock.now());
   return secret === undefined || session === undefined ? undefined : { ...session, secret };

@@ -4,28 +4,32 @@
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#foundation/log.ts";
-import { toClientAddressKey, createLoginRateLimiter } from "#http/caller.ts";
+import { toClientAddressKey, createStaffLoginRateLimiter } from "#http/caller.ts";
 import { type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import type { GraphServices } from "#graph/context.ts";
+import type { GraphqlServices } from "#graph/context.ts";
 import {
   createStaffSignInFunction,
   createStaffSession,
   endStaffSession,
-  type LoginRateLimiter,
+  type StaffLoginRateLimiter,
   emptySignInPageError,
   recordStaffSessionUse,
   type StaffSignInFunction,
-  type SignInPageError,
-  createSignInPageError,
-  parseSignInForm,
+  type StaffSignInPageError,
+  createStaffSignInPageError,
+  parseStaffSignInForm,
 } from "#access/people/staff-sessions.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { clearConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import { commandLinePlugin } from "./command-line.ts";
-import { findVisitorSession, recordSessionChange, type SessionServices } from "./console-sessions.ts";
+import {
+  findConsoleVisitorSession,
+  recordSessionChange,
+  type ConsoleSessionServices,
+} from "./console-sessions.ts";
 import {
   renderSameSiteReloadPage,
   createConsoleErrorHandler,
@@ -37,7 +41,7 @@ import {
 } from "./console-pages.ts";
 
 export interface ConsolePluginOptions {
-  readonly services: GraphServices;
+  readonly services: GraphqlServices;
   readonly limiter: RateLimiter;
   readonly log: Log;
 }
@@ -51,14 +55,14 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
   const limitAddress: ConsoleServices["limitAddress"] = async (request, reply) =>
     countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
   const shared = { db, clock, publicUrl, log, limitAddress };
-  mountConsole(server, { ...shared, loginLimit: createLoginRateLimiter(limiter) });
+  mountConsole(server, { ...shared, loginLimit: createStaffLoginRateLimiter(limiter) });
   await server.register(commandLinePlugin, { ...shared, keyring });
   for (const [path, methods] of consoleRoutes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
-interface ConsoleServices extends SessionServices {
+interface ConsoleServices extends ConsoleSessionServices {
   readonly log: Log;
-  readonly loginLimit: LoginRateLimiter;
+  readonly loginLimit: StaffLoginRateLimiter;
   /** Counts a request for its IP address. Throws `rate_limited` if the address has sent too many requests. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
@@ -112,7 +116,7 @@ const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
-  const session = await findVisitorSession(request, services);
+  const session = await findConsoleVisitorSession(request, services);
   const next = getPathAfterSignIn(request.url);
   if (session === undefined) {
     if (request.headers["sec-fetch-site"] === "cross-site")
@@ -147,9 +151,9 @@ async function answerSignIn(
 ): Promise<FastifyReply> {
   const { publicUrl } = services;
   const form = getSubmittedForm(request);
-  const { email, password } = parseSignInForm(form);
+  const { email, password } = parseStaffSignInForm(form);
   const next = getPathAfterSignIn(form.get("next"));
-  const again = ({ status, message, code, retryAfterSeconds }: SignInPageError): FastifyReply => {
+  const again = ({ status, message, code, retryAfterSeconds }: StaffSignInPageError): FastifyReply => {
     request.failureCode = code;
     if (retryAfterSeconds !== null) void reply.header("retry-after", String(retryAfterSeconds));
     return sendConsolePage(
@@ -159,9 +163,9 @@ async function answerSignIn(
   };
   if (email === "" || password === "") return again(emptySignInPageError);
   const outcome = await signIn({ email, password, address: request.ip });
-  if (outcome.kind !== "signed_in") return again(createSignInPageError(outcome));
+  if (outcome.kind !== "signed_in") return again(createStaffSignInPageError(outcome));
   const { staff } = outcome;
-  const before = await findVisitorSession(request, services);
+  const before = await findConsoleVisitorSession(request, services);
   const now = services.clock.now();
   const secret = await runInTransaction(services.db, async (transaction) => {
     if (before !== undefined) await endStaffSession(transaction, before.secret);
@@ -175,7 +179,7 @@ async function answerSignIn(
 
 async function answerSignOut({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { publicUrl } = services;
-  const session = await findVisitorSession(request, services);
+  const session = await findConsoleVisitorSession(request, services);
   const now = services.clock.now();
   if (session !== undefined) {
     await runInTransaction(services.db, async (transaction) => {

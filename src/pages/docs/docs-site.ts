@@ -21,7 +21,7 @@ import { renderErrorsContent } from "./errors-page.ts";
 import { renderEventContent, type WebhookEventExampleLister } from "./event-page.ts";
 import { renderEventsContent, listOpenApiWebhookEvents } from "./events-page.ts";
 import { type DocsPage, type DocsPageLayoutOptions, renderDocsPage } from "./frame.ts";
-import { renderChangelogContent, type Guide, renderGuideContent, readGuides } from "./guides.ts";
+import { renderChangelogContent, type DocsGuide, renderGuideContent, readDocsGuides } from "./guides.ts";
 import { listDocsSearchEntries } from "./search-entries.ts";
 import { renderIndexContent } from "./index-page.ts";
 import { renderOperationContent } from "./operation-page.ts";
@@ -66,7 +66,7 @@ const cache = async (plain: Buffer): Promise<CachedDocsPage> => ({
 export function createDocsSite(services: DocsServices): DocsSite {
   const { document, publicUrl } = services;
   const operations = listOpenApiOperations(document);
-  const guides = readGuides();
+  const guides = readDocsGuides();
   const asset = getPageAssets("docs", publicUrl);
   const demo = services.readDemo();
   const frame: DocsPageLayoutOptions = {
@@ -118,7 +118,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
 
 interface Site extends DocsServices {
   readonly operations: readonly OpenApiDocumentOperation[];
-  readonly guides: readonly Guide[];
+  readonly guides: readonly DocsGuide[];
   readonly demo: PartialDemoFile | undefined;
   readonly examples: RequestExamples;
   readonly stored: StoredExampleAnswerLookup;

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocumentOperation } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
@@ -35,7 +35,7 @@ interface ErrorsPage {
   readonly home: string;
 }
 
-export function renderErrorsContent({ operations, publicUrl, home }: ErrorsPage): Markup {
+export function renderErrorsContent({ operations, publicUrl, home }: ErrorsPage): HtmlMarkup {
   const groups = readErrorGuide();
   return html`<h1>Errors</h1>
     <p class="lead">
@@ -71,7 +71,7 @@ export function renderErrorsContent({ operations, publicUrl, home }: ErrorsPage)
 function entryOf(
   { code, why, remedy }: ErrorEntry,
   { home, users }: { readonly home: string; readonly users: readonly OpenApiDocumentOperation[] },
-): Markup {
+): HtmlMarkup {
   const { status, text, retryable }: FailureKind = failureKinds[code];
   return html`<section class="error" id="${code}" tabindex="-1">
     <h3>

@@ -1,5 +1,5 @@
 /** The page that lists the webhook events in groups, with the fields that the bodies of all events have. */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { type OpenApiDocument, getReferencedSchemaName, resolveOpenApiSchema } from "./api-document.ts";
 import { renderStabilityBadges } from "./frame.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
@@ -15,7 +15,10 @@ export interface OpenApiWebhookEvent {
 
 export const envelopeName = "WebhookEvent";
 
-export function renderEventsContent(document: OpenApiDocument, { home }: { readonly home: string }): Markup {
+export function renderEventsContent(
+  document: OpenApiDocument,
+  { home }: { readonly home: string },
+): HtmlMarkup {
   const groups = [
     ...Map.groupBy(listOpenApiWebhookEvents(document), ({ name }) => name.split(".", 1).join("")),
   ];
@@ -56,7 +59,7 @@ export function renderEventsContent(document: OpenApiDocument, { home }: { reado
     ${new OpenApiSchemaRenderer(schemas, [envelope]).fields(envelope, "given")}`;
 }
 
-const itemOf = (event: OpenApiWebhookEvent, home: string): Markup =>
+const itemOf = (event: OpenApiWebhookEvent, home: string): HtmlMarkup =>
   html`<li id="${event.name}">
     <div>
       <a href="${home}/events/${event.name}"><code>${event.name}</code></a> ${renderStabilityBadges(event)}

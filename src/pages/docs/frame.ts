@@ -1,7 +1,7 @@
 /** The layout that all documentation pages share: the header with the search, and the table of contents. */
 import { type PageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { logo } from "#pages/shared/brand.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderPage } from "#pages/shared/page.ts";
 import type { OpenApiDocumentOperation } from "./api-document.ts";
 import { getOperationTitle } from "./operation-titles.ts";
@@ -23,7 +23,7 @@ export interface DocsPage {
   /** The path of a documentation page below /docs; empty for the start page. */
   readonly path: string;
   readonly title: string;
-  readonly content: Markup;
+  readonly content: HtmlMarkup;
 }
 
 const site = "Commerce Gateway API";
@@ -54,8 +54,8 @@ export function renderDocsPage(frame: DocsPageLayoutOptions, { path, title, cont
 function navigation(
   { operations, guides }: DocsPageLayoutOptions,
   { home, path }: { readonly home: string; readonly path: string },
-): Markup {
-  const link = (to: string, text: Markup | string): Markup => {
+): HtmlMarkup {
+  const link = (to: string, text: HtmlMarkup | string): HtmlMarkup => {
     const href = to === "" ? home : `${home}/${to}`;
     return to === path
       ? html`<li><a href="${href}" aria-current="page">${text}</a></li>`
@@ -80,11 +80,11 @@ function navigation(
     )}`;
 }
 
-const operationLabel = ({ id, method }: Pick<OpenApiDocumentOperation, "id" | "method">): Markup =>
+const operationLabel = ({ id, method }: Pick<OpenApiDocumentOperation, "id" | "method">): HtmlMarkup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>
     <span class="operation">${getOperationTitle(id)}</span>`;
 
-export const renderMethodBadge = (method: string): Markup =>
+export const renderHttpMethodBadge = (method: string): HtmlMarkup =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
 /**
@@ -94,10 +94,10 @@ export const renderMethodBadge = (method: string): Markup =>
 export const renderStabilityBadges = ({
   stability,
   isDeprecated = false,
-}: Pick<OpenApiDocumentOperation, "stability"> & { readonly isDeprecated?: boolean }): Markup =>
+}: Pick<OpenApiDocumentOperation, "stability"> & { readonly isDeprecated?: boolean }): HtmlMarkup =>
   html`${stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined}
   ${isDeprecated ? html`<span class="badge warn">deprecated</span>` : undefined}`;
 
 /** Allows line breaks between the words of a long operation name. */
-export const addWordBreaks = (id: string): Markup =>
+export const addWordBreaks = (id: string): HtmlMarkup =>
   html`${id.split(/(?=[A-Z][a-z])/).map((word, index) => (index === 0 ? html`${word}` : html`<wbr />${word}`))}`;

@@ -1,6 +1,6 @@
 /** Renders the Markdown guides of docs/guides as pages. Their examples contain the URL of this service. */
 import { readFileSync } from "node:fs";
-import { html, Markup } from "#pages/shared/html.ts";
+import { html, HtmlMarkup } from "#pages/shared/html.ts";
 import { type MarkdownHeading, renderMarkdown } from "./markdown.ts";
 
 export const guideNames = [
@@ -20,7 +20,7 @@ export const guideNames = [
 ] as const;
 type GuideName = (typeof guideNames)[number];
 
-export interface Guide {
+export interface DocsGuide {
   readonly name: GuideName;
   readonly title: string;
   /** The guide's first paragraph. */
@@ -32,7 +32,7 @@ const folder = new URL("../../../docs/guides/", import.meta.url);
 /** The base URL in the Markdown files of the guides. The pages replace it by the URL of their own service. */
 const writtenBase = "http://127.0.0.1:4000";
 
-export function readGuides(): Guide[] {
+export function readDocsGuides(): DocsGuide[] {
   return guideNames.map((name) => {
     const text = withPrograms(readFileSync(new URL(`${name}.md`, folder), "utf8"));
     const [, title = "", summary = ""] = /^# (.+)\n\n(.+)\n/.exec(text) ?? [];
@@ -62,7 +62,7 @@ function withPrograms(text: string): string {
 }
 
 /** The page of CHANGELOG.md. */
-export const renderChangelogContent = (place: GuidePlace): Markup =>
+export const renderChangelogContent = (place: GuidePlace): HtmlMarkup =>
   html`<article class="guide">
     ${renderMarkdown(readFileSync(new URL("../../CHANGELOG.md", folder), "utf8"), (href) => addressOf(href, place.home)).body}
   </article>`;
@@ -72,17 +72,17 @@ interface GuidePlace {
   readonly home: string;
 }
 
-export function renderGuideContent({ text }: Guide, { publicUrl, home }: GuidePlace): Markup {
+export function renderGuideContent({ text }: DocsGuide, { publicUrl, home }: GuidePlace): HtmlMarkup {
   const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) =>
     addressOf(href, home),
   );
   // The table of contents of a guide is inserted after its first paragraph.
   const end = body.text.indexOf("</p>") + "</p>".length;
-  const [lead, rest] = [new Markup(body.text.slice(0, end)), new Markup(body.text.slice(end))];
+  const [lead, rest] = [new HtmlMarkup(body.text.slice(0, end)), new HtmlMarkup(body.text.slice(end))];
   return html`<article class="guide">${lead} ${tableOfContents(headings)} ${rest}</article>`;
 }
 
-function tableOfContents(headings: readonly MarkdownHeading[]): Markup | undefined {
+function tableOfContents(headings: readonly MarkdownHeading[]): HtmlMarkup | undefined {
   const shown = headings.filter(({ level }) => level === 2);
   return shown.length < 3
     ? undefined

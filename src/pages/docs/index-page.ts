@@ -2,10 +2,10 @@
  * The start page of the documentation: what the API is, a first request that readers can run unchanged, and a
  * list of all operations.
  */
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
-import { renderStabilityBadges, type GuideLink, renderMethodBadge } from "./frame.ts";
+import { renderStabilityBadges, type GuideLink, renderHttpMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
@@ -27,7 +27,7 @@ export function renderIndexContent({
   examples,
   publicUrl,
   home,
-}: IndexPage): Markup {
+}: IndexPage): HtmlMarkup {
   return html`<h1>Commerce Gateway API</h1>
     <p class="lead">
       A commerce platform over REST: catalog and search, carts and their promotions, hosted checkouts, orders
@@ -89,7 +89,7 @@ const operationGroups = (
   document: OpenApiDocument,
   operations: readonly OpenApiDocumentOperation[],
   home: string,
-): readonly Markup[] =>
+): readonly HtmlMarkup[] =>
   [...Map.groupBy(operations, ({ tag }) => tag)].map(([tag, list]) => {
     const description = document.tags.find(({ name }) => name === tag)?.description ?? "";
     return html`<section class="operations">
@@ -101,9 +101,9 @@ const operationGroups = (
     </section>`;
   });
 
-const itemOf = (operation: OpenApiDocumentOperation, home: string): Markup =>
+const itemOf = (operation: OpenApiDocumentOperation, home: string): HtmlMarkup =>
   html`<li>
-    ${renderMethodBadge(operation.method)}
+    ${renderHttpMethodBadge(operation.method)}
     <div>
       <a href="${home}/operations/${operation.id}">${getOperationTitle(operation.id)}</a>
       ${renderStabilityBadges(operation)}

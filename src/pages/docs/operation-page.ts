@@ -3,17 +3,17 @@
  * example request that readers can run unchanged.
  */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation, OpenApiDocumentRateLimit } from "./api-document.ts";
 import type { RequestExamples } from "./examples.ts";
-import { addWordBreaks, renderStabilityBadges, renderMethodBadge } from "./frame.ts";
+import { addWordBreaks, renderStabilityBadges, renderHttpMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { createCodeSamples, renderCodeSamples } from "./code/code-samples.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 import { OpenApiSchemaRenderer } from "./schema-view.ts";
-import { renderTryForm } from "./try-form.ts";
+import { renderTryOperationForm } from "./try-form.ts";
 
 interface OperationPage {
   readonly document: OpenApiDocument;
@@ -27,7 +27,7 @@ interface OperationPage {
   readonly hasDemoKey: boolean;
 }
 
-export function renderOperationContent(operation: OpenApiDocumentOperation, page: OperationPage): Markup {
+export function renderOperationContent(operation: OpenApiDocumentOperation, page: OperationPage): HtmlMarkup {
   const { document, home } = page;
   const view = new OpenApiSchemaRenderer(document.components.schemas, [
     ...(operation.body === null ? [] : [operation.body]),
@@ -38,7 +38,7 @@ export function renderOperationContent(operation: OpenApiDocumentOperation, page
     <div class="opening">
       <p class="crumb">${operation.tag}</p>
       <h1>${getOperationTitle(operation.id)} ${renderStabilityBadges(operation)}</h1>
-      <p class="address">${renderMethodBadge(operation.method)} <code>${operation.path}</code></p>
+      <p class="address">${renderHttpMethodBadge(operation.method)} <code>${operation.path}</code></p>
       <p class="soft">Operation <code>${addWordBreaks(operation.id)}</code></p>
       <p class="lead">${renderInlineMarkdown(lead)}</p>
       ${more.length === 0 ? undefined : html`<p>${renderInlineMarkdown(more.join(" "))}</p>`}
@@ -89,7 +89,7 @@ export function renderOperationContent(operation: OpenApiDocumentOperation, page
 
 const places = { path: "path", query: "query string", header: "headers" } as const;
 
-function factsOf(operation: OpenApiDocumentOperation, home: string): Markup {
+function factsOf(operation: OpenApiDocumentOperation, home: string): HtmlMarkup {
   const { credential, scope, isIdempotent, stability, limits } = operation;
   const credentials = {
     none: html`None. A valid key that is sent anyway counts against its own limits.`,
@@ -133,13 +133,13 @@ function factsOf(operation: OpenApiDocumentOperation, home: string): Markup {
   </dl>`;
 }
 
-const limitText = ({ bucket, quota, windowSeconds, counts, per }: OpenApiDocumentRateLimit): Markup =>
+const limitText = ({ bucket, quota, windowSeconds, counts, per }: OpenApiDocumentRateLimit): HtmlMarkup =>
   html`${quota} ${counts} in ${durationOf(windowSeconds)} for each ${per} (<code>${bucket}</code>).`;
 
 const durationOf = (seconds: number): string =>
   seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-function exampleOf(operation: OpenApiDocumentOperation, page: OperationPage): Markup {
+function exampleOf(operation: OpenApiDocumentOperation, page: OperationPage): HtmlMarkup {
   const { examples, publicUrl, home, answer } = page;
   const example = examples.of(operation);
   return html`<section class="example">
@@ -152,11 +152,11 @@ function exampleOf(operation: OpenApiDocumentOperation, page: OperationPage): Ma
     ${renderCodeSamples(createCodeSamples(operation, example, publicUrl))}
     <h3 id="example-answer">Example response</h3>
     ${renderCodeBlock(JSON.stringify(answer, null, 2), "Example response")}
-    ${renderTryForm(operation, { example, publicUrl, hasDemoKey: page.hasDemoKey })}
+    ${renderTryOperationForm(operation, { example, publicUrl, hasDemoKey: page.hasDemoKey })}
   </section>`;
 }
 
-function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): Markup {
+function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): HtmlMarkup {
   const byStatus = Map.groupBy(errorCodes as readonly FailureCode[], (code) => failureKinds[code].status);
   return html`<h2 id="errors">Errors</h2>
     <table class="errors">
@@ -184,7 +184,7 @@ function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): Marku
     </p>`;
 }
 
-function typesOf(view: OpenApiSchemaRenderer): Markup | undefined {
+function typesOf(view: OpenApiSchemaRenderer): HtmlMarkup | undefined {
   const types = view.sharedTypes();
   return types.length === 0
     ? undefined

@@ -12,7 +12,7 @@ import {
 } from "./api-document.ts";
 import { readErrorGuide } from "./errors-page.ts";
 import { listOpenApiWebhookEvents } from "./events-page.ts";
-import type { Guide } from "./guides.ts";
+import type { DocsGuide } from "./guides.ts";
 import { getHeadingAnchor } from "./markdown.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 
@@ -29,7 +29,7 @@ export interface DocsSearchEntry {
 interface SearchedSite {
   readonly document: OpenApiDocument;
   readonly operations: readonly OpenApiDocumentOperation[];
-  readonly guides: readonly Guide[];
+  readonly guides: readonly DocsGuide[];
   readonly home: string;
 }
 
@@ -65,7 +65,7 @@ export function listDocsSearchEntries(site: SearchedSite): DocsSearchEntry[] {
 }
 
 /** Creates one search entry for each section of a guide. Code examples are left out of the searched text. */
-function guideEntries({ name, title, text }: Guide, home: string): DocsSearchEntry[] {
+function guideEntries({ name, title, text }: DocsGuide, home: string): DocsSearchEntry[] {
   const [opening = "", ...sections] = text.replaceAll(/^```[\s\S]*?^```$/gm, "").split(/^## /m);
   const url = `${home}/guides/${name}`;
   return [

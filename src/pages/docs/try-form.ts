@@ -3,7 +3,7 @@
  * element, so it appears only if the page's script runs.
  */
 import { getBasePath } from "#pages/shared/assets.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocumentOperation, OpenApiDocumentParameter } from "./api-document.ts";
 import type { RequestExampleValues } from "./examples.ts";
 
@@ -14,10 +14,10 @@ interface TryFormContext {
   readonly hasDemoKey: boolean;
 }
 
-export function renderTryForm(
+export function renderTryOperationForm(
   operation: OpenApiDocumentOperation,
   { example, publicUrl, hasDemoKey }: TryFormContext,
-): Markup | undefined {
+): HtmlMarkup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
   // An operation that needs a DPoP proof has no form to try it: the page would have to store a private key
   // and sign each request with this key.
@@ -52,13 +52,13 @@ const changeNote = html`<p class="note">
   This request really changes data. Each request has a new Idempotency-Key.
 </p>`;
 
-const versionNote = (isCodeApplied: boolean): Markup =>
+const versionNote = (isCodeApplied: boolean): HtmlMarkup =>
   html`<p class="note">
     ${isCodeApplied ? "A code is applied to the cart first, so that the request can remove it. " : ""}The
     cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.
   </p>`;
 
-const keyField = (demoKeyUrl: string | undefined): Markup =>
+const keyField = (demoKeyUrl: string | undefined): HtmlMarkup =>
   html`<p class="field">
     <label for="try-key">API key</label>
     <input
@@ -85,7 +85,7 @@ const keyField = (demoKeyUrl: string | undefined): Markup =>
 function fieldOf(
   { name, in: place, required, schema }: OpenApiDocumentParameter,
   { parameters }: RequestExampleValues,
-): Markup {
+): HtmlMarkup {
   const id = `try-${name}`;
   const label = html`<label for="${id}"
     ><code>${name}</code>${required ? undefined : html` <span class="soft">optional</span>`}</label
@@ -116,7 +116,7 @@ function fieldOf(
   </p>`;
 }
 
-const bodyField = (body: object): Markup =>
+const bodyField = (body: object): HtmlMarkup =>
   html`<p class="field">
     <label for="try-body">Body</label
     ><textarea id="try-body" name="body" rows="8" spellcheck="false" autocomplete="off">

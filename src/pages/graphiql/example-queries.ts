@@ -2,14 +2,14 @@
  * The example queries that GraphiQL offers. All of them work with the demo data; a test runs them and counts
  * their SQL statements.
  */
-export interface ExampleQuery {
+export interface ExampleGraphqlQuery {
   readonly title: string;
   readonly query: string;
   /** The variables of the example as JSON; GraphiQL fills the pane for variables with this text. */
   readonly variables?: string;
 }
 
-export const exampleQueries: readonly ExampleQuery[] = [
+export const exampleQueries: readonly ExampleGraphqlQuery[] = [
   {
     title: "Search",
     query: `# Search the products of the German market. Try other words, another locale or another sort order.

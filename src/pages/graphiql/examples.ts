@@ -3,12 +3,12 @@
  * whose examples the role of the current token may run.
  */
 import { type InternalTokenRole, internalTokenRoles } from "#access/viewer.ts";
-import { exampleQueries, type ExampleQuery } from "./example-queries.ts";
+import { exampleQueries, type ExampleGraphqlQuery } from "./example-queries.ts";
 import { cartWorkflowExample, orderWorkflowExample } from "./workflow-examples.ts";
 import { reportExamples } from "./report-examples.ts";
 
 /** Example queries for a merchant's staff: orders, checkouts, stock, credentials and the audit log. */
-const officeExamples: readonly ExampleQuery[] = [
+const officeExamples: readonly ExampleGraphqlQuery[] = [
   {
     title: "Open checkouts",
     query: `# Open checkout sessions, neither paid nor canceled, with their carts.
@@ -85,7 +85,7 @@ query AuditTrail {
 ];
 
 /** Example queries for operators of the platform, who may read data of all merchants. */
-const platformExamples: readonly ExampleQuery[] = [
+const platformExamples: readonly ExampleGraphqlQuery[] = [
   {
     title: "Merchants",
     query: `# All merchants of the platform, with their markets and currencies.
@@ -151,7 +151,7 @@ query AllOrders {
 ];
 
 /** Example queries that read promotions and returns. */
-const recordExamples: readonly ExampleQuery[] = [
+const recordExamples: readonly ExampleGraphqlQuery[] = [
   {
     title: "Promotions in force",
     query: `# Active promotions with their trigger, discount, number of uses and end.
@@ -201,7 +201,7 @@ query ReturnsOfOrders {
 ];
 
 /** Example queries for storefronts. Each example has one operation. */
-const storefrontExamples: readonly ExampleQuery[] = [
+const storefrontExamples: readonly ExampleGraphqlQuery[] = [
   {
     title: "Product page",
     query: `# The data of a product page in the buyer's language: variants, prices and policies.
@@ -238,13 +238,13 @@ query CategoryTree {
   },
 ];
 
-export interface ExampleQueryGroup {
+export interface ExampleGraphqlQueryGroup {
   readonly title: string;
   readonly roles: readonly InternalTokenRole[];
-  readonly examples: readonly ExampleQuery[];
+  readonly examples: readonly ExampleGraphqlQuery[];
 }
 
-function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
+function examplesTitled(...titles: readonly string[]): readonly ExampleGraphqlQuery[] {
   return exampleQueries.filter(({ title }) => titles.includes(title));
 }
 
@@ -252,7 +252,7 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleQuery[] {
 const readers: readonly InternalTokenRole[] = ["analyst", "admin", "operator"];
 
 /** The groups of example queries. Every role of a group can run all examples of the group; a test checks this. */
-export const exampleGroups: readonly ExampleQueryGroup[] = [
+export const exampleGroups: readonly ExampleGraphqlQueryGroup[] = [
   { title: "Start here", roles: internalTokenRoles, examples: examplesTitled("Search", "Who am I") },
   { title: "Reports", roles: readers, examples: reportExamples },
   {
@@ -276,4 +276,4 @@ export const exampleGroups: readonly ExampleQueryGroup[] = [
  * The example queries that GraphiQL opens as tabs when it is first used. Every role can run them. The dialog
  * with examples offers all others.
  */
-export const initialExamples: readonly ExampleQuery[] = examplesTitled("Search", "Who am I");
+export const initialExamples: readonly ExampleGraphqlQuery[] = examplesTitled("Search", "Who am I");

@@ -12,7 +12,7 @@ import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { getAssetFileUrl, getPageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { faviconUrl, logo, productName } from "#pages/shared/brand.ts";
 import { compressBody, type CompressedBody, sendCompressed } from "#pages/shared/compressed.ts";
-import { html, Markup } from "#pages/shared/html.ts";
+import { html, HtmlMarkup } from "#pages/shared/html.ts";
 import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import type { GraphiqlComponentFile } from "./component-plugin.ts";
 import { exampleGroups, initialExamples } from "./examples.ts";
@@ -178,7 +178,7 @@ const bandLinks = [
  * Renders the bar at the top of GraphiQL and of the type map. The script of the page puts its buttons into
  * the element `tools`.
  */
-const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Markup =>
+const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): HtmlMarkup =>
   html`<header class="band">
     <a class="product" href="${base}/">${logo}<span>${productName}</span></a>
     <h1 class="hidden">${current}</h1>
@@ -196,7 +196,7 @@ const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Ma
  * Renders an element with data for the page's script: JSON, which browsers do not execute. Escapes `<`, so
  * that no text in the data can end the element.
  */
-function dataBlock(data: object): Markup {
+function dataBlock(data: object): HtmlMarkup {
   const json = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
-  return new Markup(`<script type="application/json" id="page-data">${json}</script>`);
+  return new HtmlMarkup(`<script type="application/json" id="page-data">${json}</script>`);
 }

@@ -2,7 +2,7 @@
  * The example queries of GraphiQL that read reports. All of them work with the demo data and the token of an
  * analyst.
  */
-import type { ExampleQuery } from "./example-queries.ts";
+import type { ExampleGraphqlQuery } from "./example-queries.ts";
 
 const dayMs = 86_400_000;
 
@@ -17,7 +17,7 @@ const lately = (): string => `{
   "to": "${dayAgo(0)}"
 }`;
 
-export const reportExamples: readonly ExampleQuery[] = [
+export const reportExamples: readonly ExampleGraphqlQuery[] = [
   {
     title: "Sales by day",
     query: `# Sales of the last 30 days by the day on which the order was placed. Net is what

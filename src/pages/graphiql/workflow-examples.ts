@@ -3,10 +3,10 @@
  * operation before it. GraphiQL opens each example in one tab, where the reader runs the operations one after
  * the other.
  */
-import type { ExampleQuery } from "./example-queries.ts";
+import type { ExampleGraphqlQuery } from "./example-queries.ts";
 
 /** An example for storefronts with several operations: from finding a product to a filled cart. */
-export const cartWorkflowExample: ExampleQuery = {
+export const cartWorkflowExample: ExampleGraphqlQuery = {
   title: "From product to cart",
   query: `# From a product to a filled cart. Use a storefront's or an admin's token and run
 # the operations in order (the play button lists them). Copy values from the
@@ -108,7 +108,7 @@ query Look($cartId: ID!) {
  * An example with several operations of staff and of the checkout page: from a cart with a delivery option to
  * a returned order.
  */
-export const orderWorkflowExample: ExampleQuery = {
+export const orderWorkflowExample: ExampleGraphqlQuery = {
   title: "From checkout to return",
   query: `# From a filled cart (see the example "From product to cart") to a returned order.
 # Use an admin's token, run the operations in order, and copy values from the

@@ -5,7 +5,7 @@
 import type { PartialDemoFile } from "#demo/demo-file.ts";
 import type { PageAssets } from "#pages/shared/assets.ts";
 import { logo, productName } from "#pages/shared/brand.ts";
-import { html, type Markup } from "#pages/shared/html.ts";
+import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { HtmlPage } from "#pages/shared/page.ts";
 
 export interface LandingPageInput {
@@ -96,7 +96,7 @@ const places: readonly Place[] = [
   },
 ];
 
-const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string): Markup =>
+const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string): HtmlMarkup =>
   html`<li class="card">
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}" /></svg>
     <h2><a href="${basePath}${path}">${name}</a></h2>
@@ -104,7 +104,7 @@ const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string)
     <p>${text}</p>
   </li>`;
 
-function demoSection({ publicUrl, hasSecrets }: LandingPageInput, demo: PartialDemoFile): Markup {
+function demoSection({ publicUrl, hasSecrets }: LandingPageInput, demo: PartialDemoFile): HtmlMarkup {
   const [product] = demo.products;
   const merchantOf = demo.merchants.first.slug;
   return html`<section class="demo" aria-labelledby="demo-heading">
@@ -158,7 +158,7 @@ function demoSection({ publicUrl, hasSecrets }: LandingPageInput, demo: PartialD
   </section>`;
 }
 
-const secret = (name: string, value: string): Markup =>
+const secret = (name: string, value: string): HtmlMarkup =>
   html`<div>
     <dt>${name}</dt>
     <dd><code>${value}</code></dd>

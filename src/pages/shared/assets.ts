@@ -12,7 +12,7 @@ import { createFailure } from "#foundation/failure.ts";
 import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
 /** Names of the pages' scripts, as vite.config.ts lists them. */
-export type AssetName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
+export type PageAssetName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
 
 /** URL paths of the scripts and style sheets that one page loads. */
 export interface PageAssets {
@@ -55,7 +55,7 @@ function readManifest(): Readonly<Record<string, Chunk>> {
  * Returns the URL paths of a page's scripts and style sheets. `publicUrl` is the service's public address,
  * which may contain a path.
  */
-export function getPageAssets(name: AssetName, publicUrl: string): PageAssets {
+export function getPageAssets(name: PageAssetName, publicUrl: string): PageAssets {
   manifest ??= readManifest();
   const entry = Object.values(manifest).find((chunk) => chunk.isEntry === true && chunk.name === name);
   if (entry === undefined)

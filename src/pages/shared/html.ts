@@ -4,25 +4,25 @@
  */
 
 /** Text that is already HTML and is inserted without escaping. */
-export class Markup {
+export class HtmlMarkup {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
   }
 }
 
-type Part = string | number | Markup | undefined | readonly Markup[];
+type Part = string | number | HtmlMarkup | undefined | readonly HtmlMarkup[];
 
-/** Builds HTML from a template. Escapes every inserted value except `Markup`. */
-export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
-  return new Markup(
+/** Builds HTML from a template. Escapes every inserted value except `HtmlMarkup`. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): HtmlMarkup {
+  return new HtmlMarkup(
     strings.map((text, index) => text + (index < parts.length ? toText(parts[index]) : "")).join(""),
   );
 }
 
 function toText(part: Part): string {
   if (part === undefined) return "";
-  if (part instanceof Markup) return part.text;
+  if (part instanceof HtmlMarkup) return part.text;
   return typeof part === "object" ? part.map(({ text }) => text).join("") : escape(String(part));
 }
 

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PageAssets } from "./assets.ts";
 import { logoWithName, faviconUrl } from "./brand.ts";
-import { html, Markup } from "./html.ts";
+import { html, HtmlMarkup } from "./html.ts";
 
 const readSheet = (name: string): string => readFileSync(join(import.meta.dirname, name), "utf8");
 
@@ -20,7 +20,7 @@ const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base6
 
 export interface HtmlPage {
   readonly title: string;
-  readonly body: Markup;
+  readonly body: HtmlMarkup;
   /**
    * Left out if forms of the page redirect only to this service. Otherwise, the source (for example the
    * scheme of a URL) to which they may also redirect; the page's Content-Security-Policy allows it in
@@ -44,7 +44,7 @@ export interface HtmlPage {
  * The HTML `style` element. It must contain exactly the style sheet: any other character would change the
  * hash that the Content-Security-Policy allows.
  */
-const styleElement = new Markup(`<style>${baseStyle}</style>`);
+const styleElement = new HtmlMarkup(`<style>${baseStyle}</style>`);
 const icon = html`<link rel="icon" href="${faviconUrl}" />`;
 
 export function renderPage({
@@ -84,7 +84,10 @@ export function renderPage({
  * script, the element is inside `noscript`: the script then decides when to reload, so that the reader is not
  * interrupted.
  */
-function refreshElement(refresh: NonNullable<HtmlPage["refresh"]>, asset: PageAssets | undefined): Markup {
+function refreshElement(
+  refresh: NonNullable<HtmlPage["refresh"]>,
+  asset: PageAssets | undefined,
+): HtmlMarkup {
   const element = html`<meta http-equiv="refresh" content="${refreshOf(refresh)}" />`;
   return asset === undefined ? element : html`<noscript>${element}</noscript>`;
 }

@@ -1,5 +1,5 @@
 /** The e-mail and password fields of every sign-in page, and the summary of errors in them. */
-import { html, type Markup } from "./html.ts";
+import { html, type HtmlMarkup } from "./html.ts";
 
 export interface SignInFormState {
   /** The e-mail address that was typed into the form. The form shows it again after an error. */
@@ -7,7 +7,7 @@ export interface SignInFormState {
   readonly fault: string | undefined;
 }
 
-export function renderSignInFields({ email, fault }: SignInFormState): Markup {
+export function renderSignInFields({ email, fault }: SignInFormState): HtmlMarkup {
   const wrong = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="faults"`;
   return html`<div class="field">
       <label for="email">E-mail address</label>
@@ -33,7 +33,7 @@ export function renderSignInFields({ email, fault }: SignInFormState): Markup {
  * Renders the list of errors above the sign-in form. Screen readers read the list immediately, and it is the
  * first element in the keyboard order.
  */
-export function renderSignInFaultSummary(fault: string | undefined, fieldId: string): Markup | undefined {
+export function renderSignInFaultSummary(fault: string | undefined, fieldId: string): HtmlMarkup | undefined {
   if (fault === undefined) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
     <h2>There is a problem</h2>

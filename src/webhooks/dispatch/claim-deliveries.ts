@@ -8,10 +8,10 @@
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { runStatement } from "#database/transaction.ts";
+import { runSqlStatement } from "#database/transaction.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
-export interface SealedWebhookSecret {
+export interface EncryptedWebhookSecret {
   readonly id: string;
   readonly version: number;
   /** The sealed secret in base64. */
@@ -42,7 +42,7 @@ export interface ClaimedDelivery {
   /** Time at which the delivered event occurred. */
   readonly occurredAt: Date;
   /** The secrets that sign this delivery, newest first; two while a secret is being replaced. */
-  readonly secrets: readonly SealedWebhookSecret[];
+  readonly secrets: readonly EncryptedWebhookSecret[];
 }
 
 export interface DeliveryClaimOptions {
@@ -68,7 +68,7 @@ export async function claimDeliveries(
   { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
-  const moment = toClaimTimeSql(now);
+  const moment = toDeliveryClaimTimeSql(now);
   const { at } = moment;
   const until = new Date(now.getTime() + leaseMs);
   const probeAt = new Date(now.getTime() + probeEveryMs);
@@ -130,11 +130,11 @@ export async function claimDeliveries(
       case w.payload_mode when 'thin' then e.thin else e.snapshot
       end as body, d.attempt_count as attempt_number, d.replay_no > 0 as is_replay,
       d.created_at, e.occurred_at, ${secretsOf(at)} as secrets`;
-  return runStatement(db, claim);
+  return runSqlStatement(db, claim);
 }
 
-const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly SealedWebhookSecret[]> => sql<
-  readonly SealedWebhookSecret[]
+const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly EncryptedWebhookSecret[]> => sql<
+  readonly EncryptedWebhookSecret[]
 >`(
   select coalesce(json_agg(json_build_object('id', s.id, 'version', s.version, 'sealed', encode(s.sealed,
   'base64'),
@@ -169,7 +169,7 @@ const burstShare = 0.2;
  */
 const aheadMsMax = 2 * leaseMs;
 
-export interface ClaimTimeSql {
+export interface DeliveryClaimTimeSql {
   readonly at: RawBuilder<unknown>;
   /**
    * The latest time that the database can have stored correctly. Stored times after this time are ignored,
@@ -178,12 +178,12 @@ export interface ClaimTimeSql {
   readonly latest: RawBuilder<unknown>;
 }
 
-export const toClaimTimeSql = (now: Date): ClaimTimeSql => ({
+export const toDeliveryClaimTimeSql = (now: Date): DeliveryClaimTimeSql => ({
   at: sql`${now}::timestamptz`,
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const currentSendRateTokensSql = ({ at, latest }: ClaimTimeSql): RawBuilder<number> => {
+export const currentSendRateTokensSql = ({ at, latest }: DeliveryClaimTimeSql): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch
     from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
@@ -197,7 +197,7 @@ export const currentSendRateTokensSql = ({ at, latest }: ClaimTimeSql): RawBuild
  */
 export const countSendingDeliveriesSql = (
   condition: RawBuilder<unknown>,
-  { at, latest }: ClaimTimeSql,
+  { at, latest }: DeliveryClaimTimeSql,
 ): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
     where s.status = 'sending' and ${condition} and s.next_attempt_at > ${at}
@@ -228,7 +228,7 @@ export async function findEndpointsWithDueDeliveries(
       and d.next_attempt_at <= ${at}
         and (i.status = 'active' and not e.subject_type = any(${catalogReadSubjectTypes}::text[])
         or e.subject_type = 'installation'))`;
-  return (await runStatement(db, statement)).map(({ id }) => id);
+  return (await runSqlStatement(db, statement)).map(({ id }) => id);
 }
 
 /**
@@ -258,5 +258,5 @@ export async function findNextRetryTime(
       on h.endpoint_id = w.id
     where d.status = 'retrying' and d.next_attempt_at > ${now}::timestamptz
     and d.next_attempt_at <= ${until}::timestamptz`;
-  return (await runStatement(db, statement))[0]?.at ?? null;
+  return (await runSqlStatement(db, statement))[0]?.at ?? null;
 }

@@ -1,14 +1,14 @@
 /** Makes one attempt of a webhook delivery: decrypts the secrets, signs the stored body and sends it. */
 import { createHash, randomBytes } from "node:crypto";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
 import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.ts";
-import { getWebhookSecretSealContext, signWebhook } from "#webhooks/signatures.ts";
-import type { ClaimedDelivery, SealedWebhookSecret } from "./claim-deliveries.ts";
+import { getWebhookSecretEncryptionContext, signWebhook } from "#webhooks/signatures.ts";
+import type { ClaimedDelivery, EncryptedWebhookSecret } from "./claim-deliveries.ts";
 
 export interface DeliverySendContext {
   readonly sender: WebhookSender;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly now: Date;
   /**
    * This signal is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
@@ -107,11 +107,11 @@ export function createWebhookHeaders({
 }
 
 export function decryptWebhookSecret(
-  keyring: Keyring,
-  { id, sealed, dataKey, keyId }: SealedWebhookSecret,
+  keyring: EncryptionKeyring,
+  { id, sealed, dataKey, keyId }: EncryptedWebhookSecret,
 ): string {
   const decoded = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-  return keyring.open(decoded, getWebhookSecretSealContext(id)).toString("utf8");
+  return keyring.open(decoded, getWebhookSecretEncryptionContext(id)).toString("utf8");
 }
 
 /**

@@ -4,7 +4,11 @@
  * state in a process's memory is a list of endpoints to check first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createDispatchRound, type DispatcherOptions, type DispatchRound } from "./round.ts";
+import {
+  createWebhookDispatchRound,
+  type WebhookDispatcherOptions,
+  type WebhookDispatchRound,
+} from "./round.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface WebhookDispatcher {
@@ -36,9 +40,9 @@ const activePauseMs = 20;
  */
 const faultPauseMs = 1_000;
 
-export function createWebhookDispatcher(parts: DispatcherOptions): WebhookDispatcher {
+export function createWebhookDispatcher(parts: WebhookDispatcherOptions): WebhookDispatcher {
   const { db, clock, log, stopMsMax = stopMsMaxDefault } = parts;
-  const round = createDispatchRound(parts);
+  const round = createWebhookDispatchRound(parts);
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
   // Passes of the dispatcher run in a detached async context, so that they do not join the trace of the
   // request that called `wake`.
@@ -102,7 +106,7 @@ interface Passes {
   stop(): Promise<void>;
 }
 
-function createPasses(round: DispatchRound, onFault: (error: unknown) => void): Passes {
+function createPasses(round: WebhookDispatchRound, onFault: (error: unknown) => void): Passes {
   const state = { isRunning: false, isRequested: false, isNotified: false, isFaulty: false };
   let running: Promise<void> | undefined;
   let nextTimer: NodeJS.Timeout | undefined;

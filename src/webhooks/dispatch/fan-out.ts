@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { heldAtSql, releaseFirstDeliveries } from "#webhooks/delivery-order.ts";
+import { heldAtSql, releaseFirstHeldDeliveries } from "#webhooks/delivery-order.ts";
 import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
@@ -16,7 +16,7 @@ export const fanOutEventsMax = 200;
 /** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has up to 15. */
 const rowsMax = 1_000;
 
-export interface FanOutResult {
+export interface EventFanOutResult {
   readonly events: number;
   /** Endpoints with new due deliveries. */
   readonly endpointIds: readonly string[];
@@ -28,7 +28,7 @@ export interface FanOutResult {
  * Takes one batch of new events, gives each event its position in the event feed, and creates the deliveries
  * of the events, all in one transaction.
  */
-export function fanOutEvents(db: Database, now: Date): Promise<FanOutResult> {
+export function fanOutEvents(db: Database, now: Date): Promise<EventFanOutResult> {
   return runInTransaction(db, async (transaction) => {
     if (!(await lockFeedIfEventsWait(transaction))) return { events: 0, causes: [], endpointIds: [] };
     const taken = await takeEvents(transaction, now);
@@ -149,6 +149,6 @@ async function insertDeliveries(
   const ordered = matches.flatMap(({ endpointId, orderedSubjectId: subjectId, isAwaited }) =>
     subjectId === null || !isAwaited ? [] : [{ endpointId, subjectId }],
   );
-  await releaseFirstDeliveries(transaction, ordered, now);
+  await releaseFirstHeldDeliveries(transaction, ordered, now);
   return [...new Set(matches.filter(({ isAwaited }) => isAwaited).map(({ endpointId }) => endpointId))];
 }

@@ -9,12 +9,12 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import {
   type DomainEvent,
-  type Outbox,
+  type EventOutbox,
   type EventSubjectRenderFunction,
-  withOutbox,
+  runWithEventOutbox,
 } from "#webhooks/outbox.ts";
 import {
-  type EndpointHealth,
+  type EndpointHealthCounters,
   type EndpointHealthChange,
   calculateEndpointHealthChange,
   type DeliveryAttemptOutcome,
@@ -63,7 +63,7 @@ function recordFailure(
   const { merchantId } = failed.delivery;
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return runInTransaction(db, (transaction) =>
-    withOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
+    runWithEventOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
       // The endpoint's row is locked first, and then the row with the endpoint's health. Commands on
       // endpoints lock these rows in the same order, which prevents deadlocks.
       await transaction
@@ -128,7 +128,7 @@ async function recordFailureInHealth(
   { failed, now, scale }: { readonly failed: FailedAttempt; readonly now: Date; readonly scale: number },
 ): Promise<EndpointHealthChange> {
   const { delivery, result, step } = failed;
-  const before: EndpointHealth = await transaction
+  const before: EndpointHealthCounters = await transaction
     .selectFrom("webhookEndpointHealth")
     .select(["consecutiveFailures", "failingSince", "failedSinceSuccess", "degradedAt", "probeAt"])
     .where("endpointId", "=", delivery.endpointId)
@@ -155,7 +155,7 @@ async function recordFailureInHealth(
  */
 async function publishEndpointHealth(
   transaction: Transaction,
-  outbox: Outbox,
+  outbox: EventOutbox,
   {
     failed: { delivery },
     step,

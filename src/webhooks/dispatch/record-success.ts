@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { runStatement } from "#database/transaction.ts";
+import { runSqlStatement } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { DeliverySendResult } from "#webhooks/safe-request.ts";
@@ -115,6 +115,6 @@ async function insertSuccesses(
       from unwell where h.endpoint_id = unwell.endpoint_id
     )
     select lease from done`;
-  const rows = await runStatement(db, statement);
+  const rows = await runSqlStatement(db, statement);
   return new Set(rows.map(({ lease }) => lease));
 }

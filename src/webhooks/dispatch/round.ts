@@ -7,7 +7,7 @@ import { startSpan } from "#foundation/tracing.ts";
 import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import type { DeliveryAttemptErrorCode } from "#webhooks/safe-connector.ts";
@@ -36,7 +36,7 @@ const probeEveryMs = 60_000;
  */
 const searchIntervalMs = 50;
 
-export interface DispatchRoundOptions {
+export interface WebhookDispatchRoundOptions {
   readonly onAttemptEnded: () => void;
   /**
    * Called if the round created the deliveries of a full batch of new events: more new events may be waiting
@@ -47,12 +47,12 @@ export interface DispatchRoundOptions {
   readonly wasNotified: boolean;
 }
 
-export interface DispatchRound {
+export interface WebhookDispatchRound {
   /**
    * Creates the deliveries of new events. Then claims due deliveries, at most as many as this process may
    * still send concurrently, and sends them. Returns the number of claimed deliveries.
    */
-  run(options: DispatchRoundOptions): Promise<number>;
+  run(options: WebhookDispatchRoundOptions): Promise<number>;
   /** Finds all endpoints with due deliveries and marks them as active. */
   findAllDueEndpoints(): Promise<void>;
   /** True if there are active endpoints, so that more deliveries may be due soon. */
@@ -61,7 +61,7 @@ export interface DispatchRound {
   stop(waitMsMax: number): Promise<void>;
 }
 
-export function createDispatchRound(parts: DispatcherOptions): DispatchRound {
+export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): WebhookDispatchRound {
   const { db, clock, scale, onDeliveriesChanged, sendingMax = sendingMaxDefault } = parts;
   const activeEndpoints = createRecentlyActiveEndpoints();
   const { sending, send, waitUntilIdle, stop } = createAttempts(parts, activeEndpoints);
@@ -136,7 +136,7 @@ interface Attempts {
   readonly send: (delivery: ClaimedDelivery, onAttemptEnded: () => void) => void;
 }
 
-function createAttempts(parts: DispatcherOptions, activeEndpoints: RecentlyActiveEndpoints): Attempts {
+function createAttempts(parts: WebhookDispatcherOptions, activeEndpoints: RecentlyActiveEndpoints): Attempts {
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
   const attempting = { ...parts, successes: createDeliverySuccessRecorder(parts), signal: stopping.signal };
@@ -164,7 +164,7 @@ function createAttempts(parts: DispatcherOptions, activeEndpoints: RecentlyActiv
   };
 }
 
-interface Attempting extends DispatcherOptions {
+interface Attempting extends WebhookDispatcherOptions {
   readonly successes: DeliverySuccessRecorder;
   readonly signal: AbortSignal;
 }
@@ -253,10 +253,10 @@ type AttemptObserver = (attempt: {
   readonly waitedMs: number | null;
 }) => void;
 
-export interface DispatcherOptions {
+export interface WebhookDispatcherOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly keyring: Keyring;
+  readonly keyring: EncryptionKeyring;
   readonly sender: WebhookSender;
   readonly render: EventSubjectRenderFunction;
   readonly log: Log;

@@ -3,17 +3,17 @@
  * limits of an installation (number of endpoints, unique URLs), and saving.
  */
 import type { SelectQueryBuilder } from "kysely";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
-import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
+import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { EventContext, Outbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventContext, EventOutbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { findEndpoints, createEndpointConflictFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 import { type EndpointInputRules, requireValidEndpointUrl } from "./endpoint-input.ts";
-import type { StoredFieldFilters } from "./field-filters.ts";
+import type { StoredEventFieldFilters } from "./field-filters.ts";
 
 export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
   /**
@@ -21,8 +21,8 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
    * installations.
    */
   readonly installationId: string | null;
-  readonly keyring: Keyring;
-  readonly outbox: Outbox;
+  readonly keyring: EncryptionKeyring;
+  readonly outbox: EventOutbox;
   readonly render: EventSubjectRenderFunction;
 }
 
@@ -48,7 +48,7 @@ type Found = Pick<WebhookEndpoint, "id" | "installationId">;
  * Selects an endpoint of the caller. Endpoints of other merchants or installations and deleted endpoints are
  * not found.
  */
-export function buildCallerEndpointQuery(
+export function buildCallerEndpointSqlQuery(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
@@ -71,7 +71,7 @@ export async function lockEndpoint(
   context: EndpointCommandContext,
   endpointId: string,
 ): Promise<WebhookEndpoint> {
-  const found = await buildCallerEndpointQuery(transaction, context, endpointId)
+  const found = await buildCallerEndpointSqlQuery(transaction, context, endpointId)
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (found === undefined) throw createFailure("webhook_endpoint_not_found");
@@ -97,8 +97,8 @@ export interface EndpointPatch {
   readonly payloadMode?: "snapshot" | "thin";
   readonly maxPerSecond?: number | null;
   readonly metadata?: Record<string, string>;
-  readonly fieldFilters?: StoredFieldFilters | null;
-  readonly deliveryOrder?: DeliveryOrder;
+  readonly fieldFilters?: StoredEventFieldFilters | null;
+  readonly deliveryOrder?: DeliveryOrderMode;
   readonly status?: "enabled" | "disabled" | "deleted";
   readonly disabledReason?: "manual" | null;
   readonly disabledAt?: Date | null;

@@ -11,8 +11,8 @@ import {
 } from "#foundation/failure.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
-import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
-import type { StoredFieldFilters } from "./field-filters.ts";
+import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
+import type { StoredEventFieldFilters } from "./field-filters.ts";
 
 export type EndpointStatus = "enabled" | "disabled" | "auto_disabled";
 export type PayloadMode = "snapshot" | "thin";
@@ -30,8 +30,8 @@ export interface WebhookEndpoint {
   readonly eventTypes: readonly string[];
   readonly payloadMode: PayloadMode;
   readonly maxPerSecond: number | null;
-  readonly fieldFilters: StoredFieldFilters | null;
-  readonly deliveryOrder: DeliveryOrder;
+  readonly fieldFilters: StoredEventFieldFilters | null;
+  readonly deliveryOrder: DeliveryOrderMode;
   /** The secrets that currently sign webhooks, newest first; two while a secret is being replaced. */
   readonly secrets: readonly WebhookSecretHint[];
   readonly health: EndpointHealthView;

@@ -4,7 +4,7 @@ import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { removeDeliveryOrder } from "#webhooks/delivery-order.ts";
+import { allowDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
 import { insertEvents } from "#webhooks/outbox.ts";
 import {
   type EndpointPatch,
@@ -13,7 +13,7 @@ import {
   type EndpointUrlCommandContext,
   lockEndpoint,
   lockInstallation,
-  buildCallerEndpointQuery,
+  buildCallerEndpointSqlQuery,
   loadWebhookEndpoint,
   requireInstallationNotUninstalled,
   requireUnusedUrlAndFreeSlot,
@@ -22,7 +22,7 @@ import {
   toJsonbValue,
 } from "./change-endpoint.ts";
 import { type EndpointInputFields, requireValidEndpointFields } from "./endpoint-input.ts";
-import { toStoredFieldFilters } from "./field-filters.ts";
+import { toStoredEventFieldFilters } from "./field-filters.ts";
 import { type EndpointWithSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
 import {
   createEndpointConflictFailure,
@@ -30,7 +30,7 @@ import {
   type WebhookEndpoint,
 } from "./endpoint-aggregate.ts";
 
-export interface EndpointCreateInput extends EndpointInputFields {
+export interface CreateEndpointInput extends EndpointInputFields {
   readonly installationId: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
@@ -42,7 +42,7 @@ export interface EndpointCreateInput extends EndpointInputFields {
 export async function createEndpoint(
   transaction: Transaction,
   context: EndpointUrlCommandContext,
-  input: EndpointCreateInput,
+  input: CreateEndpointInput,
 ): Promise<EndpointWithSecret> {
   requireValidEndpointFields(input, context);
   const installation = await lockInstallation(transaction, context, input.installationId);
@@ -59,7 +59,7 @@ export async function createEndpoint(
 async function insertEndpoint(
   transaction: Transaction,
   { merchantId, now }: EndpointCommandContext,
-  input: EndpointCreateInput,
+  input: CreateEndpointInput,
 ): Promise<string> {
   const id = createId("webhookEndpoint", now.getTime());
   const { installationId, url } = input;
@@ -80,7 +80,7 @@ async function insertEndpoint(
       payloadMode: input.payloadMode ?? "snapshot",
       maxPerSecond: input.maxPerSecond ?? null,
       metadata: JSON.stringify(input.metadata ?? {}),
-      fieldFilters: toJsonbValue(toStoredFieldFilters(input.fieldFilters)),
+      fieldFilters: toJsonbValue(toStoredEventFieldFilters(input.fieldFilters)),
       deliveryOrder: input.deliveryOrder ?? "any",
       createdAt: now,
       updatedAt: now,
@@ -116,7 +116,7 @@ export async function updateEndpoint(
   const patch = toEndpointPatch(before, input);
   if (Object.keys(patch).length === 0) return before;
   await saveEndpoint(transaction, before, { patch, now: context.now });
-  if (patch.deliveryOrder === "any") await removeDeliveryOrder(transaction, before.id, context.now);
+  if (patch.deliveryOrder === "any") await allowDeliveriesInAnyOrder(transaction, before.id, context.now);
   return loadWebhookEndpoint(transaction, before.id, context.now);
 }
 
@@ -129,7 +129,7 @@ async function lockEndpointForNewUrl(
   context: EndpointCommandContext,
   { endpointId, url }: { readonly endpointId: string; readonly url: string },
 ): Promise<WebhookEndpoint> {
-  const found = await buildCallerEndpointQuery(transaction, context, endpointId).executeTakeFirst();
+  const found = await buildCallerEndpointSqlQuery(transaction, context, endpointId).executeTakeFirst();
   if (found === undefined) throw createFailure("webhook_endpoint_not_found");
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
@@ -163,7 +163,7 @@ function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): E
 }
 
 const toWantedOptions = ({ fieldFilters, deliveryOrder }: EndpointUpdateInput): EndpointPatch => ({
-  ...(fieldFilters === undefined ? {} : { fieldFilters: toStoredFieldFilters(fieldFilters) }),
+  ...(fieldFilters === undefined ? {} : { fieldFilters: toStoredEventFieldFilters(fieldFilters) }),
   ...(deliveryOrder === undefined || deliveryOrder === null ? {} : { deliveryOrder }),
 });
 
@@ -298,7 +298,7 @@ async function queuePing(
 }
 
 /** Sends a ping to test the receiver. */
-export async function sendTestPing(
+export async function sendTestPingToEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,
   input: EndpointIdAndExpectedVersion,

@@ -2,13 +2,13 @@
  * Validates the input of endpoint commands before any row is read. The failure lists all faults; the first
  * fault determines the error code.
  */
-import { createBodyFault, findTextFaults } from "#foundation/faults.ts";
+import { createRequestBodyFault, findTextFaults } from "#foundation/faults.ts";
 import { createFailure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import type { DeliveryOrder } from "#webhooks/delivery-order.ts";
-import { findNearest } from "#foundation/nearest.ts";
+import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
+import { findNearestText } from "#foundation/nearest.ts";
 import { findEndpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
-import { type FieldFilter, findFieldFilterFaults } from "./field-filters.ts";
+import { type EventFieldFilter, findEventFieldFilterFaults } from "./field-filters.ts";
 
 export const endpointInputLimits = {
   eventTypesMax: 100,
@@ -25,8 +25,8 @@ export interface EndpointInputFields {
   readonly description?: string | null | undefined;
   readonly maxPerSecond?: number | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
-  readonly fieldFilters?: readonly FieldFilter[] | null | undefined;
-  readonly deliveryOrder?: DeliveryOrder | null | undefined;
+  readonly fieldFilters?: readonly EventFieldFilter[] | null | undefined;
+  readonly deliveryOrder?: DeliveryOrderMode | null | undefined;
 }
 
 export interface EndpointInputRules extends EndpointUrlRules {
@@ -49,7 +49,7 @@ export function requireValidEndpointFields(fields: EndpointInputFields, rules: E
       }),
     ),
     ...asFaults("invalid_field", metadataFaults(fields.metadata ?? {})),
-    ...asFaults("invalid_field", findFieldFilterFaults(fields.fieldFilters)),
+    ...asFaults("invalid_field", findEventFieldFilterFaults(fields.fieldFilters)),
   ];
   const [first] = faults;
   if (first !== undefined)
@@ -89,7 +89,7 @@ const suggestionsMax = 20;
  * similar, it names all event types of the same group (for example `order`).
  */
 function createEventTypeFault(field: string, pattern: string): FailureDetail {
-  const nearest = findNearest(pattern, knownEventTypePatterns);
+  const nearest = findNearestText(pattern, knownEventTypePatterns);
   const group = `${pattern.split(".")[0]}.`;
   const inGroup = [...knownEventTypePatterns].filter((known) => known.startsWith(group));
   const [hint, allowed] =
@@ -99,7 +99,7 @@ function createEventTypeFault(field: string, pattern: string): FailureDetail {
         ? [`; "allowed" lists the event types of the group`, inGroup.slice(0, suggestionsMax)]
         : ["; listInstallationWebhookEvents lists them in data.eventTypes", null];
   const message = `The value must be an event type of the catalogue or a group such as order.*${hint}.`;
-  return { ...createBodyFault(field, "unknown", message), allowed };
+  return { ...createRequestBodyFault(field, "unknown", message), allowed };
 }
 
 /** Accepts event types of the catalogue, `group.*`, or `*` as the only entry. */
@@ -114,7 +114,11 @@ function patternFaults(patterns: readonly string[]): Fault[] {
           : [
               [
                 "invalid_field",
-                createBodyFault(field, "not_alone", '"*" means all events and must be the only entry.'),
+                createRequestBodyFault(
+                  field,
+                  "not_alone",
+                  '"*" means all events and must be the only entry.',
+                ),
               ],
             ];
       return knownEventTypePatterns.has(pattern)
@@ -123,7 +127,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
     }),
     ...(isRepeated
       ? asFaults("invalid_field", [
-          createBodyFault("/eventTypes", "duplicate", "eventTypes must not contain duplicates."),
+          createRequestBodyFault("/eventTypes", "duplicate", "eventTypes must not contain duplicates."),
         ])
       : []),
   ];
@@ -133,7 +137,9 @@ function metadataFaults(metadata: Readonly<Record<string, string>>): FailureDeta
   const { metadataKeysMax, metadataKeyMax, metadataValueMax } = endpointInputLimits;
   const entries = Object.entries(metadata);
   if (entries.length > metadataKeysMax)
-    return [createBodyFault("/metadata", "too_long", `metadata may have at most ${metadataKeysMax} keys.`)];
+    return [
+      createRequestBodyFault("/metadata", "too_long", `metadata may have at most ${metadataKeysMax} keys.`),
+    ];
   const ofKeys = entries.flatMap(([key]) => findTextFaults("/metadata", key, { max: metadataKeyMax }));
   const ofValues = entries.flatMap(([key, value]) =>
     findTextFaults(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, {

@@ -4,12 +4,12 @@
  * The example requests of an endpoint (signature fixtures) are signed with the same secrets.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { Keyring } from "#foundation/encryption.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import {
   createWebhookSecret,
-  getWebhookSecretSealContext,
+  getWebhookSecretEncryptionContext,
   createWebhookSecretHint,
 } from "#webhooks/signatures.ts";
 import type { SignatureFixtureEndpoint, SignatureFixtureSource } from "#webhooks/signature-fixture.ts";
@@ -42,11 +42,11 @@ export interface EndpointWithSecret {
 
 export async function insertWebhookSecret(
   transaction: Transaction,
-  { keyring, now }: { readonly keyring: Keyring; readonly now: Date },
+  { keyring, now }: { readonly keyring: EncryptionKeyring; readonly now: Date },
   { endpointId, version }: { readonly endpointId: string; readonly version: number },
 ): Promise<NewWebhookSecret> {
   const [id, value] = [createId("webhookSecret", now.getTime()), createWebhookSecret()];
-  const sealed = keyring.seal(value, getWebhookSecretSealContext(id));
+  const sealed = keyring.seal(value, getWebhookSecretEncryptionContext(id));
   await transaction
     .insertInto("webhookSecret")
     .values({
@@ -112,7 +112,7 @@ interface SealedRow {
 }
 
 /** An endpoint with its secrets, encrypted as in the database. */
-export interface SealedSignatureFixtureSource {
+export interface EncryptedSignatureFixtureSource {
   readonly endpoint: SignatureFixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
@@ -125,8 +125,8 @@ export async function findSignatureFixtureSources(
   reader: DatabaseReader,
   endpointIds: readonly string[],
   now: Date,
-): Promise<Map<string, SealedSignatureFixtureSource>> {
-  const { rows } = await sql<SignatureFixtureEndpoint & Pick<SealedSignatureFixtureSource, "secrets">>`
+): Promise<Map<string, EncryptedSignatureFixtureSource>> {
+  const { rows } = await sql<SignatureFixtureEndpoint & Pick<EncryptedSignatureFixtureSource, "secrets">>`
     select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
     from webhook_endpoint w join merchant m on m.id = w.merchant_id
     where w.id = any(${endpointIds}::text[]) and w.status <> 'deleted'`.execute(reader);
@@ -141,13 +141,13 @@ const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<reado
   or s.expires_at > ${now}::timestamptz))`;
 
 export function decryptSignatureFixtureSource(
-  { endpoint, secrets }: SealedSignatureFixtureSource,
-  keyring: Keyring,
+  { endpoint, secrets }: EncryptedSignatureFixtureSource,
+  keyring: EncryptionKeyring,
   now: Date,
 ): SignatureFixtureSource {
   const opened = secrets.map(({ id, version, sealed, dataKey, keyId }) => {
     const row = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-    return { version, value: keyring.open(row, getWebhookSecretSealContext(id)).toString("utf8") };
+    return { version, value: keyring.open(row, getWebhookSecretEncryptionContext(id)).toString("utf8") };
   });
   return { endpoint, secrets: opened, now };
 }

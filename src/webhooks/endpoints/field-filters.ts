@@ -4,23 +4,25 @@
  * lists the fields that have changed.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createBodyFault, findDuplicateFaults, findListLengthFaults } from "#foundation/faults.ts";
+import { createRequestBodyFault, findDuplicateFaults, findListLengthFaults } from "#foundation/faults.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import { eventTypeNames, listEventObjectFields } from "#webhooks/event-catalogue.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 
-export interface FieldFilter {
+export interface EventFieldFilter {
   readonly eventType: string;
   readonly fields: readonly string[];
 }
 
 /** Field filters as they are stored: the wanted fields by event type. */
-export type StoredFieldFilters = Readonly<Record<string, readonly string[]>>;
+export type StoredEventFieldFilters = Readonly<Record<string, readonly string[]>>;
 
 export const filteredTypesMax = 100;
 const filteredFieldsMax = 50;
 
-export function findFieldFilterFaults(filters: readonly FieldFilter[] | null | undefined): FailureDetail[] {
+export function findEventFieldFilterFaults(
+  filters: readonly EventFieldFilter[] | null | undefined,
+): FailureDetail[] {
   if (filters === null || filters === undefined) return [];
   const types = filters.map(({ eventType }) => eventType);
   return [
@@ -30,10 +32,12 @@ export function findFieldFilterFaults(filters: readonly FieldFilter[] | null | u
   ];
 }
 
-function findFilterFaults({ eventType, fields }: FieldFilter, path: string): FailureDetail[] {
+function findFilterFaults({ eventType, fields }: EventFieldFilter, path: string): FailureDetail[] {
   if (!isEventType(eventType)) {
     const message = `"${path.slice(1)}/eventType" must be a name of the event catalogue.`;
-    return [{ ...createBodyFault(`${path}/eventType`, "unknown", message), allowed: [...eventTypeNames] }];
+    return [
+      { ...createRequestBodyFault(`${path}/eventType`, "unknown", message), allowed: [...eventTypeNames] },
+    ];
   }
   const allowed = listEventObjectFields(eventType);
   return [
@@ -42,7 +46,7 @@ function findFilterFaults({ eventType, fields }: FieldFilter, path: string): Fai
     ...fields.flatMap((field, index) => {
       if (allowed.includes(field)) return [];
       const message = `"${path.slice(1)}/fields/${index}" must be a field of the object of ${eventType}.`;
-      return [{ ...createBodyFault(`${path}/fields/${index}`, "unknown_field", message), allowed }];
+      return [{ ...createRequestBodyFault(`${path}/fields/${index}`, "unknown_field", message), allowed }];
     }),
   ];
 }
@@ -50,9 +54,9 @@ function findFilterFaults({ eventType, fields }: FieldFilter, path: string): Fai
 const isEventType = (name: string): name is EventType => (eventTypeNames as readonly string[]).includes(name);
 
 /** Returns the filters as they are stored; null if there are none. */
-export const toStoredFieldFilters = (
-  filters: readonly FieldFilter[] | null | undefined,
-): StoredFieldFilters | null =>
+export const toStoredEventFieldFilters = (
+  filters: readonly EventFieldFilter[] | null | undefined,
+): StoredEventFieldFilters | null =>
   filters === null || filters === undefined || filters.length === 0
     ? null
     : Object.fromEntries(filters.map(({ eventType, fields }) => [eventType, [...fields]]));

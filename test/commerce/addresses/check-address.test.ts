@@ -16,7 +16,7 @@ import {
   type PostalAddressInput,
 } from "#commerce/addresses/postal-address.ts";
 import { Failure } from "#foundation/failure.ts";
-import { isCountry } from "#foundation/text.ts";
+import { isCountryCode } from "#foundation/text.ts";
 import { badAddresses, goodAddresses } from "./addresses.ts";
 
 const inBerlin: PostalAddressInput = {
@@ -264,7 +264,7 @@ it("the address check names a country that was sent by its name", () => {
 });
 
 it("the example of a postal code is one of the country, for every country with postal codes", () => {
-  const countries = iso31661.map(({ alpha2 }) => alpha2).filter(isCountry);
+  const countries = iso31661.map(({ alpha2 }) => alpha2).filter(isCountryCode);
   const withCodes = countries.filter((code) => (getCountryData(code)?.zip ?? null) !== null);
   expect(withCodes.length).toBeGreaterThan(150);
   for (const code of withCodes) {
@@ -306,7 +306,7 @@ it("the address check corrects nothing in an accepted address with arbitrary tex
   const code = fc.string({ unit: someOf("AZaz09 -.０〒"), maxLength: 10 });
   const country = fc
     .string({ unit: someOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), minLength: 2, maxLength: 2 })
-    .filter(isCountry);
+    .filter(isCountryCode);
   const input = fc.record({
     recipientName: fc.constant("A"),
     line1: fc.constant("B"),

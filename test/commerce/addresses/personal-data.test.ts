@@ -16,13 +16,13 @@ import {
 } from "#commerce/addresses/personal-data.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createKeyring, DecryptionError } from "#foundation/encryption.ts";
+import { createEncryptionKeyring, DecryptionError } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const now = new Date("2026-11-20T10:00:00.000Z");
 const at = (ms: number): Date => new Date(now.getTime() + ms);
-const keyring = createKeyring([{ id: "k1", key: randomBytes(32) }]);
+const keyring = createEncryptionKeyring([{ id: "k1", key: randomBytes(32) }]);
 const merchantId = createId("merchant");
 const { address } = normalizeAndValidateAddress(
   {
@@ -135,9 +135,9 @@ describeOnBoth("personal data", (open, engine) => {
     const [one, other] = [await rowOf(first), await rowOf(second)];
     expect(() => decryptPersonalData(keyring, { ...one, id: other.id })).toThrow(DecryptionError);
     expect(() => decryptPersonalData(keyring, { ...one, dataKey: other.dataKey })).toThrow(DecryptionError);
-    expect(() => decryptPersonalData(createKeyring([{ id: "k1", key: randomBytes(32) }]), one)).toThrow(
-      DecryptionError,
-    );
+    expect(() =>
+      decryptPersonalData(createEncryptionKeyring([{ id: "k1", key: randomBytes(32) }]), one),
+    ).toThrow(DecryptionError);
   });
 
   it("leaves only the country after erasure; rows that were erased before do not change", async () => {

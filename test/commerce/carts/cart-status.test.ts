@@ -5,7 +5,7 @@ import {
   isCartPastRetention,
   hasCheckoutSessionOfCartEnded,
   requireChangeableCart,
-  getCartStatusAt,
+  getCartStatusAtTime,
 } from "#commerce/carts/cart-status.ts";
 import { Failure } from "#foundation/failure.ts";
 import { storedCart } from "./stored-cart.ts";
@@ -50,9 +50,9 @@ describe("a cart", () => {
   it.each(cases)(
     "stored as %s, expiring in %i ms, with the session %j, has the status %s",
     (status, expiresInMs, held, reads) => {
-      expect(getCartStatusAt({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now)).toBe(
-        reads,
-      );
+      expect(
+        getCartStatusAtTime({ status, session: held, expiresAt: at(expiresInMs), endedAt: null }, now),
+      ).toBe(reads);
     },
   );
 

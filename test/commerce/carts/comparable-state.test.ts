@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { type CartAggregate, cartColumns } from "#commerce/carts/cart-aggregate.ts";
-import { toComparableCartState, toCartDraft } from "#commerce/carts/cart-draft.ts";
+import { toComparableCartState, toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const cart = storedCart();
@@ -118,7 +118,7 @@ describe("the comparable state of a cart", () => {
 
 describe("the draft of a stored cart", () => {
   it("has every column that callers choose", () => {
-    const draft = toCartDraft(cart);
+    const draft = toUnpricedCartDraft(cart);
     const carried = cartColumns.filter((name) => name in draft && name !== "warnings");
     expect(carried).toEqual([
       "marketId",

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import type { StoredCartLine } from "#commerce/carts/cart-aggregate.ts";
-import { type CartDraft, toCartDraft } from "#commerce/carts/cart-draft.ts";
-import type { CartOffer, CartOfferMarket, CartOfferVariant } from "#commerce/carts/load-offer.ts";
+import { type UnpricedCartDraft, toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
+import type { CurrentOfferForCart, CartOfferMarket, CartOfferVariant } from "#commerce/carts/load-offer.ts";
 import { repriceCart, type CartRepriceResult } from "#commerce/carts/reprice.ts";
 import { storedCart } from "./stored-cart.ts";
 
@@ -66,7 +66,7 @@ const market: CartOfferMarket = {
 };
 
 interface Change {
-  readonly draft?: Partial<CartDraft>;
+  readonly draft?: Partial<UnpricedCartDraft>;
   readonly variant?: Partial<CartOfferVariant> | null;
   readonly market?: Partial<CartOfferMarket>;
   readonly at?: Date;
@@ -78,19 +78,19 @@ function repriced({
   market: there = {},
   at = now,
 }: Change = {}): CartRepriceResult["next"] {
-  const offer: CartOffer = {
+  const offer: CurrentOfferForCart = {
     merchantLocale: "en",
     market: { ...market, ...there },
     variants: new Map(changed === null ? [] : [[variant.id, { ...variant, ...changed }]]),
     automatic: [],
     code: undefined,
   };
-  return repriceCart({ draft: { ...toCartDraft(before), ...draft }, before, offer, now: at }).next;
+  return repriceCart({ draft: { ...toUnpricedCartDraft(before), ...draft }, before, offer, now: at }).next;
 }
 
 const warningsOf = (next: CartRepriceResult["next"]): unknown[] =>
   next.warnings.map(({ code, data }) => [code, data]);
-const wanting = (quantity: number): Partial<CartDraft> => ({
+const wanting = (quantity: number): Partial<UnpricedCartDraft> => ({
   lines: [{ id: "cln_1", variantId: "var_1", quantity, before: line as StoredCartLine }],
 });
 

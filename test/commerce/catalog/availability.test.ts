@@ -1,8 +1,8 @@
 /** The availability that buyers see for a variant; a product has the availability of its best variant. */
 import { expect, it } from "vitest";
 import {
-  computeAvailability,
-  findBestAvailability,
+  computeStockAvailability,
+  findBestStockAvailability,
   type VariantStock,
 } from "#commerce/catalog/availability.ts";
 
@@ -33,11 +33,13 @@ it.each([
   ["in_stock", { availableFrom: now }],
   ["discontinued", { discontinued: true }],
 ] satisfies [string, Partial<VariantStock>][])("a variant is %s with this stock: %o", (expected, change) => {
-  expect(computeAvailability({ ...stock, ...change }, now)).toBe(expected);
+  expect(computeStockAvailability({ ...stock, ...change }, now)).toBe(expected);
 });
 
 it("the availability of a product is that of its best variant", () => {
-  expect(findBestAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe("low_stock");
-  expect(findBestAvailability(["preorder", "backorder"])).toBe("backorder");
-  expect(findBestAvailability([])).toBe("out_of_stock");
+  expect(findBestStockAvailability(["discontinued", "backorder", "out_of_stock", "low_stock"])).toBe(
+    "low_stock",
+  );
+  expect(findBestStockAvailability(["preorder", "backorder"])).toBe("backorder");
+  expect(findBestStockAvailability([])).toBe("out_of_stock");
 });

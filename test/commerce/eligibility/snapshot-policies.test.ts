@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { snapshotPolicies } from "#commerce/orders/snapshot-policies.ts";
+import { snapshotPoliciesForOrder } from "#commerce/orders/snapshot-policies.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
@@ -37,7 +37,7 @@ describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (eng
       await sql`delete from policy_snapshot where order_id = ${orderId}`.execute(transaction);
       const { country = "DE", locale = "de-AT", currency = "EUR" } = given;
       const context = { merchantId: order.merchant.id, now: world().clock.now() };
-      await snapshotPolicies(transaction, context, { orderId, marketId, country, locale, currency });
+      await snapshotPoliciesForOrder(transaction, context, { orderId, marketId, country, locale, currency });
       await sql`update sales_order set version = version + 1 where id = ${orderId}`.execute(transaction);
     });
     const { policies } = await readOrder(world(), orderId);

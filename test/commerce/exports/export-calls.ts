@@ -1,6 +1,6 @@
 /** Creates, reads and downloads exports in tests. */
 import { gunzipSync } from "node:zlib";
-import { queueExportJob, type ExportJobRow, findExport } from "#commerce/exports/export-jobs.ts";
+import { queueExportJob, type ExportJobRow, findExportJob } from "#commerce/exports/export-jobs.ts";
 import type { ExportKind } from "#commerce/exports/export-kinds.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
@@ -22,7 +22,7 @@ export function makeExport(
 }
 
 export const readExport = (world: World, id: string): Promise<ExportJobRow | null> =>
-  findExport(world.database.db, id, { merchantId: null, now: world.clock.now() });
+  findExportJob(world.database.db, id, { merchantId: null, now: world.clock.now() });
 
 /** Reads the rows of all stored chunks of an export in their order, with the number of rows of each chunk. */
 export async function readStoredRows(

@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
-import { cancelExport, deleteExpiredExports } from "#commerce/exports/export-jobs.ts";
+import { cancelExportJob, deleteExpiredExportJobs } from "#commerce/exports/export-jobs.ts";
 import { type ExportKind, exportSources, listExportColumns } from "#commerce/exports/export-kinds.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
 import { claimExportJob, exportLeaseMs, writeNextExportChunk } from "#commerce/exports/write-export.ts";
@@ -139,7 +139,7 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     const claimed = await claimExportJob(db, world().clock.now());
     const job = claimed && (await writeNextExportChunk(services(), claimed));
     const context = { merchantId: merchantId(), now: world().clock.now(), events: createInProcessEvents() };
-    await runInTransaction(db, (transaction) => cancelExport(transaction, context, id));
+    await runInTransaction(db, (transaction) => cancelExportJob(transaction, context, id));
     expect(job && (await writeNextExportChunk(services(), job))).toBeUndefined();
     expect(await readStoredRows(world(), id)).toEqual({ rows: [], chunks: [] });
     expect(await readExport(world(), id)).toMatchObject({ status: "canceled" });
@@ -189,11 +189,11 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     await createWorker().drain();
     const { db } = world().database;
     world().clock.advance(24 * hourMs - 1);
-    expect(await deleteExpiredExports(db, world().clock.now())).toBe(0);
+    expect(await deleteExpiredExportJobs(db, world().clock.now())).toBe(0);
     expect(await readExport(world(), id)).toMatchObject({ status: "completed" });
     world().clock.advance(1);
     expect(await readExport(world(), id)).toBeNull();
-    expect(await deleteExpiredExports(db, world().clock.now())).toBe(1);
+    expect(await deleteExpiredExportJobs(db, world().clock.now())).toBe(1);
     expect((await readStoredRows(world(), id)).chunks).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** The rules of a policy: allowed input, defaults, and what an order stores. */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type PolicyUpsertInput, upsertPolicy } from "#commerce/markets/change-policy.ts";
+import { type UpsertMerchantPolicyInput, upsertMerchantPolicy } from "#commerce/markets/change-policy.ts";
 import { completePolicyRulesWithDefaults, defaultPolicyRules } from "#commerce/markets/policy-rules.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
@@ -60,10 +60,10 @@ describeOnPostgres("the rules of a policy", (open) => {
 
   const summaries = [{ locale: "de", text: "So ist es." }];
   const policy = (
-    type: PolicyUpsertInput["type"],
-    rules: PolicyUpsertInput["rules"],
+    type: UpsertMerchantPolicyInput["type"],
+    rules: UpsertMerchantPolicyInput["rules"],
     marketId: string | null = null,
-  ): PolicyUpsertInput => ({
+  ): UpsertMerchantPolicyInput => ({
     type,
     summaries,
     rules,
@@ -80,7 +80,10 @@ describeOnPostgres("the rules of a policy", (open) => {
       keepItemMinor: 500,
       storeCredit: null,
     } as const;
-    const { policyId } = await world.run(upsertPolicy, policy("return", { return: said }, world.europe));
+    const { policyId } = await world.run(
+      upsertMerchantPolicy,
+      policy("return", { return: said }, world.europe),
+    );
     expect(await rowOf(policyId)).toEqual({
       rules: { mode: "request", windowDays: null, methods: ["mail", "store"], keepItemMinor: 500 },
       version: 1,
@@ -94,19 +97,19 @@ describeOnPostgres("the rules of a policy", (open) => {
     expect(
       (
         await countVersionRises(world, "", () =>
-          world.run(upsertPolicy, policy("return", { return: again }, world.europe)),
+          world.run(upsertMerchantPolicy, policy("return", { return: again }, world.europe)),
         )
       ).catalog,
     ).toBe(0);
     expect(
       (
         await countVersionRises(world, "", () =>
-          world.run(upsertPolicy, policy("return", { return: { windowDays: 60 } }, world.europe)),
+          world.run(upsertMerchantPolicy, policy("return", { return: { windowDays: 60 } }, world.europe)),
         )
       ).catalog,
     ).toBe(1);
     expect(await rowOf(policyId)).toEqual({ rules: { windowDays: 60 }, version: 2 });
-    await world.run(upsertPolicy, policy("return", null, world.europe));
+    await world.run(upsertMerchantPolicy, policy("return", null, world.europe));
     expect(await rowOf(policyId)).toEqual({ rules: {}, version: 3 });
   });
 
@@ -163,7 +166,7 @@ describeOnPostgres("the rules of a policy", (open) => {
       ],
     ],
   ] as const)("of %s are refused: %o", async (type, rules, details) => {
-    expect(await world.refusal(upsertPolicy, policy(type, rules))).toEqual({
+    expect(await world.refusal(upsertMerchantPolicy, policy(type, rules))).toEqual({
       code: "invalid_field",
       details: details.map((detail) => `body ${detail}`),
       conflict: null,
@@ -172,7 +175,7 @@ describeOnPostgres("the rules of a policy", (open) => {
 
   it("refuse a category of another merchant", async () => {
     const refused = await world.refusal(
-      upsertPolicy,
+      upsertMerchantPolicy,
       policy("return", { return: { excludedCategoryIds: [createId("category"), "\u0000"] } }),
     );
     expect(refused).toEqual({

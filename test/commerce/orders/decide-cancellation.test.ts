@@ -12,10 +12,14 @@ import {
 import { findPartlyCanceledPromotionLines } from "#commerce/orders/cancellation/obstacles.ts";
 import {
   findCancellationInputFaults,
-  decideCancellation,
-  type CancellationDecision,
+  decideOrderCancellation,
+  type OrderCancellationDecision,
 } from "#commerce/orders/cancellation/cancel-order.ts";
-import type { LineQuantity, OrderAggregate, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
+import type {
+  OrderLineIdAndQuantity,
+  OrderAggregate,
+  OrderPromotion,
+} from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -153,9 +157,9 @@ function attempt({
   actor,
   now,
   lines,
-}: Pick<Asked, "order" | "actor" | "now" | "lines">): CancellationDecision | readonly string[] {
+}: Pick<Asked, "order" | "actor" | "now" | "lines">): OrderCancellationDecision | readonly string[] {
   try {
-    return decideCancellation(order, { lines }, { now, actor });
+    return decideOrderCancellation(order, { lines }, { now, actor });
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "invalid_state") throw error;
     const { reasons } = (error.parts.conflict?.data ?? {}) as {
@@ -165,13 +169,13 @@ function attempt({
   }
 }
 
-const isDone = (outcome: ReturnType<typeof attempt>): outcome is CancellationDecision =>
+const isDone = (outcome: ReturnType<typeof attempt>): outcome is OrderCancellationDecision =>
   !Array.isArray(outcome);
 
 /** The eligibility answer for these lines. */
 function shown(
   { order, actor, answer }: Asked,
-  lines: readonly LineQuantity[],
+  lines: readonly OrderLineIdAndQuantity[],
 ): "allowed" | "request_required" | "denied" {
   const decisions = new Set(
     lines.map(({ lineId, quantity }) => {

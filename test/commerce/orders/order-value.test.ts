@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  calculateCancellationValue,
+  calculateCanceledUnitsValue,
   computeRefundableOrderAmountMinor,
   computeRemainingShippingMinor,
   computeUncapturedAmountMinor,
@@ -20,7 +20,7 @@ import type {
 import { computeOutstandingAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import "#test/support/properties.ts";
 
-type Valued = Parameters<typeof calculateCancellationValue>[0];
+type Valued = Parameters<typeof calculateCanceledUnitsValue>[0];
 
 const lineOf = (id: string, line: Partial<OrderLine>): OrderLine =>
   ({
@@ -65,7 +65,7 @@ function orderOf({ lines, shippingMinor = 0, capturedMinor, fulfillments = [] }:
 
 /** The order after the cancellation was written, while its refund is pending. */
 function after(order: Valued, asked: { readonly lineId: string; readonly quantity: number }): Valued {
-  const value = calculateCancellationValue(order, [asked]);
+  const value = calculateCanceledUnitsValue(order, [asked]);
   const refund = { status: "pending", amountMinor: value.refundMinor } as OrderRefund;
   return {
     ...order,
@@ -144,13 +144,13 @@ describe("the value of a cancellation", () => {
       ],
       shippingMinor: 50,
     });
-    expect(calculateCancellationValue(order, [{ lineId: "a", quantity: 2 }])).toMatchObject({
+    expect(calculateCanceledUnitsValue(order, [{ lineId: "a", quantity: 2 }])).toMatchObject({
       lines: [{ waiting: 2, allocated: 0, amountMinor: 66 }],
       shippingMinor: 0,
       refundMinor: 66,
       isWhole: false,
     });
-    expect(calculateCancellationValue(order, [{ lineId: "a", quantity: 3 }])).toMatchObject({
+    expect(calculateCanceledUnitsValue(order, [{ lineId: "a", quantity: 3 }])).toMatchObject({
       lines: [{ waiting: 2, allocated: 1, amountMinor: 100 }],
       shippingMinor: 50,
       refundMinor: 150,
@@ -166,7 +166,7 @@ describe("the value of a cancellation", () => {
     };
     const [payment] = order.payments;
     const paid = { ...order, payments: [Object.assign({}, payment, { refundedMinor: 300 }) as OrderPayment] };
-    expect(calculateCancellationValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({
+    expect(calculateCanceledUnitsValue(paid, [{ lineId: "a", quantity: 1 }])).toMatchObject({
       reducedMinor: 700,
       refundMinor: 700,
     });
@@ -187,7 +187,7 @@ describe("the value of a cancellation", () => {
 
   it("of no units is zero, without the shipping", () => {
     const order = orderOf({ lines: [lineOf("a", { requiresShipping: false })], shippingMinor: 50 });
-    expect(calculateCancellationValue(order, [])).toMatchObject({
+    expect(calculateCanceledUnitsValue(order, [])).toMatchObject({
       lines: [],
       shippingMinor: 0,
       reducedMinor: 0,
@@ -213,7 +213,7 @@ describe("the value of a cancellation", () => {
 
   it("of a free order is zero", () => {
     const order = orderOf({ lines: [lineOf("a", { totalMinor: 0 })] });
-    expect(calculateCancellationValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({
+    expect(calculateCanceledUnitsValue(order, [{ lineId: "a", quantity: 1 }])).toMatchObject({
       reducedMinor: 0,
       refundMinor: 0,
       isWhole: true,
@@ -232,7 +232,7 @@ describe("the value of a cancellation", () => {
         fulfillment("exchange", "pending", 1, "ret_x"),
       ],
     });
-    const cuts = (quantity: number) => calculateCancellationValue(order, [{ lineId: "a", quantity }]).cuts;
+    const cuts = (quantity: number) => calculateCanceledUnitsValue(order, [{ lineId: "a", quantity }]).cuts;
     expect(cuts(1)).toEqual([]);
     expect(cuts(2)).toEqual([{ fulfillmentId: "planned", lines: [{ lineId: "a", quantity: 1 }] }]);
     expect(cuts(4)).toEqual([
@@ -254,11 +254,11 @@ describe("the value of a cancellation", () => {
       lines: open,
       fulfillments: [fulfillment("planned", "pending", 1), fulfillment("ready", "ready_for_pickup", 1)],
     });
-    expect(calculateCancellationValue(order, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
+    expect(calculateCanceledUnitsValue(order, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
       { fulfillmentId: "planned", lines: [{ lineId: "a", quantity: 1 }] },
     ]);
     const larger = { ...order, fulfillments: [fulfillment("planned", "pending", 2)] };
-    expect(calculateCancellationValue(larger, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
+    expect(calculateCanceledUnitsValue(larger, [{ lineId: "b", quantity: 1 }]).cuts).toEqual([
       {
         fulfillmentId: "planned",
         lines: [

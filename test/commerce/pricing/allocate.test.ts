@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   allocateTotalByWeight,
   AmountOutOfRangeError,
-  multiplyDivideHalfEven,
+  multiplyAndDivideRoundingHalfEven,
   multiplyMinorUnits,
   sumMinorUnits,
 } from "#commerce/pricing/discounts.ts";
@@ -33,7 +33,7 @@ describe("a rounded fraction", () => {
     [max - 2, 5_000, 10_000, 4_503_599_627_370_494],
     [max, max, max, max],
   ])("%d × %d ÷ %d is %d", (value, numerator, denominator, expected) => {
-    expect(multiplyDivideHalfEven(value, numerator, denominator)).toBe(expected);
+    expect(multiplyAndDivideRoundingHalfEven(value, numerator, denominator)).toBe(expected);
   });
 
   it("is the nearest integer, and the even one if two are equally near", () => {
@@ -43,7 +43,7 @@ describe("a rounded fraction", () => {
         fc.nat(10_000),
         fc.integer({ min: 10_000, max: 20_000 }),
         (value, numerator, denominator) => {
-          const result = BigInt(multiplyDivideHalfEven(value, numerator, denominator));
+          const result = BigInt(multiplyAndDivideRoundingHalfEven(value, numerator, denominator));
           const twiceOff = 2n * (result * BigInt(denominator) - BigInt(value) * BigInt(numerator));
           const distance = twiceOff < 0n ? -twiceOff : twiceOff;
           expect(distance <= BigInt(denominator)).toBe(true);
@@ -54,12 +54,12 @@ describe("a rounded fraction", () => {
   });
 
   it("throws if the result is not a safe integer", () => {
-    expect(() => multiplyDivideHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
-    expect(() => multiplyDivideHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
+    expect(() => multiplyAndDivideRoundingHalfEven(max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
+    expect(() => multiplyAndDivideRoundingHalfEven(-max, 10_001, 10_000)).toThrow(AmountOutOfRangeError);
   });
 
   it.each([0, -1, -10])("with %d as denominator throws, because the caller is wrong", (denominator) => {
-    expect(() => multiplyDivideHalfEven(1, 1, denominator)).toThrow(
+    expect(() => multiplyAndDivideRoundingHalfEven(1, 1, denominator)).toThrow(
       new RangeError("The denominator must be positive."),
     );
   });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type BuyXGetYRule, createEntitledLinePredicate } from "#commerce/pricing/discounts.ts";
-import { priceCart, type CartPricingInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
+import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import { discountRule, entitlement, randomCart } from "#test/commerce/pricing/random-carts.ts";
 
 const runs = { numRuns: 300 };
@@ -202,7 +202,7 @@ it("a priced cart gives for 'buy X, get Y' the same as an exhaustive search", ()
     );
   fc.assert(
     fc.property(rule, lines, (discount, list) => {
-      const input: CartPricingInput = {
+      const input: PriceCartInput = {
         taxIncluded: true,
         lines: list,
         shippingMinor: null,

@@ -1,6 +1,6 @@
 /** Cart prices compared to manual calculations in currencies with two, zero and three decimal places. */
 import { describe, expect, it } from "vitest";
-import { priceCart, type CartPricingInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
+import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import {
   AmountOutOfRangeError,
   type DiscountRule,
@@ -18,8 +18,8 @@ function line(id: string, unitPriceMinor: number, quantity = 1): CartLineToPrice
 function cart(
   lines: readonly CartLineToPrice[],
   discounts: readonly DiscountRule[] = [],
-  change: Partial<CartPricingInput> = {},
-): CartPricingInput {
+  change: Partial<PriceCartInput> = {},
+): PriceCartInput {
   return { taxIncluded: true, lines, shippingMinor: null, tax: null, discounts, ...change };
 }
 
@@ -59,7 +59,7 @@ function buyGet(
 }
 
 /** The discount of each line. */
-const offLines = (input: CartPricingInput): number[] =>
+const offLines = (input: PriceCartInput): number[] =>
   priceCart(input).lines.map(({ discountMinor }) => discountMinor);
 
 describe("a whole cart", () => {

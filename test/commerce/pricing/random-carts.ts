@@ -1,7 +1,7 @@
 /** Generates carts and promotions of every kind, for tests of properties that hold for all of them. */
 import fc from "fast-check";
 import type { DiscountRule, PromotionEntitlement } from "#commerce/pricing/discounts.ts";
-import type { CartPricingInput, CartLineToPrice } from "#commerce/pricing/price-cart.ts";
+import type { PriceCartInput, CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 
 const productIds = ["p0", "p1", "p2", "p3", "p4", "p5"];
 const categoryIds = ["c0", "c1", "c2"];
@@ -61,7 +61,7 @@ const linesOf = (priceMax: number): fc.Arbitrary<CartLineToPrice[]> =>
     )
     .map((lines) => lines.map((line, position) => ({ ...line, id: `line${position}` })));
 
-export const randomCart: fc.Arbitrary<CartPricingInput> = magnitude.chain((priceMax) =>
+export const randomCart: fc.Arbitrary<PriceCartInput> = magnitude.chain((priceMax) =>
   fc.record({
     taxIncluded: fc.boolean(),
     lines: fc.oneof(

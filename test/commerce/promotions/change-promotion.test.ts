@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { endPromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   createPromotion,
-  type PromotionCreateInput,
+  type CreatePromotionInput,
   updatePromotion,
 } from "#commerce/promotions/change-promotion.ts";
 import { upsertCategory } from "#commerce/catalog/change-category.ts";
@@ -30,7 +30,7 @@ describeOnPostgres("promotions", (open) => {
     ).categoryId;
 
   describe("promotionCreate", () => {
-    const kinds: [string, Partial<PromotionCreateInput>][] = [
+    const kinds: [string, Partial<CreatePromotionInput>][] = [
       ["percentage", { kind: "percentage", basisPoints: 10_000 }],
       ["fixed amount", { kind: "fixed_amount", basisPoints: null, amountMinor: 500, currency: "EUR" }],
       [
@@ -84,7 +84,7 @@ describeOnPostgres("promotions", (open) => {
       expect(await promotionRow(world, await makePromotion(world, all))).toMatchObject(all);
     });
 
-    const badFields: Partial<PromotionCreateInput> = {
+    const badFields: Partial<CreatePromotionInput> = {
       trigger: "never" as "code",
       kind: "percentage",
       titles: [],
@@ -139,7 +139,7 @@ describeOnPostgres("promotions", (open) => {
       });
     });
 
-    const rules: [string, Partial<PromotionCreateInput>, string[]][] = [
+    const rules: [string, Partial<CreatePromotionInput>, string[]][] = [
       ["an unknown kind", { kind: "surprise" as "gift" }, ["/kind not_allowed"]],
       ["a percentage without its rate", { basisPoints: null }, ["/basisPoints required"]],
       ["a percentage with an amount", { amountMinor: 1, currency: "EUR" }, ["/amountMinor not_allowed"]],

@@ -4,7 +4,7 @@ import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.t
 import { endPromotion } from "#commerce/promotions/promotion-status.ts";
 import {
   generatePromotionCodes,
-  type PromotionCodesGenerateInput,
+  type GeneratePromotionCodesInput,
 } from "#commerce/promotions/generate-codes.ts";
 import { Failure } from "#foundation/failure.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
@@ -20,9 +20,9 @@ describeOnPostgres("codes of promotions", (open, engine) => {
     promotionId = await makePromotion(world, { trigger: "code" });
   });
 
-  const generate = (input: Omit<PromotionCodesGenerateInput, "promotionId">) =>
+  const generate = (input: Omit<GeneratePromotionCodesInput, "promotionId">) =>
     world.run(generatePromotionCodes, { promotionId, ...input });
-  const refused = (input: Omit<PromotionCodesGenerateInput, "promotionId">) =>
+  const refused = (input: Omit<GeneratePromotionCodesInput, "promotionId">) =>
     world.refusal(generatePromotionCodes, { promotionId, ...input });
 
   it("generates the requested number of different codes without similar-looking characters", async () => {
@@ -76,7 +76,7 @@ describeOnPostgres("codes of promotions", (open, engine) => {
     expect(world.takeEvents()).toEqual([]);
   });
 
-  const faults: [string, Omit<PromotionCodesGenerateInput, "promotionId">, string[]][] = [
+  const faults: [string, Omit<GeneratePromotionCodesInput, "promotionId">, string[]][] = [
     ["neither a count nor codes", {}, ["/count required"]],
     ["both", { count: 1, codes: ["A"] }, ["/count not_allowed"]],
     [

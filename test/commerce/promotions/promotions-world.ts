@@ -1,7 +1,7 @@
 /** Creates promotions that can be used, and checkout sessions that use them. */
 import type { Transaction } from "#database/transaction.ts";
-import { createPromotion, type PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
-import { takePromotionUses, type PromotionUsesToTake } from "#commerce/promotions/promotion-uses.ts";
+import { createPromotion, type CreatePromotionInput } from "#commerce/promotions/change-promotion.ts";
+import { reservePromotionUses, type PromotionUsesToReserve } from "#commerce/promotions/promotion-uses.ts";
 import type { PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -10,7 +10,7 @@ import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { sessionRow } from "#test/support/session-row.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 
-export const tenPercent: PromotionCreateInput = {
+export const tenPercent: CreatePromotionInput = {
   trigger: "automatic",
   kind: "percentage",
   titles: [
@@ -22,7 +22,7 @@ export const tenPercent: PromotionCreateInput = {
 
 export async function makePromotion(
   world: World,
-  input: Partial<PromotionCreateInput> = {},
+  input: Partial<CreatePromotionInput> = {},
   context?: CommandContext,
 ): Promise<string> {
   const { promotionId } = await world.run(createPromotion, { ...tenPercent, ...input }, context);
@@ -71,7 +71,7 @@ export async function makeSession(world: World): Promise<string> {
   return id;
 }
 
-export type Taking = Pick<PromotionUsesToTake, "sessionId" | "promotions"> & {
+export type Taking = Pick<PromotionUsesToReserve, "sessionId" | "promotions"> & {
   readonly buyerReference?: string | null;
 };
 
@@ -81,9 +81,12 @@ export const taking = (
   context: CommandContext,
   { buyerReference = null, ...uses }: Taking,
 ): Promise<void> =>
-  takePromotionUses(transaction, { ...uses, context, buyerReference, refusal: notApplicable });
+  reservePromotionUses(transaction, { ...uses, context, buyerReference, refusal: notApplicable });
 
-const notApplicable: PromotionUsesToTake["refusal"] = (reason: PromotionRefusalReason, promotionId: string) =>
+const notApplicable: PromotionUsesToReserve["refusal"] = (
+  reason: PromotionRefusalReason,
+  promotionId: string,
+) =>
   createFailure("promotion_not_applicable", {
     conflict: {
       resource: "cart",

@@ -1,7 +1,11 @@
 /** Loading promotions for carts: complete, with the buyer's uses, and only those of the merchant. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { loadCartOffer, type CartOffer, type LoadCartOfferOptions } from "#commerce/carts/load-offer.ts";
+import {
+  loadCurrentOfferForCart,
+  type CurrentOfferForCart,
+  type LoadCurrentOfferForCartOptions,
+} from "#commerce/carts/load-offer.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-status.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
@@ -11,7 +15,7 @@ import {
   toPromotionRule,
 } from "#commerce/promotions/read-promotions.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
-import type { PromotionCreateInput } from "#commerce/promotions/change-promotion.ts";
+import type { CreatePromotionInput } from "#commerce/promotions/change-promotion.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { createWorld, makeProduct, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -23,15 +27,15 @@ describeOnBoth("promotions as carts read them", (open) => {
     world = await createWorld(open);
   });
 
-  const activate = async (input: Partial<PromotionCreateInput>, context = world.context) => {
+  const activate = async (input: Partial<CreatePromotionInput>, context = world.context) => {
     const promotionId = await makePromotion(world, input, context);
     await world.run(activatePromotion, { promotionId }, context);
     return promotionId;
   };
   const offerTo = (
     buyerReference: string | null,
-    code: LoadCartOfferOptions["code"] = null,
-  ): Promise<CartOffer> => {
+    code: LoadCurrentOfferForCartOptions["code"] = null,
+  ): Promise<CurrentOfferForCart> => {
     const { merchantId, now } = world.context;
     const wanted = {
       merchantId,
@@ -42,7 +46,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       heldBySessionId: null,
       now,
     };
-    return runInTransaction(world.db, (transaction) => loadCartOffer(transaction, wanted));
+    return runInTransaction(world.db, (transaction) => loadCurrentOfferForCart(transaction, wanted));
   };
   const byCode = async (
     normalized: string,
@@ -169,7 +173,7 @@ describeOnBoth("promotions as carts read them", (open) => {
     expect(await read(null)).toEqual([[true, false], everybody]);
   });
 
-  const kinds: [Partial<PromotionCreateInput>, object][] = [
+  const kinds: [Partial<CreatePromotionInput>, object][] = [
     [
       { kind: "percentage", basisPoints: 1 },
       { kind: "percentage", basisPoints: 1 },

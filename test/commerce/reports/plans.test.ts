@@ -14,10 +14,10 @@ import { openPlanReader, type PlanReader } from "#bench/query-plans.ts";
 import { findFilterSubjects } from "#bench/report-queries.ts";
 import { readBuyerReport } from "#commerce/reports/buyer-report.ts";
 import type { ReportScope } from "#commerce/reports/report-scope.ts";
-import { readFunnelReport } from "#commerce/reports/shopping-report.ts";
+import { readCheckoutFunnelReport } from "#commerce/reports/shopping-report.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
-import { createKeyring } from "#foundation/encryption.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { dividePeriodIntoBuckets, toPeriod } from "#foundation/period.ts";
 import { copyDemo } from "#test/support/copies.ts";
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
     .orderBy(({ fn }) => fn.countAll(), "desc")
     .limit(1)
     .executeTakeFirstOrThrow();
-  const keyring = createKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
   await seedBulkOrders(database.db, { merchantId, count: 50, now: new Date(), keyring });
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -61,7 +61,7 @@ const reports: readonly [
   [
     "the funnel",
     (db, scope) =>
-      readFunnelReport(db, {
+      readCheckoutFunnelReport(db, {
         ...scope,
         buckets: dividePeriodIntoBuckets(period, "month"),
         now: period.endsAt,

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import {
   clientsPerQueryMin,
-  type CountedSearch,
+  type CountedSearchRequest,
   createSearchCountRecorder,
   type SearchCountRecorder,
   deleteOldSearchCounts,
@@ -25,7 +25,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     const clock = new TestClock(new Date(startedAt));
     return { counts: createSearchCountRecorder({ db, clock, log: quiet }), clock };
   };
-  const search = (client: string, over: Partial<CountedSearch> = {}): CountedSearch => ({
+  const search = (client: string, over: Partial<CountedSearchRequest> = {}): CountedSearchRequest => ({
     client,
     merchant: undefined,
     country: "DE",

@@ -1,7 +1,7 @@
 /** A query is any text that a buyer typed: it is read as words and never becomes part of an SQL statement. */
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import type { SearchInput } from "#commerce/search/search-form.ts";
-import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
+import type { ProductSearchInput } from "#commerce/search/search-form.ts";
+import { searchProducts, type ProductSearchResults } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { now } from "./catalogue.ts";
@@ -11,7 +11,7 @@ describeOnBoth("any query", (open) => {
   let database: OpenedDatabase;
   const statements: string[] = [];
 
-  const search = (input: Partial<SearchInput>): Promise<SearchResult> =>
+  const search = (input: Partial<ProductSearchInput>): Promise<ProductSearchResults> =>
     searchProducts(
       database.db,
       { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input },
@@ -94,7 +94,7 @@ describeOnBoth("any query", (open) => {
     "needs one statement to browse and for cached words, two more for new words, and four more to repair " +
       "a query",
     async () => {
-      const counted = async (input: Partial<SearchInput>): Promise<number> => {
+      const counted = async (input: Partial<ProductSearchInput>): Promise<number> => {
         statements.length = 0;
         await search(input);
         return statements.length;

@@ -3,28 +3,35 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
-import type { SearchInput } from "#commerce/search/search-form.ts";
-import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
+import type { ProductSearchInput } from "#commerce/search/search-form.ts";
+import { searchProducts, type ProductSearchResults } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { describeOnBoth, openFresh } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, addProducts, now } from "./catalogue.ts";
 import { openSmallCatalogue } from "./small-catalogue.ts";
 
-const browse: SearchInput = { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20 };
+const browse: ProductSearchInput = {
+  q: "",
+  locale: "en",
+  market: "DE",
+  sort: "relevance",
+  page: 1,
+  pageSize: 20,
+};
 const isCount = (statement: string): boolean => statement.includes("grouping sets");
 
 describeOnBoth("the counts of a browse", (open) => {
   let database: OpenedDatabase;
   const statements: string[] = [];
-  const search = (input: Partial<SearchInput> = {}): Promise<SearchResult> =>
+  const search = (input: Partial<ProductSearchInput> = {}): Promise<ProductSearchResults> =>
     searchProducts(database.db, { ...browse, ...input }, now);
-  const counts = async (input: Partial<SearchInput> = {}): Promise<number> => {
+  const counts = async (input: Partial<ProductSearchInput> = {}): Promise<number> => {
     statements.length = 0;
     await search(input);
     return statements.filter(isCount).length;
   };
-  const bucket = (result: SearchResult, key: string, value: string): number | undefined =>
+  const bucket = (result: ProductSearchResults, key: string, value: string): number | undefined =>
     result.facets.find((facet) => facet.key === key)?.buckets.find((candidate) => candidate.value === value)
       ?.count;
 

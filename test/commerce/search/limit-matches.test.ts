@@ -6,9 +6,9 @@ import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
 import {
   defaultSearchMatchLimits,
   type SearchMatchLimits,
-  type SearchInput,
+  type ProductSearchInput,
 } from "#commerce/search/search-form.ts";
-import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
+import { searchProducts, type ProductSearchResults } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, now, type ProductSpec } from "./catalogue.ts";
@@ -36,15 +36,15 @@ const products: ProductSpec[] = Array.from({ length: fans }, (_, index) => ({
 describeOnBoth("a search with too many matches", (open) => {
   let database: OpenedDatabase;
   const search = (
-    input: Partial<SearchInput>,
+    input: Partial<ProductSearchInput>,
     matchLimits = defaultSearchMatchLimits,
-  ): Promise<SearchResult> =>
+  ): Promise<ProductSearchResults> =>
     searchProducts(
       database.db,
       { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 100, matchLimits, ...input },
       now,
     );
-  const idsOf = ({ summaries }: SearchResult): string[] => summaries.map(({ kept }) => kept.id);
+  const idsOf = ({ summaries }: ProductSearchResults): string[] => summaries.map(({ kept }) => kept.id);
 
   beforeAll(async () => {
     database = await open();

@@ -4,7 +4,7 @@
  */
 import { CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { searchSorts, type SearchInput } from "#commerce/search/search-form.ts";
+import { searchSorts, type ProductSearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { openFresh } from "#test/support/databases.ts";
@@ -23,7 +23,7 @@ describe("plans with 20 000 products", () => {
   });
   afterAll(() => database.close());
 
-  it.each<Partial<SearchInput>>([
+  it.each<Partial<ProductSearchInput>>([
     { q: "running shoes" },
     { q: "red wool sweater" },
     { q: "kalo" },

@@ -1,8 +1,8 @@
 /** The contract of search, tested on a catalog made for this purpose. */
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
-import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
-import { searchProducts, type SearchResult } from "#commerce/search/search-products.ts";
+import { type ProductSearchInput, searchSorts } from "#commerce/search/search-form.ts";
+import { searchProducts, type ProductSearchResults } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { addIndexed, now } from "./catalogue.ts";
@@ -10,13 +10,13 @@ import { openSmallCatalogue } from "./small-catalogue.ts";
 
 describeOnBoth("product search", (open) => {
   let database: OpenedDatabase;
-  const search = (input: Partial<SearchInput>): Promise<SearchResult> =>
+  const search = (input: Partial<ProductSearchInput>): Promise<ProductSearchResults> =>
     searchProducts(
       database.db,
       { q: "", locale: "en", market: "DE", sort: "relevance", page: 1, pageSize: 20, ...input },
       now,
     );
-  const ids = async (input: Partial<SearchInput>): Promise<string[]> =>
+  const ids = async (input: Partial<ProductSearchInput>): Promise<string[]> =>
     (await search(input)).hits.map((hit) => hit.productId);
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { findProductAggregates } from "#commerce/catalog/read-products.ts";
 import { renderProductSummaryRow, renderProductSummary } from "#commerce/catalog/render-product.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import { type SearchInput, searchSorts } from "#commerce/search/search-form.ts";
+import { type ProductSearchInput, searchSorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
@@ -28,7 +28,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
   let now: Date;
 
   /** Compares all pages of the search, loaded in both ways. */
-  async function compare(input: SearchInput, at: Date): Promise<number> {
+  async function compare(input: ProductSearchInput, at: Date): Promise<number> {
     const { db } = world().database;
     const { hits, summaries } = await searchProducts(db, input, at);
     const products = await findProductAggregates(

@@ -1,9 +1,9 @@
 /** The vocabulary of indexed words: compounds, their parts, and the terms that store typo keys and spellings. */
 import { expect, it } from "vitest";
-import { loadStemsThroughCache } from "#commerce/search/stems.ts";
+import { loadWordStemsThroughCache } from "#commerce/search/stems.ts";
 import { insertSearchTerms, toSearchTermRow } from "#commerce/search/term-rows.ts";
-import { type VocabularyEntry } from "#commerce/search/vocabulary-cache.ts";
-import { loadVocabularyEntries } from "#commerce/search/word-vocabulary.ts";
+import { type SearchVocabularyEntry } from "#commerce/search/vocabulary-cache.ts";
+import { loadSearchVocabularyEntries } from "#commerce/search/word-vocabulary.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -22,9 +22,9 @@ const insert = (
     ),
   );
 
-async function lookUp({ db }: OpenedDatabase, word: string): Promise<VocabularyEntry | undefined> {
-  const stems = await loadStemsThroughCache(db, new Set([word]));
-  return (await loadVocabularyEntries(db, { words: [word], phrases: [], stems })).get(word);
+async function lookUp({ db }: OpenedDatabase, word: string): Promise<SearchVocabularyEntry | undefined> {
+  const stems = await loadWordStemsThroughCache(db, new Set([word]));
+  return (await loadSearchVocabularyEntries(db, { words: [word], phrases: [], stems })).get(word);
 }
 
 describeOnBoth("the vocabulary", (open) => {

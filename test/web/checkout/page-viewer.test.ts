@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { drive, submitted } from "#test/commerce/payments/checkouts.ts";
 import type { CheckoutBuyerViewer } from "#access/viewer.ts";
 import { toFailure } from "#foundation/failure.ts";
-import { createGraphContext } from "#graph/context.ts";
+import { createGraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { changeCart, makeCart } from "#test/operations/cart-calls.ts";
 import { makeReadySession, makeSession } from "#test/operations/checkout-calls.ts";
@@ -22,7 +22,7 @@ async function askAs(
   viewer: CheckoutBuyerViewer,
   source: string,
 ): Promise<{ data: unknown; codes: string[] }> {
-  const contextValue = createGraphContext(world.app.services, { viewer, requestId: "req_page" });
+  const contextValue = createGraphqlContext(world.app.services, { viewer, requestId: "req_page" });
   const { data, errors = [] } = await execute({ schema: graph, document: parse(source), contextValue });
   return { data: { ...data }, codes: errors.map((error) => toFailure(error).code) };
 }

@@ -21,10 +21,10 @@ import {
   validate,
 } from "graphql";
 import { describe, expect, it } from "vitest";
-import type { GraphContext } from "#graph/context.ts";
-import { getQueryCostLimit, queryDepthMax } from "#graph/limits.ts";
+import type { GraphqlContext } from "#graph/context.ts";
+import { getGraphqlQueryCostLimit, queryDepthMax } from "#graph/limits.ts";
 import graphSchema from "#graph/schema.ts";
-import { computeDocumentCost } from "#mesh/document-cost.ts";
+import { computeGraphqlDocumentCost } from "#mesh/document-cost.ts";
 
 const root = join(import.meta.dirname, "../../../src/pages");
 const published = buildSchema(
@@ -55,7 +55,7 @@ const found = files
   );
 const documents = [...exported.flat(), ...found];
 
-const limit = getQueryCostLimit({
+const limit = getGraphqlQueryCostLimit({
   viewer: { kind: "internal", staffId: "stf_1", role: "admin", merchantId: "mer_1" },
   isReportFile: false,
 });
@@ -70,8 +70,8 @@ describe("documents of pages", () => {
 
   it.each(documents)("%s does not exceed the cost limit", (_name, text) => {
     const document = parse(text);
-    const cost = computeDocumentCost(graphSchema, document, {
-      contextValue: {} as GraphContext,
+    const cost = computeGraphqlDocumentCost(graphSchema, document, {
+      contextValue: {} as GraphqlContext,
       variableValues: largestVariables(document),
     });
     expect(cost).toBeLessThanOrEqual(limit);

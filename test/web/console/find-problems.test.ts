@@ -1,6 +1,6 @@
 /** The overview lists what needs attention, and nothing that is well. */
 import { expect, it } from "vitest";
-import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { findInstallationProblems } from "#pages/console/browser/overview/find-problems.ts";
 import type { LoggedEvent } from "#pages/console/browser/overview/overview-documents.ts";
 
@@ -19,7 +19,7 @@ const well = {
     lastFailure: null,
     pausedUntil: null,
   },
-} as unknown as Endpoint;
+} as unknown as ConsoleWebhookEndpoint;
 
 type Logged = LoggedEvent["deliveries"][number];
 
@@ -41,7 +41,7 @@ const event = (...deliveries: Partial<Logged>[]): LoggedEvent => ({
 type Check = Parameters<typeof findInstallationProblems>[0]["installation"]["readiness"]["checks"][number];
 
 const problemsOf = (
-  endpoint: Endpoint,
+  endpoint: ConsoleWebhookEndpoint,
   events: readonly LoggedEvent[] = [],
   checks: readonly Partial<Check>[] = [],
 ): readonly string[] =>

@@ -4,7 +4,7 @@
  */
 import { expect, it } from "vitest";
 import type {
-  Delivery,
+  ConsoleWebhookDelivery,
   DeliveryListQueryResult,
   ConsoleDeliveryStatus,
 } from "#pages/console/browser/deliveries/delivery-documents.ts";
@@ -16,7 +16,7 @@ import {
   addLiveDeliveries,
 } from "#pages/console/browser/deliveries/merge-deliveries.ts";
 
-const delivery = (second: number, status: ConsoleDeliveryStatus = "SUCCEEDED"): Delivery => ({
+const delivery = (second: number, status: ConsoleDeliveryStatus = "SUCCEEDED"): ConsoleWebhookDelivery => ({
   id: `whd_${second}`,
   endpointId: "whe_1",
   status,
@@ -29,7 +29,10 @@ const delivery = (second: number, status: ConsoleDeliveryStatus = "SUCCEEDED"): 
   event: { id: `evt_${second}`, type: "cart.updated", occurredAt: "2026-01-01T00:00:00.000Z" },
 });
 
-const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): DeliveryListQueryResult => ({
+const pageOf = (
+  deliveries: readonly ConsoleWebhookDelivery[],
+  hasPreviousPage = true,
+): DeliveryListQueryResult => ({
   webhookDeliveries: {
     edges: deliveries.map((node) => ({ node })),
     pageInfo: { hasNextPage: false, hasPreviousPage, startCursor: null, endCursor: null },
@@ -37,7 +40,7 @@ const pageOf = (deliveries: readonly Delivery[], hasPreviousPage = true): Delive
 });
 const shownBy = ({ webhookDeliveries }: DeliveryListQueryResult): string[] =>
   webhookDeliveries.edges.map(({ node }) => `${node.id} ${node.status}`);
-const streamed = (...deliveries: Delivery[]): ReturnType<typeof addLiveDeliveries> =>
+const streamed = (...deliveries: ConsoleWebhookDelivery[]): ReturnType<typeof addLiveDeliveries> =>
   addLiveDeliveries(new Map(), deliveries);
 const newest = { status: null, isNewest: true } as const;
 

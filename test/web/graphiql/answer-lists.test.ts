@@ -1,6 +1,9 @@
 /** The lists of an answer as rows with flat columns, and as CSV. */
 import { describe, expect, it } from "vitest";
-import { type AnswerList, findAnswerLists } from "#pages/graphiql/browser/result/answer-lists.ts";
+import {
+  type GraphqlAnswerList,
+  findGraphqlAnswerLists,
+} from "#pages/graphiql/browser/result/answer-lists.ts";
 import { getAnswerCsvFileName, formatAnswerListAsCsv } from "#pages/graphiql/browser/result/csv-file.ts";
 
 const orders = {
@@ -28,11 +31,11 @@ const orders = {
     },
   },
 };
-const pathsOf = (lists: readonly AnswerList[]): string[] => lists.map(({ path }) => path);
+const pathsOf = (lists: readonly GraphqlAnswerList[]): string[] => lists.map(({ path }) => path);
 
 describe("lists of an answer", () => {
   it("have a row per item with dotted columns, and the number of items of the whole connection", () => {
-    const [list] = findAnswerLists(orders);
+    const [list] = findGraphqlAnswerLists(orders);
     expect(list).toEqual({
       path: "orders",
       totalCount: 7,
@@ -60,7 +63,7 @@ describe("lists of an answer", () => {
   });
 
   it("inside other lists begin with the simple fields of the item that contains them", () => {
-    const lists = findAnswerLists(orders);
+    const lists = findGraphqlAnswerLists(orders);
     expect(pathsOf(lists)).toEqual(["orders", "orders.lines", "orders.refunds"]);
     expect(lists[1]?.rows).toEqual([
       { "orders.number": "A-1", sku: "X", "quantities.ordered": 2 },
@@ -80,7 +83,7 @@ describe("lists of an answer", () => {
         names: ["a"],
       },
     };
-    const lists = findAnswerLists(report);
+    const lists = findGraphqlAnswerLists(report);
     expect(pathsOf(lists)).toEqual([
       "salesReport.currencies",
       "salesReport.currencies.buckets",
@@ -98,7 +101,7 @@ describe("lists of an answer", () => {
     { data: null },
     { errors: [] },
     { data: { viewer: { role: "admin" } } },
-  ])("are none in %j", (answer) => expect(findAnswerLists(answer)).toEqual([]));
+  ])("are none in %j", (answer) => expect(findGraphqlAnswerLists(answer)).toEqual([]));
 });
 
 describe("CSV", () => {

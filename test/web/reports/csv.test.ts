@@ -7,7 +7,7 @@ import { makeOrder, marketsOf } from "#test/graph/reports/made-orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { csvReports } from "#graphql/reports/csv-reports.ts";
-import { addMajorAmountCells, getMajorAmountColumns, toCsv } from "#graphql/reports/csv-table.ts";
+import { addMajorAmountCells, getMajorAmountColumns, formatCsvReport } from "#graphql/reports/csv-table.ts";
 
 describe("GET /reports/NAME.csv", () => {
   const world = useWorld("pglite");
@@ -213,15 +213,15 @@ describe("GET /reports/NAME.csv", () => {
 
 describe("a CSV table", () => {
   it("keeps numbers as they are, and null as an empty cell", () => {
-    expect(toCsv(["a", "b"], [{ a: -1, b: null }, { a: "\tx", b: "two\r\nlines" }, { a: true }])).toBe(
-      'a,b\r\n-1,\r\n\'\tx,"two\r\nlines"\r\ntrue,\r\n',
-    );
+    expect(
+      formatCsvReport(["a", "b"], [{ a: -1, b: null }, { a: "\tx", b: "two\r\nlines" }, { a: true }]),
+    ).toBe('a,b\r\n-1,\r\n\'\tx,"two\r\nlines"\r\ntrue,\r\n');
   });
 
   it.each(["=1", "+1", "-1", "@a", "\t=1", "＝1", "＋1", "－1", "＠a"])(
     "prevents %j from being a formula",
     (text) => {
-      expect(toCsv(["a"], [{ a: text }])).toBe(`a\r\n'${text}\r\n`);
+      expect(formatCsvReport(["a"], [{ a: text }])).toBe(`a\r\n'${text}\r\n`);
     },
   );
 
@@ -238,12 +238,12 @@ describe("a CSV table", () => {
       ["EUR", null, ",2"],
     ] as const;
     for (const [currency, netMinor, line] of amounts)
-      expect(toCsv(columns, [addMajorAmountCells({ currency, netMinor })])).toBe(
+      expect(formatCsvReport(columns, [addMajorAmountCells({ currency, netMinor })])).toBe(
         `net,exponent\r\n${line}\r\n`,
       );
   });
 
   it("prevents a formula on a second line", () => {
-    expect(toCsv(["a"], [{ a: "\n=1" }])).toBe(`a\r\n"'\n=1"\r\n`);
+    expect(formatCsvReport(["a"], [{ a: "\n=1" }])).toBe(`a\r\n"'\n=1"\r\n`);
   });
 });

@@ -16,10 +16,10 @@ import {
 } from "#commerce/orders/order-terms.ts";
 import { countUnsentIntangibleUnits } from "#commerce/orders/order-statuses.ts";
 
-export type CancellationAlternative = "return" | "withdrawal" | "contact_merchant";
+export type OrderCancellationAlternative = "return" | "withdrawal" | "contact_merchant";
 
 interface CancellationAlternatives {
-  readonly alternatives: CancellationAlternative[];
+  readonly alternatives: OrderCancellationAlternative[];
   readonly changesAt: readonly number[];
 }
 

@@ -4,7 +4,12 @@
  * canceled units, removes them from fulfillments, reduces what the buyer owes and refunds what the buyer has
  * paid too much.
  */
-import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyFault,
+  type InputFaults,
+  requireNoFaults,
+  findTextFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
 import { type CancellationEligibility, evaluateCancellationEligibility } from "./eligibility.ts";
@@ -26,21 +31,21 @@ import {
   findOrderLineSelectionFaults,
   noteLengthMax,
   createOrderConflictFailure,
-  requireSelectableUnits,
+  requireSelectableOrderLineUnits,
   requireKnownOrderLines,
 } from "#commerce/orders/order-checks.ts";
 import type {
   CancellationRequest,
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderLine,
 } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { cancelUnits } from "./cancel-units.ts";
+import { cancelOrderUnits } from "./cancel-units.ts";
 
-export interface OrderCancelInput extends OrderIdAndExpectedVersion {
+export interface CancelOrderInput extends OrderIdAndExpectedVersion {
   /** The units to cancel. If left out: all units that can be canceled. */
-  readonly lines?: readonly LineQuantity[] | null | undefined;
+  readonly lines?: readonly OrderLineIdAndQuantity[] | null | undefined;
   readonly reason: CancellationReason;
   readonly note?: string | null | undefined;
 }
@@ -52,11 +57,11 @@ export interface OrderCancelInput extends OrderIdAndExpectedVersion {
 export async function cancelOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: OrderCancelInput,
+  input: CancelOrderInput,
 ): Promise<OrderAggregate> {
   requireNoFaults(findCancellationInputFaults(input, context.actor));
   const order = await lockOrder(transaction, context, input.orderId);
-  const decided = decideCancellation(order, input, context);
+  const decided = decideOrderCancellation(order, input, context);
   const { reason, expectedVersion, note = null } = input;
   return changeLockedOrder(transaction, context, {
     order,
@@ -64,7 +69,7 @@ export async function cancelOrder(
     work: () =>
       decided.isRequest
         ? Promise.resolve(toRequest({ lines: decided.lines, reason, note }, context))
-        : cancelUnits(transaction, context, {
+        : cancelOrderUnits(transaction, context, {
             order,
             lines: decided.lines,
             reason,
@@ -76,9 +81,9 @@ export async function cancelOrder(
 
 /** Returns the faults in the input of a cancellation that can be found without reading the order. */
 export function findCancellationInputFaults(
-  { lines, note, reason }: Pick<OrderCancelInput, "lines" | "note" | "reason">,
+  { lines, note, reason }: Pick<CancelOrderInput, "lines" | "note" | "reason">,
   actor: OrderActor,
-): Faults {
+): InputFaults {
   const isOfBuyer = buyerCancellationReasons.some((code) => code === reason);
   return [
     ...findOrderLineSelectionFaults(lines),
@@ -86,7 +91,7 @@ export function findCancellationInputFaults(
     ...(actor === "buyer" && !isOfBuyer
       ? [
           {
-            ...createBodyFault("/reason", "not_allowed", "A buyer cannot give this reason."),
+            ...createRequestBodyFault("/reason", "not_allowed", "A buyer cannot give this reason."),
             allowed: buyerCancellationReasons,
           },
         ]
@@ -94,8 +99,8 @@ export function findCancellationInputFaults(
   ];
 }
 
-export interface CancellationDecision {
-  readonly lines: readonly LineQuantity[];
+export interface OrderCancellationDecision {
+  readonly lines: readonly OrderLineIdAndQuantity[];
   /** True if the cancellation needs the merchant's approval. */
   readonly isRequest: boolean;
 }
@@ -104,11 +109,11 @@ export interface CancellationDecision {
  * Decides whether units are canceled at once or by a request to the merchant. If neither is possible, throws
  * a failure with the same reasons that the eligibility query returns. Pure.
  */
-export function decideCancellation(
+export function decideOrderCancellation(
   order: OrderAggregate,
-  { lines: chosen }: Pick<OrderCancelInput, "lines">,
+  { lines: chosen }: Pick<CancelOrderInput, "lines">,
   { now, actor }: Pick<OrderCommandContext, "now" | "actor">,
-): CancellationDecision {
+): OrderCancellationDecision {
   requireKnownOrderLines(order, chosen ?? []);
   const eligibility = evaluateCancellationEligibility(order, now, actor);
   const lines = chosen ?? cancelableLines(eligibility, actor);
@@ -123,7 +128,7 @@ export function decideCancellation(
  * Throws if a buyer would cancel only a part of the lines that a promotion like "buy X, get Y" connects. Such
  * lines can only be canceled together.
  */
-function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[]): void {
+function requireWholeSets(order: OrderAggregate, lines: readonly OrderLineIdAndQuantity[]): void {
   const lineIds = findPartlyCanceledPromotionLines(order, lines);
   if (lineIds === undefined) return;
   const reasons = [createCancellationObstacle("line_not_separable", { data: { lineIds } })];
@@ -139,7 +144,10 @@ function requireWholeSets(order: OrderAggregate, lines: readonly LineQuantity[])
  * Returns the lines to cancel if the caller names no lines: all lines that can be canceled. For a buyer,
  * lines that need the merchant's approval are included only if no line can be canceled at once.
  */
-function cancelableLines({ lines, decision }: CancellationEligibility, actor: OrderActor): LineQuantity[] {
+function cancelableLines(
+  { lines, decision }: CancellationEligibility,
+  actor: OrderActor,
+): OrderLineIdAndQuantity[] {
   return lines
     .filter((line) => line.cancelableQuantity > 0 && (actor !== "buyer" || line.decision === decision))
     .map(({ lineId, cancelableQuantity }) => ({ lineId, quantity: cancelableQuantity }));
@@ -156,7 +164,7 @@ export function requireCancelableUnits(
   {
     lines,
     eligibility,
-  }: { readonly lines: readonly LineQuantity[]; readonly eligibility: CancellationEligibility },
+  }: { readonly lines: readonly OrderLineIdAndQuantity[]; readonly eligibility: CancellationEligibility },
 ): void {
   if (eligibility.decision === "denied" || lines.length === 0) throw refuseCancellation(order, eligibility);
   const stored = new Map(order.lines.map((line) => [line.id, line]));
@@ -165,7 +173,7 @@ export function requireCancelableUnits(
     quantity: decision === "denied" ? 0 : cancelableQuantity,
     reasons: decision === "denied" ? reasons : goneUnitsReasons(stored.get(lineId)),
   }));
-  requireSelectableUnits(order, { lines, selectable, ...refusal });
+  requireSelectableOrderLineUnits(order, { lines, selectable, ...refusal });
 }
 
 /** Returns the reasons why fewer units of an order line can be canceled than were ordered. */
@@ -189,7 +197,7 @@ function refuseCancellation(order: OrderAggregate, { reasons }: CancellationElig
 
 function toRequest(
   request: {
-    readonly lines: readonly LineQuantity[];
+    readonly lines: readonly OrderLineIdAndQuantity[];
     readonly reason: CancellationReason;
     readonly note: string | null;
   },
@@ -225,7 +233,7 @@ export async function approveCancellationRequest(
   return changeLockedOrder(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
-    work: () => cancelUnits(transaction, context, { order, lines, reason, note, actor }),
+    work: () => cancelOrderUnits(transaction, context, { order, lines, reason, note, actor }),
   });
 }
 

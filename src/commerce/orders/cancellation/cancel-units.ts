@@ -8,22 +8,22 @@ import { releaseOrderStock } from "#commerce/inventory/order-stock.ts";
 import { restorePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  type CanceledUnits,
-  type CancellationValue,
-  calculateCancellationValue,
+  type CanceledOrderLineUnits,
+  type CanceledUnitsValue,
+  calculateCanceledUnitsValue,
   type FulfillmentAfterCancellation,
 } from "#commerce/orders/order-value.ts";
 import { type OrderChangeOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import type { LineQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { OrderLineIdAndQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { allocateRefundToLinesAndShipping, queueRefund } from "#commerce/orders/payment/refunds.ts";
 import { reduceUnreservedUnits } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
-export interface UnitsToCancel {
+export interface OrderUnitsToCancel {
   readonly order: OrderAggregate;
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
   readonly reason: CancellationReason;
   readonly note: string | null;
   /** The actor (buyer, merchant or system) that the order records for this cancellation. */
@@ -36,13 +36,13 @@ export interface UnitsToCancel {
  * Cancels units of an order. The caller must have decided that the cancellation is possible. Promotions are
  * locked before the stock, so that transactions cannot deadlock.
  */
-export async function cancelUnits(
+export async function cancelOrderUnits(
   transaction: Transaction,
   context: OrderCommandContext,
-  cancellation: UnitsToCancel,
+  cancellation: OrderUnitsToCancel,
 ): Promise<OrderChangeOutcome> {
   const { order, lines, reason, note, actor } = cancellation;
-  const value = calculateCancellationValue(order, lines);
+  const value = calculateCanceledUnitsValue(order, lines);
   if (value.isWhole) await restorePromotionUses(transaction, { orderId: order.id, now: context.now });
   const stock = value.lines.map(({ variantId, waiting, unreserved, allocated }) => ({
     variantId,
@@ -76,7 +76,7 @@ export async function cancelUnits(
 async function cancelLineUnits(
   transaction: Transaction,
   orderId: string,
-  units: readonly CanceledUnits[],
+  units: readonly CanceledOrderLineUnits[],
 ): Promise<void> {
   await sql`
     update order_line l set canceled = l.canceled + u.quantity, allocated = l.allocated - u.allocated,
@@ -120,7 +120,7 @@ async function cutFulfillments(
 async function keepLines(
   transaction: Transaction,
   fulfillmentId: string,
-  lines: readonly LineQuantity[],
+  lines: readonly OrderLineIdAndQuantity[],
 ): Promise<void> {
   const ids = lines.map(({ lineId }) => lineId);
   await transaction
@@ -141,7 +141,7 @@ async function keepLines(
 async function moveMoney(
   transaction: Transaction,
   context: OrderCommandContext,
-  { cancellation, value }: { readonly cancellation: UnitsToCancel; readonly value: CancellationValue },
+  { cancellation, value }: { readonly cancellation: OrderUnitsToCancel; readonly value: CanceledUnitsValue },
 ): Promise<OrderEvent[]> {
   const { order, note, returnId = null } = cancellation;
   const { reducedMinor, refundMinor } = value;

@@ -4,7 +4,7 @@
  * the time. The command that cancels orders uses the same function.
  */
 import { type Money, createMoney } from "#foundation/money.ts";
-import { calculateCancellationValue } from "#commerce/orders/order-value.ts";
+import { calculateCanceledUnitsValue } from "#commerce/orders/order-value.ts";
 import {
   type AssessedCancellationLine,
   assessCancellationLines,
@@ -23,14 +23,14 @@ import {
   removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderPromotionMinimum,
 } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { getOrderPolicy, type OrderPolicyOfType } from "#commerce/orders/order-terms.ts";
 import { computeAuthorizedAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
-import { type CancellationAlternative, findCancellationAlternatives } from "./alternatives.ts";
+import { type OrderCancellationAlternative, findCancellationAlternatives } from "./alternatives.ts";
 
 export interface CancellationLineEligibility {
   readonly lineId: string;
@@ -48,13 +48,13 @@ export interface EstimatedCancellationRefund {
   readonly promotionEffect: "kept" | "recalculated" | "removed";
 }
 
-export type CancellationConsequence =
+export type OrderCancellationConsequence =
   | "stock_released"
   | "promotion_use_restored"
   | "order_canceled"
   | "minimum_order_not_met_after_cancel";
 
-export interface CancellationDeadline {
+export interface OrderCancellationDeadline {
   /**
    * The time of the cancellation deadline. If the policy sets the start of packing as the deadline: the time
    * at which packing started; null before that.
@@ -74,10 +74,10 @@ export interface CancellationEligibility {
   readonly reasons: readonly CancellationObstacleReason[];
   readonly lines: readonly CancellationLineEligibility[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
-  readonly deadline: CancellationDeadline | null;
+  readonly deadline: OrderCancellationDeadline | null;
   readonly refund: EstimatedCancellationRefund | null;
-  readonly consequences: readonly CancellationConsequence[];
-  readonly alternatives: readonly CancellationAlternative[];
+  readonly consequences: readonly OrderCancellationConsequence[];
+  readonly alternatives: readonly OrderCancellationAlternative[];
   readonly policy: { readonly id: string; readonly type: "cancellation"; readonly summary: string };
   readonly evaluatedAt: string;
   readonly validUntil: string;
@@ -144,7 +144,7 @@ function toLine({ line, open, reasons }: AssessedCancellationLine): Cancellation
  */
 function scopeOf(
   { lines }: OrderAggregate,
-  chosen: readonly LineQuantity[],
+  chosen: readonly OrderLineIdAndQuantity[],
 ): CancellationEligibility["scope"] {
   if (chosen.length === 0) return "none";
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
@@ -164,7 +164,7 @@ const hasDeadline = (reasons: readonly CancellationObstacleReason[]): boolean =>
 function deadlineOf(
   order: OrderAggregate,
   { rules }: OrderPolicyOfType<"cancellation">,
-): CancellationDeadline | null {
+): OrderCancellationDeadline | null {
   if (rules.mode === "none") return null;
   const endsAt = calculateCancellationWindowEnd(order, rules);
   if (endsAt !== null)
@@ -179,8 +179,11 @@ function deadlineOf(
  * Estimates the refund of a cancellation. The part that was captured is refunded. If only an authorization
  * exists, it is voided, or less than the whole authorization is captured later.
  */
-function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): EstimatedCancellationRefund {
-  const { refundMinor, reducedMinor, shippingMinor } = calculateCancellationValue(order, chosen);
+function refundOf(
+  order: OrderAggregate,
+  chosen: readonly OrderLineIdAndQuantity[],
+): EstimatedCancellationRefund {
+  const { refundMinor, reducedMinor, shippingMinor } = calculateCanceledUnitsValue(order, chosen);
   const authorized = order.payments.reduce((sum, payment) => sum + computeAuthorizedAmountMinor(payment), 0);
   const notTakenMinor = refundMinor > 0 ? 0 : Math.min(reducedMinor, authorized);
   return {
@@ -199,7 +202,10 @@ function refundOf(order: OrderAggregate, chosen: readonly LineQuantity[]): Estim
  */
 function promotionEffectOf(
   { lines, promotions }: OrderAggregate,
-  { chosen, isShippingGone }: { readonly chosen: readonly LineQuantity[]; readonly isShippingGone: boolean },
+  {
+    chosen,
+    isShippingGone,
+  }: { readonly chosen: readonly OrderLineIdAndQuantity[]; readonly isShippingGone: boolean },
 ): EstimatedCancellationRefund["promotionEffect"] {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   const allocations = promotions
@@ -222,8 +228,8 @@ function consequencesOf(
   {
     scope,
     chosen,
-  }: { readonly scope: CancellationEligibility["scope"]; readonly chosen: readonly LineQuantity[] },
-): CancellationConsequence[] {
+  }: { readonly scope: CancellationEligibility["scope"]; readonly chosen: readonly OrderLineIdAndQuantity[] },
+): OrderCancellationConsequence[] {
   const { promotions } = order;
   if (scope === "none") return [];
   if (scope === "lines")
@@ -244,7 +250,7 @@ type Ordered = Pick<OrderAggregate, "lines" | "promotions">;
  * Returns true if the order fulfils the minimum of a promotion now, and would not fulfil it after the
  * cancellation.
  */
-function breaksMinimum(order: Ordered, canceled: readonly LineQuantity[]): boolean {
+function breaksMinimum(order: Ordered, canceled: readonly OrderLineIdAndQuantity[]): boolean {
   const minimums = order.promotions.flatMap(({ minimum, discountMinor }) =>
     discountMinor === 0 ? [] : (minimum ?? []),
   );
@@ -258,7 +264,7 @@ function isMet(
   {
     minimum,
     canceled,
-  }: { readonly minimum: OrderPromotionMinimum; readonly canceled: readonly LineQuantity[] },
+  }: { readonly minimum: OrderPromotionMinimum; readonly canceled: readonly OrderLineIdAndQuantity[] },
 ): boolean {
   const gone = new Map(canceled.map(({ lineId, quantity }) => [lineId, quantity]));
   const left = lines

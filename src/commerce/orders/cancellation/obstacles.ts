@@ -7,7 +7,7 @@ import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationObstacleReason, createCancellationObstacle } from "./reasons.ts";
 import { decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderLine,
   OrderPromotion,
@@ -219,7 +219,7 @@ export function findLinesJoinedByPromotions({
  */
 export function findPartlyCanceledPromotionLines(
   order: Pick<OrderAggregate, "promotions" | "lines">,
-  chosen: readonly LineQuantity[],
+  chosen: readonly OrderLineIdAndQuantity[],
 ): readonly string[] | undefined {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   const wanted = new Map(order.lines.map((line) => [line.id, getUncanceledQuantity(line)]));

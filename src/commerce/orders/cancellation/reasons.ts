@@ -2,7 +2,7 @@
  * The codes of cancellations, with their English texts: reasons that an actor can give for canceling, and
  * obstacles that deny a cancellation or require the merchant's approval.
  */
-import { getObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
+import { getEligibilityObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
 import type { EligibilityReason } from "#commerce/orders/eligibility-reason.ts";
 
@@ -58,6 +58,6 @@ export function createCancellationObstacle(
     data = {},
   }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
 ): CancellationObstacleReason {
-  const message = getObstacleText("cancellationObstacles", { code, blocking }, "en");
+  const message = getEligibilityObstacleText("cancellationObstacles", { code, blocking }, "en");
   return { code, message, blocking, data };
 }

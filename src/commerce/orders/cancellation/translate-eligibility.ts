@@ -6,7 +6,7 @@ import {
 import {
   type EligibilityLanguage,
   getEligibilityTexts,
-  getObstacleText,
+  getEligibilityObstacleText,
 } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { CancellationEligibility } from "./eligibility.ts";
@@ -32,7 +32,7 @@ export function translateCancellationEligibility(
   const translate = (reasons: readonly CancellationObstacleReason[]): CancellationObstacleReason[] =>
     reasons.map((reason) => ({
       ...reason,
-      message: getObstacleText("cancellationObstacles", reason, language),
+      message: getEligibilityObstacleText("cancellationObstacles", reason, language),
     }));
   return {
     ...answer,

@@ -6,9 +6,9 @@
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
-import { toCartDraft } from "#commerce/carts/cart-draft.ts";
-import { getCartStatusAt } from "#commerce/carts/cart-status.ts";
-import { applyCartChangePlan, type CartCommandContext, lockCart } from "#commerce/carts/change-cart.ts";
+import { toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
+import { getCartStatusAtTime } from "#commerce/carts/cart-status.ts";
+import { applyCartChangePlan, type CartCommandContext, lockCartRow } from "#commerce/carts/change-cart.ts";
 import {
   eraseAnswersOfIdempotencyRecords,
   findIdempotencyRecords,
@@ -70,7 +70,7 @@ async function requireErasable(
 ): Promise<readonly string[]> {
   const { cartIds, orderIds } = finds.scope;
   const carts = [...(await findCarts(transaction, cartIds, now)).values()];
-  const locked = carts.filter((cart) => getCartStatusAt(cart, now) === "locked");
+  const locked = carts.filter((cart) => getCartStatusAtTime(cart, now) === "locked");
   if (locked.length > 0) {
     const sessions = locked.map(({ session }) => session?.id).join(", ");
     throw createFailure("invalid_state", {
@@ -90,7 +90,7 @@ async function requireErasable(
         "anyway. Nothing was erased.",
     });
   }
-  return carts.filter((cart) => getCartStatusAt(cart, now) === "active").map(({ id }) => id);
+  return carts.filter((cart) => getCartStatusAtTime(cart, now) === "active").map(({ id }) => id);
 }
 
 /**
@@ -102,9 +102,9 @@ async function removePersonalDataFromCart(
   context: CartCommandContext,
   cartId: string,
 ): Promise<void> {
-  const cart = await lockCart(transaction, { ...context, isSystem: true }, cartId);
+  const cart = await lockCartRow(transaction, { ...context, isSystem: true }, cartId);
   if (cart.address === null && cart.buyerEmail === null) return;
-  const draft = { ...toCartDraft(cart), address: null, buyerEmailId: null };
+  const draft = { ...toUnpricedCartDraft(cart), address: null, buyerEmailId: null };
   await applyCartChangePlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
 }
 

@@ -17,7 +17,7 @@ import {
 } from "#commerce/addresses/personal-data.ts";
 import type { Database } from "#database/connect.ts";
 import { findIdempotencyRecords, type IdempotencyRecordKey } from "#database/idempotency-maintenance.ts";
-import { DecryptionError, type Keyring } from "#foundation/encryption.ts";
+import { DecryptionError, type EncryptionKeyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 
@@ -172,7 +172,7 @@ const lateMsMax = 600_000;
 
 export async function findBuyerDataToErase(
   db: Database,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   { target, now }: ErasureSearch,
 ): Promise<BuyerDataToErase> {
   const scope = await findBuyerErasureScope(db, target);
@@ -190,7 +190,7 @@ export async function findBuyerDataToErase(
  */
 async function findBuyerTraces(
   reader: DatabaseReader,
-  keyring: Keyring,
+  keyring: EncryptionKeyring,
   scope: BuyerErasureScope,
 ): Promise<BuyerTraces> {
   const rows = await findPersonalData(reader, scope.personalIds);

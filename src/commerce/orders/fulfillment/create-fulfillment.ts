@@ -2,7 +2,12 @@
  * Creates a fulfillment: units of an order that are sent to the buyer together. Each unit is in at most one
  * fulfillment. This rule ignores fulfillments that were canceled, have failed or came back to the sender.
  */
-import { type Faults, createBodyFault, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import {
+  type InputFaults,
+  createRequestBodyFault,
+  requireNoFaults,
+  findTextFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -28,14 +33,14 @@ import {
 import { type FulfillmentType, isFulfillmentInProgress, requireShippableOrder } from "./fulfillment-rules.ts";
 import type {
   FulfillmentLine,
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderLine,
 } from "#commerce/orders/order-aggregate.ts";
 
-export interface FulfillmentCreateInput extends OrderIdAndExpectedVersion {
+export interface CreateFulfillmentInput extends OrderIdAndExpectedVersion {
   /** The units to send. If left out: all units that still need a fulfillment. */
-  readonly lines?: readonly LineQuantity[] | null | undefined;
+  readonly lines?: readonly OrderLineIdAndQuantity[] | null | undefined;
   /** The type of the fulfillment. If left out, the lines and the delivery method decide. */
   readonly type?: FulfillmentType | null | undefined;
   /** The carrier that transports the fulfillment. If left out: the carrier of the order's delivery method. */
@@ -49,7 +54,7 @@ export const fulfillmentsPerOrderMax = 200;
 export async function createFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: FulfillmentCreateInput,
+  input: CreateFulfillmentInput,
 ): Promise<ChangedOrderPart> {
   requireNoFaults([
     ...findOrderLineSelectionFaults(input.lines),
@@ -79,7 +84,7 @@ export async function createFulfillment(
 
 function planFulfillment(
   order: OrderAggregate,
-  input: FulfillmentCreateInput,
+  input: CreateFulfillmentInput,
 ): Pick<NewFulfillment, "lines" | "type"> {
   requireShippableOrder(order, { returnId: null });
   if (order.fulfillments.length >= fulfillmentsPerOrderMax) {
@@ -143,7 +148,10 @@ export function countUnfulfilledUnits(
   );
 }
 
-function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput): readonly LineQuantity[] {
+function linesFor(
+  order: OrderAggregate,
+  { lines, type }: CreateFulfillmentInput,
+): readonly OrderLineIdAndQuantity[] {
   const open = order.lines.map((line) => ({
     lineId: line.id,
     quantity: countUnfulfilledUnits(order, line),
@@ -170,7 +178,7 @@ function linesFor(order: OrderAggregate, { lines, type }: FulfillmentCreateInput
  */
 function requireOpen(
   order: OrderAggregate,
-  lines: readonly LineQuantity[],
+  lines: readonly OrderLineIdAndQuantity[],
   open: ReadonlyMap<string, number>,
 ): void {
   const short = lines.flatMap(({ lineId, quantity }, index) => {
@@ -181,7 +189,7 @@ function requireOpen(
   throw createFailure("invalid_state", {
     message: "Some lines have fewer unfulfilled units than requested.",
     details: short.map(({ index, quantity }) =>
-      createBodyFault(
+      createRequestBodyFault(
         `/lines/${index}/quantity`,
         "too_large",
         `At most ${quantity} units of this line need a fulfillment.`,
@@ -195,7 +203,7 @@ function requireOpen(
 }
 
 interface FulfillmentTypeInput {
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
   readonly requestedType: FulfillmentType | null;
 }
 
@@ -212,6 +220,6 @@ function typeFor(
   return requestedType;
 }
 
-const typeFaults: Faults = [
-  createBodyFault("/type", "not_allowed", "Some of the lines need shipping or pickup."),
+const typeFaults: InputFaults = [
+  createRequestBodyFault("/type", "not_allowed", "Some of the lines need shipping or pickup."),
 ];

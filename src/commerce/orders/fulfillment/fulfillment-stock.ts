@@ -27,7 +27,7 @@ import {
 import { insertFulfillment } from "./create-fulfillment.ts";
 import type {
   FulfillmentLine,
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderFulfillment,
   OrderLine,
@@ -58,7 +58,7 @@ export async function changeOrderLineUnitCounts(
   {
     fulfillment,
     lines = fulfillment.lines,
-  }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly LineQuantity[] },
+  }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly OrderLineIdAndQuantity[] },
   { allocated = 0, shipped = 0, delivered = 0 }: OrderLineUnitCountChange,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
@@ -104,7 +104,7 @@ export async function allocateFulfillmentUnits(
   await changeOrderLineUnitCounts(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
 }
 
-interface WaitingUnits extends LineQuantity {
+interface WaitingUnits extends OrderLineIdAndQuantity {
   readonly variantId: string;
   /** Units without reserved stock. */
   readonly unreserved: number;
@@ -191,7 +191,7 @@ export async function takeBackUnitsReturnedToSender(
   return createReplacementFulfillment(transaction, context, change);
 }
 
-type LostUnits = LineQuantity & { readonly variantId: string };
+type LostUnits = OrderLineIdAndQuantity & { readonly variantId: string };
 
 /** Divides the units of a lost fulfillment into units that must be sent again and units that were refunded. */
 function splitLost({ order, fulfillment }: OrderAndFulfillment): {
@@ -214,7 +214,10 @@ function splitLost({ order, fulfillment }: OrderAndFulfillment): {
  * Distributes the missing units of each variant over the lost units, to earlier lines first. Returns the
  * number of units without stock for each line.
  */
-function missingOf(lines: readonly LostUnits[], shortages: readonly StockShortage[]): LineQuantity[] {
+function missingOf(
+  lines: readonly LostUnits[],
+  shortages: readonly StockShortage[],
+): OrderLineIdAndQuantity[] {
   const missing = new Map(
     shortages.map(({ variantId, wanted, available }) => [variantId, wanted - available]),
   );
@@ -283,7 +286,7 @@ function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]
 async function markUnreserved(
   transaction: Transaction,
   fulfillmentId: string,
-  lines: readonly LineQuantity[],
+  lines: readonly OrderLineIdAndQuantity[],
 ): Promise<void> {
   const missing = lines.filter(({ quantity }) => quantity > 0);
   if (missing.length === 0) return;
@@ -298,7 +301,7 @@ interface DroppedUnits {
   readonly order: Pick<OrderAggregate, "fulfillments">;
   /** The id of the return if the units belong to an exchange or replacement; null for ordered units. */
   readonly returnId: string | null;
-  readonly lines: readonly LineQuantity[];
+  readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
 /**

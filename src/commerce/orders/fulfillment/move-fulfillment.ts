@@ -1,7 +1,12 @@
 /** Commands that change the status of a fulfillment: pack, ship, track, deliver, fail, cancel. */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
-import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyFault,
+  type InputFaults,
+  requireNoFaults,
+  findTextFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { carrierLengthMax } from "./create-fulfillment.ts";
@@ -9,7 +14,7 @@ import {
   type ChangedOrderPart,
   changeOrder,
   type OrderCommandContext,
-  findOrderIdByPartId,
+  findOrderIdOfOrderPart,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import {
@@ -38,12 +43,12 @@ export interface ParcelTracking {
   readonly url?: string | null | undefined;
 }
 
-export interface FulfillmentShipInput extends FulfillmentIdAndOrderVersion {
+export interface ShipFulfillmentInput extends FulfillmentIdAndOrderVersion {
   readonly tracking?: ParcelTracking | null | undefined;
   readonly estimatedDeliveryAt?: Date | null | undefined;
 }
 
-export interface FulfillmentTrackInput extends FulfillmentIdAndOrderVersion {
+export interface RecordFulfillmentTrackingInput extends FulfillmentIdAndOrderVersion {
   readonly status: ReportedTrackingStatus;
 }
 
@@ -67,7 +72,7 @@ export function packFulfillment(
 export function shipFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: FulfillmentShipInput,
+  input: ShipFulfillmentInput,
 ): Changing {
   const { tracking, estimatedDeliveryAt } = input;
   requireNoFaults([
@@ -91,7 +96,7 @@ export function shipFulfillment(
   });
 }
 
-function trackingFaults({ carrier, number, url }: ParcelTracking): Faults {
+function trackingFaults({ carrier, number, url }: ParcelTracking): InputFaults {
   const isUrlFine = url === null || url === undefined || isHttpsUrl(url);
   return [
     ...findTextFaults("/tracking/carrier", carrier, { max: carrierLengthMax }),
@@ -99,7 +104,7 @@ function trackingFaults({ carrier, number, url }: ParcelTracking): Faults {
     ...(isUrlFine
       ? []
       : [
-          createBodyFault(
+          createRequestBodyFault(
             "/tracking/url",
             "pattern_mismatch",
             "The URL must be an https URL without credentials.",
@@ -110,11 +115,11 @@ function trackingFaults({ carrier, number, url }: ParcelTracking): Faults {
 
 const arrivalDaysMax = 365;
 
-function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
+function arrivalFaults(estimatedAt: Date | null, now: Date): InputFaults {
   const latest = now.getTime() + arrivalDaysMax * 24 * 60 * 60_000;
   if (estimatedAt === null || (estimatedAt > now && estimatedAt.getTime() <= latest)) return [];
   return [
-    createBodyFault(
+    createRequestBodyFault(
       "/estimatedDeliveryAt",
       "out_of_range",
       `It must be in the future, and no more than ${arrivalDaysMax} days from now.`,
@@ -125,7 +130,7 @@ function arrivalFaults(estimatedAt: Date | null, now: Date): Faults {
 export function recordFulfillmentTrackingStatus(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: FulfillmentTrackInput,
+  input: RecordFulfillmentTrackingInput,
 ): Changing {
   return move(transaction, context, {
     target: input,
@@ -206,7 +211,7 @@ async function move(
   { target, name, row = {}, effect }: MoveParts,
 ): Changing {
   const { fulfillmentId: id, expectedVersion } = target;
-  const orderId = await findOrderIdByPartId(transaction, context, { part: "fulfillment", id });
+  const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "fulfillment", id });
   const order = await changeOrder(transaction, context, {
     target: { orderId, expectedVersion },
     requireState: (found) => requireFulfillmentStatusTransition(found, fulfillmentOf(found, id), name),

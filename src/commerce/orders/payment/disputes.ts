@@ -29,16 +29,16 @@ export const disputeReasons = [
   "canceled",
   "other",
 ] as const;
-export type DisputeReason = (typeof disputeReasons)[number];
+export type PaymentDisputeReasonCode = (typeof disputeReasons)[number];
 
-export interface DisputeOpenInput extends PaymentIdAndExpectedVersion {
-  readonly reason: DisputeReason;
+export interface OpenPaymentDisputeInput extends PaymentIdAndExpectedVersion {
+  readonly reason: PaymentDisputeReasonCode;
 }
 
-export async function openDispute(
+export async function openPaymentDispute(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: DisputeOpenInput,
+  input: OpenPaymentDisputeInput,
 ): Promise<OrderAggregate> {
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
@@ -64,16 +64,16 @@ export async function openDispute(
   });
 }
 
-export type DisputeOutcome = "won" | "lost";
+export type PaymentDisputeOutcomeCode = "won" | "lost";
 
-export interface DisputeCloseInput extends PaymentIdAndExpectedVersion {
-  readonly outcome: DisputeOutcome;
+export interface ClosePaymentDisputeInput extends PaymentIdAndExpectedVersion {
+  readonly outcome: PaymentDisputeOutcomeCode;
 }
 
-export async function closeDispute(
+export async function closePaymentDispute(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: DisputeCloseInput,
+  input: ClosePaymentDisputeInput,
 ): Promise<OrderAggregate> {
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   const { order, payment } = found;
@@ -108,7 +108,7 @@ function lost(payment: OrderPayment, lostMinor: number): Pick<PaymentValues, "re
 
 interface PaymentValues {
   readonly disputedAt: Date | null;
-  readonly disputeReason: DisputeReason | null;
+  readonly disputeReason: PaymentDisputeReasonCode | null;
   readonly refundedMinor?: number;
   readonly status?: OrderPayment["status"];
 }

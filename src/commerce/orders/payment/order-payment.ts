@@ -15,7 +15,7 @@ import {
 import {
   changeLockedOrder,
   lockOrder,
-  findOrderIdByPartId,
+  findOrderIdOfOrderPart,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
@@ -23,7 +23,7 @@ import {
   findMoneyAmountFaults,
   type MoneyAmountInput,
   createOrderConflictFailure,
-  requireOrderCurrency,
+  requireAmountInOrderCurrency,
   requireNoDisputedPayment,
 } from "#commerce/orders/order-checks.ts";
 
@@ -48,7 +48,7 @@ export async function lockPaymentWithOrder(
   const order = await lockOrder(
     transaction,
     context,
-    await findOrderIdByPartId(transaction, context, { part: "payment", id: paymentId }),
+    await findOrderIdOfOrderPart(transaction, context, { part: "payment", id: paymentId }),
   );
   const payment = order.payments.find(({ id }) => id === paymentId);
   if (payment === undefined) throw createFailure("resource_not_found");
@@ -89,7 +89,7 @@ export async function capturePayment(
 ): Promise<OrderAggregate> {
   requireNoFaults(findMoneyAmountFaults(input.amount));
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
-  requireOrderCurrency(found.order, input.amount);
+  requireAmountInOrderCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);
   const { merchantId, now, events } = context;
   return changeLockedOrder(transaction, context, {

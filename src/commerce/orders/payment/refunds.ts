@@ -6,7 +6,12 @@
  * function too.
  */
 import { sql } from "kysely";
-import { createBodyFault, type Faults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyFault,
+  type InputFaults,
+  requireNoFaults,
+  findTextFaults,
+} from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
 import { createId } from "#foundation/ids.ts";
@@ -24,8 +29,8 @@ import {
   findOrderLineSelectionFaults,
   noteLengthMax,
   createOrderConflictFailure,
-  requireSelectableUnits,
-  requireOrderCurrency,
+  requireSelectableOrderLineUnits,
+  requireAmountInOrderCurrency,
   requireKnownOrderLines,
   requireNoDisputedPayment,
 } from "#commerce/orders/order-checks.ts";
@@ -36,7 +41,7 @@ import {
   computeLineUnitsValueMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
-  LineQuantity,
+  OrderLineIdAndQuantity,
   OrderAggregate,
   OrderLine,
   OrderRefund,
@@ -46,8 +51,8 @@ import { isFulfillmentNeededForLine, getUncanceledQuantity } from "#commerce/ord
 
 export const refundsPerOrderMax = 200;
 
-export interface RefundCreateInput extends OrderIdAndExpectedVersion {
-  readonly lines?: readonly LineQuantity[] | null | undefined;
+export interface CreateRefundInput extends OrderIdAndExpectedVersion {
+  readonly lines?: readonly OrderLineIdAndQuantity[] | null | undefined;
   /** True to refund the shipping price of the order, as far as it was not refunded before. */
   readonly shipping?: boolean | null | undefined;
   /** An amount to refund as goodwill, in addition to the amounts for lines and shipping. */
@@ -64,7 +69,7 @@ export interface CreatedRefundWithOrder {
 export async function createRefund(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: RefundCreateInput,
+  input: CreateRefundInput,
 ): Promise<CreatedRefundWithOrder> {
   requireNoFaults(inputFaults(input));
   const order = await lockOrder(transaction, context, input.orderId);
@@ -97,7 +102,7 @@ export async function createRefund(
   };
 }
 
-function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faults {
+function inputFaults({ lines, shipping, amount, note }: CreateRefundInput): InputFaults {
   const hasParts = (lines ?? amount ?? null) !== null || shipping === true;
   return [
     ...findOrderLineSelectionFaults(lines),
@@ -105,7 +110,7 @@ function inputFaults({ lines, shipping, amount, note }: RefundCreateInput): Faul
     ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(hasParts
       ? []
-      : [createBodyFault("/amount", "required", "Lines, shipping or an amount must be given.")]),
+      : [createRequestBodyFault("/amount", "required", "Lines, shipping or an amount must be given.")]),
   ];
 }
 
@@ -118,9 +123,9 @@ interface RefundComposition {
 
 function composeRefund(
   order: OrderAggregate,
-  { lines: chosen, shipping, amount }: RefundCreateInput,
+  { lines: chosen, shipping, amount }: CreateRefundInput,
 ): RefundComposition {
-  requireOrderCurrency(order, amount);
+  requireAmountInOrderCurrency(order, amount);
   requireKnownOrderLines(order, chosen ?? []);
   requireNoDisputedPayment(order);
   requireFewRefunds(order);
@@ -166,8 +171,11 @@ function overpaidMinor(order: OrderAggregate): number {
   return Math.max(0, computeRefundableOrderAmountMinor(order) - (order.totalMinor - order.reducedMinor));
 }
 
-function toRefundLines(order: OrderAggregate, chosen: readonly LineQuantity[]): OrderRefund["lines"] {
-  requireSelectableUnits(order, {
+function toRefundLines(
+  order: OrderAggregate,
+  chosen: readonly OrderLineIdAndQuantity[],
+): OrderRefund["lines"] {
+  requireSelectableOrderLineUnits(order, {
     lines: chosen,
     selectable: order.lines.map((line) => ({
       lineId: line.id,

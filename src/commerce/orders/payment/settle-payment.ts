@@ -3,7 +3,7 @@
  * refund, and in its order or checkout session. Does nothing if the outcome was saved before.
  */
 import { cancelAndVoidPayment, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
-import { lockCartAndSession } from "#commerce/checkout/change-session.ts";
+import { lockCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import {
   type ClaimedPaymentOperation,
@@ -50,7 +50,7 @@ export async function savePaymentOperationOutcome(
     .where("id", "=", paymentId)
     .executeTakeFirstOrThrow();
   if (orderId !== null) return saveCaptureVoidOrRefundOutcome(transaction, context, { ...settling, orderId });
-  await lockCartAndSession(transaction, context, sessionId);
+  await lockCartAndCheckoutSession(transaction, context, sessionId);
   return kind === "void"
     ? saveOutcomeOfAbandonedPayment(transaction, context, settling)
     : saveRefundOutcomeOfLatePayment(transaction, context, settling);
@@ -67,7 +67,7 @@ async function settleAuthorization(
     .select("sessionId")
     .where("id", "=", operation.paymentId)
     .executeTakeFirstOrThrow();
-  const { cart, session } = await lockCartAndSession(transaction, context, sessionId);
+  const { cart, session } = await lockCartAndCheckoutSession(transaction, context, sessionId);
   const isAgreedAmount = outcome.outcome === "authorized" && isWhole(outcome, session.amountTotalMinor);
   const failureCode = isAgreedAmount ? null : codeOf(outcome);
   if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;

@@ -7,7 +7,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { PageHeading, ConsoleLink, type ConsoleLocation, useConsoleLocation } from "./navigation.tsx";
 import { consolePath } from "./graph/client.ts";
 import { type ConsoleRole, type NavigationLink, navigationLinks, pagesOfRole } from "./console-pages.tsx";
-import { SearchField } from "./search/search-field.tsx";
+import { ConsoleSearchField } from "./search/search-field.tsx";
 
 export function ConsoleApp({ person }: { readonly person: Person }): JSX.Element {
   const place = useConsoleLocation();
@@ -80,7 +80,7 @@ function Frame({ person, place, children }: FrameProps): JSX.Element {
         <p class="brand">
           <strong>{person.merchantName}</strong> <span>Console</span>
         </p>
-        {person.role === "admin" ? <SearchField place={place} /> : null}
+        {person.role === "admin" ? <ConsoleSearchField place={place} /> : null}
         <nav aria-label="Console">
           <ul ref={links}>
             {linksFor(person.role).map(({ to, name, icon, pages }) => (

@@ -17,7 +17,7 @@ import { OrdersPage } from "./orders/orders-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { ApiRequestPage } from "./requests/request-page.tsx";
 import { ApiRequestsPage } from "./requests/requests-page.tsx";
-import { SearchPage } from "./search/search-page.tsx";
+import { ConsoleSearchPage } from "./search/search-page.tsx";
 import { ReportsPage } from "./reports/reports-page.tsx";
 import { StaffPage } from "./staff/staff-page.tsx";
 
@@ -50,7 +50,7 @@ const consolePages: Readonly<Record<string, ConsolePageDefinition>> = {
     list: (place) => <ApiRequestsPage place={place} />,
     detail: (id) => <ApiRequestPage id={id} />,
   },
-  search: { list: (place) => <SearchPage place={place} hasPage={hasPage} /> },
+  search: { list: (place) => <ConsoleSearchPage place={place} hasPage={hasPage} /> },
   reports,
   exports,
   branding: { list: () => <BrandingPage /> },

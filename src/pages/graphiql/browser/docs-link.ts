@@ -3,12 +3,12 @@
  * GraphiQL offers no place for additional content there, so the link is inserted into its HTML element and
  * updated when the heading changes.
  */
-import type { LoadedSchema } from "./result/schema-types.ts";
+import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
 
 interface DocsLinkOptions {
   /** URL path of the type map. */
   readonly map: string;
-  readonly schema: () => LoadedSchema | undefined;
+  readonly schema: () => LoadedGraphqlSchema | undefined;
 }
 
 /**
@@ -45,7 +45,7 @@ function createLink(href: string): HTMLAnchorElement {
  * Returns the URL in the type map for the heading of GraphiQL's documentation. The heading names a type or a
  * field. If it names a field, the field's type is named above the heading.
  */
-function addressOf(header: Element, schema: LoadedSchema | undefined): string | undefined {
+function addressOf(header: Element, schema: LoadedGraphqlSchema | undefined): string | undefined {
   const title = header.querySelector(".graphiql-doc-explorer-title")?.textContent ?? "";
   if (isType(schema, title)) return `?type=${title}`;
   // GraphiQL's link back to the type contains an icon with its own text, followed by the type's name. Only
@@ -54,5 +54,5 @@ function addressOf(header: Element, schema: LoadedSchema | undefined): string | 
   return isType(schema, above) && title !== "" ? `?type=${above}#${title}` : undefined;
 }
 
-const isType = (schema: LoadedSchema | undefined, name: string): boolean =>
+const isType = (schema: LoadedGraphqlSchema | undefined, name: string): boolean =>
   (schema?.getType(name) ?? undefined) !== undefined;

@@ -4,7 +4,7 @@
  */
 import type { GraphiqlFetcher } from "./fetcher.ts";
 import type { GraphiqlExample, GraphiqlPageData } from "./page-data.ts";
-import type { LoadedSchema } from "./result/schema-types.ts";
+import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
 
 interface Tab {
   readonly query: string | null;
@@ -38,7 +38,7 @@ const shared = window as unknown as ComponentWindow;
 interface EditorListeners {
   readonly fetcher: GraphiqlFetcher;
   /** Called when GraphiQL has loaded the schema. */
-  readonly onSchema: (schema: LoadedSchema) => void;
+  readonly onSchema: (schema: LoadedGraphqlSchema) => void;
 }
 
 export async function renderGraphiqlEditor(
@@ -102,7 +102,7 @@ export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExa
  * Calls the listener with the text of the answer in the open tab: once immediately, then whenever the text
  * changes.
  */
-export async function watchAnswer(listener: (text: string) => void): Promise<void> {
+export async function watchGraphiqlAnswer(listener: (text: string) => void): Promise<void> {
   const model = await waitForElement(() => modelNamed("response.json"));
   const notify = (): void => listener(model.getValue());
   model.onDidChangeContent(notify);
@@ -110,7 +110,7 @@ export async function watchAnswer(listener: (text: string) => void): Promise<voi
 }
 
 /** Adds an element to the part of GraphiQL that shows the answer, and returns the element. */
-export async function addToAnswerPane(): Promise<HTMLElement> {
+export async function addElementToAnswerPane(): Promise<HTMLElement> {
   const pane = await waitForElement(() => document.querySelector(".graphiql-response") ?? undefined);
   const element = document.createElement("div");
   element.className = "answer-panel";

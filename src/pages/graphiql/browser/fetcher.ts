@@ -3,7 +3,7 @@
  * events), and measures the cost, duration and size of the answers.
  */
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
-import { NoTokenGivenError, type TokenKeeper } from "./token-keeper.ts";
+import { NoTokenGivenError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
 
 /** Measurements of one executed operation. */
 export interface OperationMeasurement {
@@ -45,7 +45,7 @@ export interface OperationRunListeners {
 }
 
 export function createGraphiqlFetcher(
-  keeper: TokenKeeper,
+  keeper: GraphiqlTokenKeeper,
   { onRun, onMeasured }: OperationRunListeners,
 ): GraphiqlFetcher {
   return async ({ query, operationName, variables }, options) => {

@@ -7,24 +7,24 @@ import { useState } from "preact/hooks";
 import "./graphiql.css";
 import { linkDocsToTypeMap } from "./docs-link.ts";
 import {
-  addToAnswerPane,
+  addElementToAnswerPane,
   openExampleInNewTab,
   renderGraphiqlEditor,
   waitForElement,
-  watchAnswer,
+  watchGraphiqlAnswer,
 } from "./editor.ts";
 import { ExamplePicker } from "./example-picker.tsx";
 import { createGraphiqlFetcher, type OperationMeasurement } from "./fetcher.ts";
 import { type GraphiqlPageData, readEmbeddedPageData } from "./page-data.ts";
-import { ResultPanel } from "./result/result-panel.tsx";
-import type { LoadedSchema } from "./result/schema-types.ts";
-import { StatusLine } from "./status-line.tsx";
-import { TabRow } from "./tab-row.tsx";
+import { GraphiqlResultPanel } from "./result/result-panel.tsx";
+import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
+import { GraphiqlStatusLine } from "./status-line.tsx";
+import { GraphiqlTabRow } from "./tab-row.tsx";
 import { TokenButton, TokenDialog, useTokenKeeper } from "./token-dialog.tsx";
-import { TokenKeeper } from "./token-keeper.ts";
+import { GraphiqlTokenKeeper } from "./token-keeper.ts";
 
 interface ToolsProps {
-  readonly keeper: TokenKeeper;
+  readonly keeper: GraphiqlTokenKeeper;
   readonly data: GraphiqlPageData;
   readonly onPick: () => void;
 }
@@ -70,7 +70,10 @@ type Pane = keyof typeof panes;
 function renderPaneTabs(place: Element, editor: HTMLElement): (pane: Pane) => void {
   const choose = (pane: Pane): void => {
     editor.dataset["pane"] = pane;
-    render(<TabRow label="Parts of the editor" tabs={panes} chosen={pane} onChoose={choose} />, place);
+    render(
+      <GraphiqlTabRow label="Parts of the editor" tabs={panes} chosen={pane} onChoose={choose} />,
+      place,
+    );
   };
   choose("query");
   return choose;
@@ -92,12 +95,12 @@ function showMissing(place: Element): void {
  * type map (the picture of the schema).
  */
 async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: EditorParts): Promise<void> {
-  let schema: LoadedSchema | undefined;
+  let schema: LoadedGraphqlSchema | undefined;
   let answer = "";
   let panel: HTMLElement | undefined;
   const draw = (): void => {
     if (panel !== undefined)
-      render(<ResultPanel text={answer} schema={schema} links={data} host={editor} />, panel);
+      render(<GraphiqlResultPanel text={answer} schema={schema} links={data} host={editor} />, panel);
   };
   const { keeper, onRun, onMeasured } = parts;
   await renderGraphiqlEditor(editor, data, {
@@ -107,8 +110,8 @@ async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: Ed
       draw();
     },
   });
-  panel = await addToAnswerPane();
-  await watchAnswer((text) => {
+  panel = await addElementToAnswerPane();
+  await watchGraphiqlAnswer((text) => {
     answer = text;
     draw();
   });
@@ -117,7 +120,7 @@ async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: Ed
 }
 
 interface EditorParts {
-  readonly keeper: TokenKeeper;
+  readonly keeper: GraphiqlTokenKeeper;
   readonly onRun: () => void;
   readonly onMeasured: (run: OperationMeasurement) => void;
 }
@@ -128,9 +131,9 @@ async function begin(): Promise<void> {
   );
   if (!tools || !tabs || !editor || !foot) return;
   const data = readEmbeddedPageData() as GraphiqlPageData;
-  const keeper = new TokenKeeper(data.endpoint);
+  const keeper = new GraphiqlTokenKeeper(data.endpoint);
   const choosePane = renderPaneTabs(tabs, editor);
-  const showCost = (run?: OperationMeasurement): void => render(<StatusLine run={run} />, foot);
+  const showCost = (run?: OperationMeasurement): void => render(<GraphiqlStatusLine run={run} />, foot);
   render(<Tools keeper={keeper} data={data} onPick={() => choosePane("query")} />, tools);
   showCost();
   const shown = showEditor(editor, data, {

@@ -9,7 +9,7 @@ const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** Shows the status line. Screen readers read its text aloud when it changes. */
-export function StatusLine({ run }: { readonly run: OperationMeasurement | undefined }): JSX.Element {
+export function GraphiqlStatusLine({ run }: { readonly run: OperationMeasurement | undefined }): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
   return (
     <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">

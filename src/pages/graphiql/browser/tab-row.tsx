@@ -12,7 +12,7 @@ interface TabRowProps<Name extends string> {
 /** By how many tabs each arrow key moves the focus: by 1 to the right or by -1 to the left. */
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
-export function TabRow<Name extends string>({
+export function GraphiqlTabRow<Name extends string>({
   label,
   tabs,
   chosen,

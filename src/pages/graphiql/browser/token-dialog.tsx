@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TokenDialogPageData } from "./page-data.ts";
-import type { CredentialIdentity, TokenKeeper } from "./token-keeper.ts";
+import type { CredentialRoleAndMerchant, GraphiqlTokenKeeper } from "./token-keeper.ts";
 
 interface Kept {
-  readonly keeper: TokenKeeper;
+  readonly keeper: GraphiqlTokenKeeper;
 }
 
 interface TokenDialogProps extends Kept {
@@ -16,7 +16,7 @@ interface TokenDialogProps extends Kept {
  * Renders the calling component again when the stored token, the role of the token, or the message in the
  * token dialog changes.
  */
-export function useTokenKeeper(keeper: TokenKeeper): void {
+export function useTokenKeeper(keeper: GraphiqlTokenKeeper): void {
   const [, setTurn] = useState(0);
   useLayoutEffect(() => keeper.onChange(() => setTurn((turn) => turn + 1)), [keeper]);
 }
@@ -30,7 +30,7 @@ export function TokenButton({ keeper }: Kept): JSX.Element {
   );
 }
 
-function nameOf(holder: CredentialIdentity | undefined): string {
+function nameOf(holder: CredentialRoleAndMerchant | undefined): string {
   if (holder === undefined) return "none";
   const { role, isConsoleSession, merchant } = holder;
   return `${isConsoleSession ? "console session" : role}, ${merchant ?? "whole platform"}`;
@@ -104,7 +104,7 @@ function OpenDialog({ keeper, data }: TokenDialogProps): JSX.Element {
 interface OtherSourcesProps {
   readonly data: TokenDialogPageData;
   readonly isBusy: boolean;
-  readonly onUse: (action: (keeper: TokenKeeper) => Promise<void>) => void;
+  readonly onUse: (action: (keeper: GraphiqlTokenKeeper) => Promise<void>) => void;
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 
 /** The role and the merchant of the stored token or of the session in the merchants' console. */
-export interface CredentialIdentity {
+export interface CredentialRoleAndMerchant {
   readonly role: string;
   readonly isConsoleSession: boolean;
   /** The merchant's name; null if the token is for the whole platform. */
@@ -13,7 +13,7 @@ export interface CredentialIdentity {
 }
 
 /** The message in the token dialog, which asks the reader for a token. */
-export interface TokenPrompt {
+export interface TokenDialogPrompt {
   readonly message: string;
   readonly isFault: boolean;
 }
@@ -38,7 +38,7 @@ interface GraphqlRequest {
  * A response, and the time at which its request was sent. If the request had to wait for the token dialog,
  * this is the time after the wait.
  */
-export interface TimedResponse {
+export interface ResponseWithRequestTime {
   readonly response: Response;
   /** Milliseconds, by performance.now(). */
   readonly sentAt: number;
@@ -57,7 +57,7 @@ interface Waiting {
   readonly cancel: () => void;
 }
 
-interface Fault extends TokenPrompt {
+interface Fault extends TokenDialogPrompt {
   /**
    * True if the service refused the token. False if the request failed for another reason, for example after
    * too many requests.
@@ -79,7 +79,7 @@ const key = "commerce-gateway-token";
  */
 const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
-const firstQuestion: TokenPrompt = {
+const firstQuestion: TokenDialogPrompt = {
   message: "Every query needs an internal token. Its role decides what you can read and change.",
   isFault: false,
 };
@@ -89,9 +89,9 @@ const unreachable: Fault = {
   isRefusal: false,
 };
 
-export class TokenKeeper {
-  holder: CredentialIdentity | undefined;
-  question: TokenPrompt | undefined;
+export class GraphiqlTokenKeeper {
+  holder: CredentialRoleAndMerchant | undefined;
+  question: TokenDialogPrompt | undefined;
   readonly #endpoint: string;
   readonly #listeners = new Set<() => void>();
   #waiting: Waiting[] = [];
@@ -168,7 +168,7 @@ export class TokenKeeper {
    * Sends a GraphQL request with the stored token. If there is no token or the service refuses it, waits
    * until the reader has entered one. Throws `NoTokenGivenError` if the reader closes the dialog.
    */
-  async send(request: GraphqlRequest): Promise<TimedResponse> {
+  async send(request: GraphqlRequest): Promise<ResponseWithRequestTime> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
       const sentAt = performance.now();
       return { response: await this.#post(undefined, request), sentAt };
@@ -234,13 +234,13 @@ export class TokenKeeper {
     });
   }
 
-  #forget(question: TokenPrompt): void {
+  #forget(question: TokenDialogPrompt): void {
     sessionStorage.removeItem(key);
     this.holder = undefined;
     this.#ask(question);
   }
 
-  #ask(question: TokenPrompt): void {
+  #ask(question: TokenDialogPrompt): void {
     this.question = question;
     this.#notifyListeners();
   }

@@ -12,7 +12,7 @@ interface LiveError {
 }
 
 /** One GraphQL result of the stream. */
-export interface LiveGraphResult<Data> {
+export interface LiveGraphqlResult<Data> {
   readonly data?: Data | null;
   readonly errors?: readonly LiveError[];
 }
@@ -31,7 +31,7 @@ export interface LiveSubscription<Data> {
   /** Additional headers of the requests. If this is a function, it is called for each request. */
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly url?: string;
-  readonly onNext: (result: LiveGraphResult<Data>) => void;
+  readonly onNext: (result: LiveGraphqlResult<Data>) => void;
   /**
    * Called whenever the state of the connection changes. `status` is the HTTP status of the response that
    * ended the stream, if there was one; it is also 401 if the stream ended because the credential is no
@@ -151,7 +151,7 @@ async function refused<Data>(live: LiveSubscription<Data>, response: Response): 
     return { isOver: false, wasLive: false, pauseMsMin: Number.isFinite(seconds) ? seconds * 1000 : 0 };
   }
   const result = await response.json().catch(() => null);
-  if (typeof result === "object" && result !== null) live.onNext(result as LiveGraphResult<Data>);
+  if (typeof result === "object" && result !== null) live.onNext(result as LiveGraphqlResult<Data>);
   return { isOver: true, status };
 }
 
@@ -160,7 +160,7 @@ async function readStream<Data>(
   body: ReadableStream<Uint8Array>,
   stopping: AbortController,
 ): Promise<Ending> {
-  let last: LiveGraphResult<Data> | undefined;
+  let last: LiveGraphqlResult<Data> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
   const listen = (): void => {
     clearTimeout(silence);
@@ -170,7 +170,7 @@ async function readStream<Data>(
     for await (const { event, data } of readServerSentEvents(body, listen)) {
       if (event === "complete") return endingAfter(last);
       if (event !== "next") continue;
-      last = JSON.parse(data) as LiveGraphResult<Data>;
+      last = JSON.parse(data) as LiveGraphqlResult<Data>;
       live.onNext(last);
     }
   } catch {
@@ -182,7 +182,7 @@ async function readStream<Data>(
   return { isOver: false, wasLive: last !== undefined };
 }
 
-function endingAfter<Data>(last: LiveGraphResult<Data> | undefined): Ending {
+function endingAfter<Data>(last: LiveGraphqlResult<Data> | undefined): Ending {
   if (last === undefined || !isLast(last)) return { isOver: false, wasLive: last !== undefined };
   return last.errors?.some(isUnauthenticated) === true ? { isOver: true, status: 401 } : { isOver: true };
 }
@@ -196,7 +196,7 @@ const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
 /** True if the object of the subscription no longer exists, or the caller may no longer see it. */
-function isLast<Data>({ data, errors = [] }: LiveGraphResult<Data>): boolean {
+function isLast<Data>({ data, errors = [] }: LiveGraphqlResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&
     errors.every(({ extensions }) => extensions?.retryable !== true)

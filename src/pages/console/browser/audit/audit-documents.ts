@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the audit log, and of the actors by which it can be filtered. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 
 export type ConsoleAuditActorKind =
   | "API_KEY"
@@ -57,8 +60,8 @@ interface AuditVariables extends AuditLogFilter {
   readonly after: string | null;
 }
 
-export const auditDocument = createGraphDocument<
-  { auditEntries: GraphConnection<AuditLogEntry> },
+export const auditDocument = createConsoleGraphqlDocument<
+  { auditEntries: GraphqlConnection<AuditLogEntry> },
   AuditVariables
 >(`
   query ConsoleAudit($actor: AuditActor, $actorId: ID, $action: String, $targetId: ID, $from: DateTime,
@@ -82,15 +85,15 @@ export interface AuditStaffName extends StaffName {
 }
 
 interface AuditActors {
-  readonly staffAccounts: GraphConnection<AuditStaffName>;
-  readonly apiKeys: GraphConnection<AuditApiKeyName>;
+  readonly staffAccounts: GraphqlConnection<AuditStaffName>;
+  readonly apiKeys: GraphqlConnection<AuditApiKeyName>;
 }
 
 /**
  * Reads the actors by which staff can filter the audit log: the first 100 staff accounts and the newest 100
  * API keys.
  */
-export const auditActorsDocument = createGraphDocument<AuditActors>(`
+export const auditActorsDocument = createConsoleGraphqlDocument<AuditActors>(`
   query ConsoleAuditActors {
     staffAccounts(first: 100) {
       edges { node { id name email } }

@@ -5,7 +5,7 @@ import {
   listPageSize,
   getNextPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
-import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EmptyListNote, PageButtons, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { auditDocument, type AuditLogFilter } from "./audit-documents.ts";
 import { AuditEntryItem, type AuditTargetNames } from "./audit-entry.tsx";
@@ -36,8 +36,8 @@ export function AuditEntryList({
   isOfTarget = false,
   names = noNames,
 }: AuditListProps): JSX.Element {
-  const pages = useListPaging(JSON.stringify(filter));
-  const query = useQuery(auditDocument, { ...filter, first: listPageSize, after: pages.cursor });
+  const pages = useCursorListPaging(JSON.stringify(filter));
+  const query = useGraphqlQuery(auditDocument, { ...filter, first: listPageSize, after: pages.cursor });
   return (
     <QueryResultView query={query} what="the audit log">
       {({ auditEntries }) => (

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { type ConsoleLocation, PageHeading, replaceLocation } from "#pages/console/browser/navigation.tsx";
 import { timeZone } from "#pages/console/browser/parts/formats.tsx";
 import { getAuditActionsOfGroup, formatAuditAction, auditActionGroups } from "./action-words.ts";
@@ -100,7 +100,7 @@ interface NamedActors {
  * they are loaded.
  */
 function useNamedActors(): NamedActors["actors"] {
-  const { data } = useQuery(auditActorsDocument, {});
+  const { data } = useGraphqlQuery(auditActorsDocument, {});
   return data === undefined
     ? { people: [], keys: [] }
     : { people: getConnectionNodes(data.staffAccounts), keys: getConnectionNodes(data.apiKeys).toReversed() };

@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the branding page. */
-import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 /** The texts of a merchant's branding that the form changes. */
@@ -15,19 +15,19 @@ export const brandingFields = [
 ] as const;
 export type BrandingField = (typeof brandingFields)[number];
 
-export interface Branding extends Readonly<Record<BrandingField, string | null>> {
+export interface ConsoleMerchantBranding extends Readonly<Record<BrandingField, string | null>> {
   readonly logo: { readonly url: string; readonly width: number; readonly height: number } | null;
 }
 
 interface BrandedMerchant {
   readonly id: string;
   readonly name: string;
-  readonly branding: Branding | null;
+  readonly branding: ConsoleMerchantBranding | null;
 }
 
 const fields = `id name branding { ${brandingFields.join(" ")} logo { url width height } }`;
 
-export const brandingDocument = createGraphDocument<{
+export const brandingDocument = createConsoleGraphqlDocument<{
   readonly viewer: { readonly merchant: BrandedMerchant | null };
 }>(`query ConsoleBranding { viewer { merchant { ${fields} } } }`);
 
@@ -39,7 +39,7 @@ interface BrandingInput extends Partial<Readonly<Record<BrandingField | "logo", 
   readonly merchantId: string;
 }
 
-export const updateBrandingDocument = createGraphDocument<
+export const updateBrandingDocument = createConsoleGraphqlDocument<
   { readonly merchantBrandingUpdate: BrandedMerchant },
   IdempotencyVariables & { readonly input: BrandingInput }
 >(`

@@ -5,12 +5,12 @@
 import { Fragment, type JSX } from "preact";
 import { useState } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
-  type Branding,
+  type ConsoleMerchantBranding,
   brandingDocument,
   type BrandingField,
   brandingFields,
@@ -25,7 +25,7 @@ interface BrandingPageProps {
 }
 
 export function BrandingPage({ isReadOnly = false }: BrandingPageProps): JSX.Element {
-  const query = useQuery(brandingDocument, {});
+  const query = useGraphqlQuery(brandingDocument, {});
   return (
     <>
       <PageHeading title="Branding" />
@@ -69,7 +69,7 @@ const fieldTexts: Readonly<Record<BrandingField, { readonly label: string; reado
 
 type FormTexts = Readonly<Record<BrandingField, string>>;
 
-function textsOf(branding: Branding | null): FormTexts {
+function textsOf(branding: ConsoleMerchantBranding | null): FormTexts {
   const text = (field: BrandingField): string => branding?.[field] ?? "";
   return {
     displayName: text("displayName"),
@@ -86,7 +86,7 @@ function textsOf(branding: Branding | null): FormTexts {
 interface BrandingFormProps {
   readonly merchantId: string;
   readonly name: string;
-  readonly branding: Branding | null;
+  readonly branding: ConsoleMerchantBranding | null;
   readonly isReadOnly: boolean;
 }
 
@@ -95,7 +95,7 @@ function BrandingForm({ merchantId, name, branding, isReadOnly }: BrandingFormPr
   const [texts, setTexts] = useState(textsOf(branding));
   const [logo, setLogo] = useState<string | null>();
   const [isSaved, setIsSaved] = useState(false);
-  const { isBusy, failure, run } = useMutation(updateBrandingDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(updateBrandingDocument);
   const change = (next: () => void): void => {
     setIsSaved(false);
     next();

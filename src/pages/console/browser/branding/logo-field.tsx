@@ -4,14 +4,14 @@
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { FieldFaults, getFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
+import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { FormFieldFaultList, getFormFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
 
 interface LogoFieldProps {
   readonly name: string;
   /** The URL of the shown logo; null if there is none. */
   readonly url: string | null;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly isReadOnly: boolean;
   /** Called with the chosen file in base64, or with null to remove the logo. */
   readonly onChange: (logo: string | null) => void;
@@ -35,7 +35,7 @@ interface LogoInputProps extends Pick<LogoFieldProps, "failure" | "onChange"> {
 
 function LogoInput({ preview, failure, onChange }: LogoInputProps): JSX.Element {
   const id = useId();
-  const faults = getFieldFaultTexts(failure, "/logo");
+  const faults = getFormFieldFaultTexts(failure, "/logo");
   const choose = async (files: FileList | null): Promise<void> => {
     const file = files?.item(0);
     if (file !== null && file !== undefined) onChange(await readAsBase64(file));
@@ -63,7 +63,7 @@ function LogoInput({ preview, failure, onChange }: LogoInputProps): JSX.Element 
         aria-describedby={faults.length === 0 ? `${id}-hint` : `${id}-hint ${id}-fault`}
         onChange={({ currentTarget }) => void choose(currentTarget.files)}
       />
-      <FieldFaults id={`${id}-fault`} faults={faults} />
+      <FormFieldFaultList id={`${id}-fault`} faults={faults} />
     </div>
   );
 }

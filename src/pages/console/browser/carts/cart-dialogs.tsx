@@ -1,7 +1,7 @@
 /** Two dialogs: one revokes a cart, the other cancels the open checkout that locks a cart. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { formatCount, formatMoney } from "#pages/console/browser/parts/formats.tsx";
@@ -25,7 +25,7 @@ interface RevokeCartProps {
 export function RevokeCartDialog({ cart, onChanged, onClose }: RevokeCartProps): JSX.Element {
   const [reason, setReason] = useState<(typeof revocationReasons)[number]["value"]>("MERCHANT_REQUEST");
   const [note, setNote] = useState("");
-  const { isBusy, failure, run } = useMutation(revokeCartDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(revokeCartDocument);
   // True if the request has failed because the cart has changed since the dialog was opened. The button then
   // closes the dialog and loads the cart again, because the same request would fail again.
   const isStale = failure?.code?.startsWith("cart_") === true;
@@ -89,7 +89,7 @@ interface CancelCheckoutProps {
 }
 
 export function CancelCheckoutDialog({ sessionId, onChanged, onClose }: CancelCheckoutProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(cancelCheckoutDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(cancelCheckoutDocument);
   const cancel = async (): Promise<void> => {
     if ((await run({ sessionId, input: { reason: "MERCHANT_REQUEST" } })) === undefined) return;
     onChanged();

@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the cart pages. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
@@ -38,7 +41,10 @@ interface CartListVariables {
   readonly before: string | null;
 }
 
-export const cartsDocument = createGraphDocument<{ carts: GraphConnection<ListedCart> }, CartListVariables>(`
+export const cartsDocument = createConsoleGraphqlDocument<
+  { carts: GraphqlConnection<ListedCart> },
+  CartListVariables
+>(`
   query ConsoleCarts($status: CartStatus, $last: Int!, $before: String) {
     carts(status: $status, last: $last, before: $before) {
       edges { node {
@@ -128,7 +134,7 @@ export interface ConsoleCart {
   readonly lines: readonly ConsoleCartLine[];
 }
 
-export const cartDocument = createGraphDocument<{ cart: ConsoleCart | null }, { id: string }>(`
+export const cartDocument = createConsoleGraphqlDocument<{ cart: ConsoleCart | null }, { id: string }>(`
   query ConsoleCart($id: ID!) {
     cart(id: $id) {
       id version status market locale totalQuantity createdAt updatedAt expiresAt orderId mergedIntoCartId
@@ -159,7 +165,7 @@ interface RevokeCartVariables {
   readonly input: { readonly expectedVersion: number; readonly reason: string; readonly note: string | null };
 }
 
-export const revokeCartDocument = createGraphDocument<
+export const revokeCartDocument = createConsoleGraphqlDocument<
   { cartRevoke: { id: string } },
   IdempotencyVariables & RevokeCartVariables
 >(`
@@ -168,7 +174,7 @@ export const revokeCartDocument = createGraphDocument<
   }
 `);
 
-export const cancelCheckoutDocument = createGraphDocument<
+export const cancelCheckoutDocument = createConsoleGraphqlDocument<
   { hostedCheckoutSessionCancel: { id: string } },
   IdempotencyVariables & { sessionId: string; input: { reason: string } }
 >(`

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
 import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { CancelCheckoutDialog, RevokeCartDialog } from "./cart-dialogs.tsx";
@@ -11,7 +11,7 @@ import { CartDetails } from "./cart-facts.tsx";
 import { CartLines, CartTotalsList, CartWarnings } from "./cart-parts.tsx";
 
 export function CartPage({ id }: { readonly id: string }): JSX.Element {
-  const query = useQuery(cartDocument, { id });
+  const query = useGraphqlQuery(cartDocument, { id });
   const cart = query.data?.cart;
   return (
     <>

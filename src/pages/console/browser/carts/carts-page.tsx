@@ -6,7 +6,7 @@ import {
   getNodesNewestFirst,
   getOlderPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
-import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
@@ -150,8 +150,8 @@ const columns: TableColumn<ListedCart>[] = [
 ];
 
 function CartList({ status }: { readonly status: ConsoleCartStatus | null }): JSX.Element {
-  const pages = useListPaging(status ?? "");
-  const query = useQuery(cartsDocument, { status, last: listPageSize, before: pages.cursor });
+  const pages = useCursorListPaging(status ?? "");
+  const query = useGraphqlQuery(cartsDocument, { status, last: listPageSize, before: pages.cursor });
   return (
     <QueryResultView query={query} what="carts">
       {({ carts }) => (

@@ -13,11 +13,11 @@ import {
 } from "./attempt-request.ts";
 import { AttemptOutcomeText, getDeliveryFailureAdvice } from "./delivery-texts.tsx";
 import "./deliveries.css";
-import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
+import type { ConsoleDeliveryAttempt, DeliveryDetail } from "./delivery-documents.ts";
 
 interface AttemptDetailProps {
   readonly delivery: DeliveryDetail;
-  readonly attempt: Attempt;
+  readonly attempt: ConsoleDeliveryAttempt;
   /** The present URL of the webhook endpoint; null if the endpoint was deleted. */
   readonly url: string | null;
 }
@@ -115,7 +115,7 @@ function CopyCurl({ command }: { readonly command: string }): JSX.Element {
   );
 }
 
-function ResponsePanel({ attempt }: { readonly attempt: Attempt }): JSX.Element {
+function ResponsePanel({ attempt }: { readonly attempt: ConsoleDeliveryAttempt }): JSX.Element {
   const { at, durationMs, errorCode, httpStatus } = attempt;
   const advice = errorCode === null ? undefined : getDeliveryFailureAdvice(errorCode, httpStatus);
   return (

@@ -3,7 +3,7 @@
  * that sends the request again. The service does not store the headers. All except two of them can be
  * computed from the delivery and the attempt.
  */
-import type { Attempt, DeliveryDetail } from "./delivery-documents.ts";
+import type { ConsoleDeliveryAttempt, DeliveryDetail } from "./delivery-documents.ts";
 
 export interface AttemptRequestHeader {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface AttemptRequestHeader {
 type SentDelivery = Pick<DeliveryDetail, "id" | "replayOf" | "installation"> & {
   readonly event: Pick<DeliveryDetail["event"], "id" | "type">;
 };
-type SentAttempt = Pick<Attempt, "number" | "at">;
+type SentAttempt = Pick<ConsoleDeliveryAttempt, "number" | "at">;
 
 const sent = (name: string, value: string): AttemptRequestHeader => ({ name, value, isDescribed: false });
 const described = (name: string, value: string): AttemptRequestHeader => ({ name, value, isDescribed: true });

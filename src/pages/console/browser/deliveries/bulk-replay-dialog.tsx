@@ -4,10 +4,10 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { formatCount } from "#pages/console/browser/parts/formats.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
@@ -118,10 +118,10 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
   // The selected period ends at the time at which the form was opened, so that the deliveries that are
   // counted are also those that are sent again.
   const [untilMs] = useState(() => Date.now());
-  const { isBusy, failure, run } = useMutation(bulkReplayDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(bulkReplayDocument);
   const since = new Date(untilMs - Number(hours) * hourMs).toISOString();
   const filter = { endpointId, since, until: new Date(untilMs).toISOString(), status, after };
-  const preview = useQuery(replayPreviewDocument, filter);
+  const preview = useGraphqlQuery(replayPreviewDocument, filter);
   const count = preview.isLoading ? 0 : (preview.data?.webhookReplayPreview?.replayable ?? 0);
   const replay = async (): Promise<void> => {
     const note = explanation.note.trim();
@@ -153,7 +153,7 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
           </button>
         </div>
       ) : (
-        <FormButtons
+        <DialogFormButtons
           action={`Replay ${formatCount(count, "delivery", "deliveries")}`}
           isBusy={isBusy}
           onCancel={onClose}
@@ -164,7 +164,7 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
 }
 
 interface SelectionFieldsProps extends Pick<ReplayFormProps, "endpoints" | "selection" | "onSelect"> {
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
 }
 
 const SelectionFields = ({ endpoints, selection, failure, onSelect }: SelectionFieldsProps): JSX.Element => (
@@ -201,7 +201,7 @@ const SelectionFields = ({ endpoints, selection, failure, onSelect }: SelectionF
 
 interface ExplanationFieldsProps {
   readonly explanation: Explanation;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly onChange: (explanation: Explanation) => void;
 }
 
@@ -257,7 +257,7 @@ interface ReplayResultProps {
  * of the endpoint are still waiting to be sent.
  */
 function ReplayResult({ result, endpointId }: ReplayResultProps): JSX.Element {
-  const query = useQuery(openDeliveriesDocument, { endpointId });
+  const query = useGraphqlQuery(openDeliveriesDocument, { endpointId });
   const waiting =
     query.data === undefined ? 1 : query.data.pending.totalCount + query.data.sending.totalCount;
   useEffect(() => {

@@ -2,7 +2,7 @@
  * The GraphQL documents for sending many webhook deliveries again (replay), and the texts that describe their
  * results.
  */
-import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ReplayableDeliveryStatus = "EXHAUSTED" | "SKIPPED";
@@ -27,7 +27,7 @@ export interface ReplayPreviewCounts {
   readonly skipped: readonly SkippedDeliveries[];
 }
 
-export const replayPreviewDocument = createGraphDocument<
+export const replayPreviewDocument = createConsoleGraphqlDocument<
   { webhookReplayPreview: ReplayPreviewCounts | null },
   ReplayPeriod
 >(`
@@ -48,7 +48,7 @@ export interface BulkReplayMutationResult {
   };
 }
 
-export const bulkReplayDocument = createGraphDocument<
+export const bulkReplayDocument = createConsoleGraphqlDocument<
   BulkReplayMutationResult,
   IdempotencyVariables & { input: ReplayPeriod & { reason: string; note: string | null } }
 >(`
@@ -65,7 +65,10 @@ export interface OpenDeliveryCounts {
   readonly retrying: { readonly totalCount: number };
 }
 
-export const openDeliveriesDocument = createGraphDocument<OpenDeliveryCounts, { endpointId: string }>(`
+export const openDeliveriesDocument = createConsoleGraphqlDocument<
+  OpenDeliveryCounts,
+  { endpointId: string }
+>(`
   query ConsoleOpenDeliveries($endpointId: ID!) {
     pending: webhookDeliveries(endpointId: $endpointId, status: PENDING, first: 1) { totalCount }
     sending: webhookDeliveries(endpointId: $endpointId, status: SENDING, first: 1) { totalCount }

@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the delivery pages. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export const deliveryStatuses = [
@@ -13,7 +16,7 @@ export const deliveryStatuses = [
 ] as const;
 export type ConsoleDeliveryStatus = (typeof deliveryStatuses)[number];
 
-export interface Attempt {
+export interface ConsoleDeliveryAttempt {
   readonly id: string;
   readonly number: number;
   readonly at: string;
@@ -22,13 +25,13 @@ export interface Attempt {
   readonly durationMs: number;
 }
 
-export interface Delivery {
+export interface ConsoleWebhookDelivery {
   readonly id: string;
   readonly endpointId: string;
   readonly status: ConsoleDeliveryStatus;
   readonly attemptCount: number;
   readonly nextAttemptAt: string | null;
-  readonly lastAttempt: Attempt | null;
+  readonly lastAttempt: ConsoleDeliveryAttempt | null;
   readonly replayOf: string | null;
   readonly replayable: boolean;
   readonly createdAt: string;
@@ -42,7 +45,7 @@ const fields = `
 `;
 
 export interface DeliveryListQueryResult {
-  readonly webhookDeliveries: GraphConnection<Delivery>;
+  readonly webhookDeliveries: GraphqlConnection<ConsoleWebhookDelivery>;
 }
 
 interface DeliveriesAsked {
@@ -52,7 +55,7 @@ interface DeliveriesAsked {
   readonly before: string | null;
 }
 
-export const deliveriesDocument = createGraphDocument<DeliveryListQueryResult, DeliveriesAsked>(`
+export const deliveriesDocument = createConsoleGraphqlDocument<DeliveryListQueryResult, DeliveriesAsked>(`
   query ConsoleDeliveries($endpointId: ID!, $status: WebhookDeliveryStatus, $last: Int!, $before: String) {
     webhookDeliveries(endpointId: $endpointId, status: $status, last: $last, before: $before) {
       edges { node { ${fields} } }
@@ -61,8 +64,8 @@ export const deliveriesDocument = createGraphDocument<DeliveryListQueryResult, D
   }
 `);
 
-export interface DeliveryDetail extends Delivery {
-  readonly attempts: readonly Attempt[];
+export interface DeliveryDetail extends ConsoleWebhookDelivery {
+  readonly attempts: readonly ConsoleDeliveryAttempt[];
   readonly payloadExpiresAt: string;
   readonly finishedAt: string | null;
   readonly replayReason: string | null;
@@ -70,13 +73,16 @@ export interface DeliveryDetail extends Delivery {
   /** The JSON text that the delivery sends to the receiver; null if the text is not available. */
   readonly body: string | null;
   readonly installation: { readonly id: string };
-  readonly event: Delivery["event"] & {
+  readonly event: ConsoleWebhookDelivery["event"] & {
     readonly subject: { readonly type: string; readonly id: string; readonly version: number };
-    readonly deliveries: readonly Pick<Delivery, "id" | "endpointId" | "status" | "replayOf" | "createdAt">[];
+    readonly deliveries: readonly Pick<
+      ConsoleWebhookDelivery,
+      "id" | "endpointId" | "status" | "replayOf" | "createdAt"
+    >[];
   };
 }
 
-export const deliveryDocument = createGraphDocument<
+export const deliveryDocument = createConsoleGraphqlDocument<
   { webhookDelivery: DeliveryDetail | null },
   { id: string }
 >(`
@@ -89,7 +95,7 @@ export const deliveryDocument = createGraphDocument<
   }
 `);
 
-export const retryDocument = createGraphDocument<
+export const retryDocument = createConsoleGraphqlDocument<
   { webhookDeliveryRetry: { readonly id: string } },
   IdempotencyVariables & { deliveryId: string; input: { expectedAttemptCount: number } }
 >(`
@@ -102,15 +108,15 @@ export interface ReplayMutationResult {
   readonly webhookDeliveryReplay: { readonly delivery: { readonly id: string } };
 }
 
-export interface ConsoleReplayInput {
+export interface ConsoleReplayDeliveryInput {
   readonly reason: string;
   readonly note: string | null;
   readonly force: boolean;
 }
 
-export const replayDocument = createGraphDocument<
+export const replayDocument = createConsoleGraphqlDocument<
   ReplayMutationResult,
-  IdempotencyVariables & { deliveryId: string; input: ConsoleReplayInput }
+  IdempotencyVariables & { deliveryId: string; input: ConsoleReplayDeliveryInput }
 >(`
   mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {
     webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery
@@ -120,7 +126,7 @@ export const replayDocument = createGraphDocument<
 
 interface DeliveryChanges {
   readonly deliveryChanged: {
-    readonly deliveries: readonly Delivery[];
+    readonly deliveries: readonly ConsoleWebhookDelivery[];
     /**
      * True if more deliveries have changed than this event of the subscription contains. The page must then
      * load the list of deliveries again.
@@ -129,7 +135,7 @@ interface DeliveryChanges {
   } | null;
 }
 
-export const deliveryChangedDocument = createGraphDocument<DeliveryChanges, { endpointId: string }>(`
+export const deliveryChangedDocument = createConsoleGraphqlDocument<DeliveryChanges, { endpointId: string }>(`
   subscription ConsoleDeliveryChanged($endpointId: ID!) {
     deliveryChanged(endpointId: $endpointId) { readAnew deliveries { ${fields} } }
   }

@@ -7,11 +7,11 @@ import {
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
 import {
-  type QueryState,
+  type GraphqlQueryState,
   type LiveSubscriptionState,
-  useSubscription,
-  useListPaging,
-  useQuery,
+  useGraphqlSubscription,
+  useCursorListPaging,
+  useGraphqlQuery,
 } from "#pages/console/browser/graph/hooks.ts";
 import {
   type TableColumn,
@@ -28,10 +28,10 @@ import {
   formatEnumValue,
 } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
-import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import {
   deliveriesDocument,
-  type Delivery,
+  type ConsoleWebhookDelivery,
   deliveryChangedDocument,
   type DeliveryListQueryResult,
   type ConsoleDeliveryStatus,
@@ -41,7 +41,7 @@ import {
   mergeDeliveries,
   findChangedDeliveries,
   type DeliveryListState,
-  type LiveDeliveries,
+  type LiveWebhookDeliveries,
   getLiveDeliveriesSince,
   addLiveDeliveries,
 } from "./merge-deliveries.ts";
@@ -53,7 +53,7 @@ import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
 interface DeliveryListProps {
   readonly endpointId: string;
   /** The webhook endpoint; undefined if it was deleted or has not been loaded yet. */
-  readonly endpoint: Endpoint | undefined;
+  readonly endpoint: ConsoleWebhookEndpoint | undefined;
   /**
    * The delivery status by which the list is filtered: in lower case, as in the page's URL; null if all
    * deliveries are shown.
@@ -75,9 +75,9 @@ export function DeliveryList({
   const status = deliveryStatuses.find((value) => value.toLowerCase() === statusText) ?? null;
   const setStatus = (value: ConsoleDeliveryStatus | null): void =>
     replaceLocation(`/endpoints/${endpointId}${value === null ? "" : `?status=${value.toLowerCase()}`}`);
-  const [replaying, setReplaying] = useState<Delivery>();
-  const pages = useListPaging(`${endpointId} ${status}`);
-  const query = useQuery(deliveriesDocument, {
+  const [replaying, setReplaying] = useState<ConsoleWebhookDelivery>();
+  const pages = useCursorListPaging(`${endpointId} ${status}`);
+  const query = useGraphqlQuery(deliveriesDocument, {
     endpointId,
     status,
     last: listPageSize,
@@ -137,7 +137,7 @@ export function DeliveryList({
   );
 }
 
-function BulkReplayButton({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
+function BulkReplayButton({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -151,7 +151,7 @@ function BulkReplayButton({ endpoint }: { readonly endpoint: Endpoint }): JSX.El
 
 interface LiveDeliveriesProps
   extends Pick<DeliveryListProps, "endpointId" | "onDelivered">, DeliveryListState {
-  readonly query: QueryState<DeliveryListQueryResult>;
+  readonly query: GraphqlQueryState<DeliveryListQueryResult>;
 }
 
 interface LiveDeliveriesView {
@@ -159,7 +159,7 @@ interface LiveDeliveriesView {
    * The deliveries to show: the loaded part of the list, with the changes that the subscription has reported
    * since.
    */
-  readonly live: QueryState<DeliveryListQueryResult>;
+  readonly live: GraphqlQueryState<DeliveryListQueryResult>;
   readonly announcement: string;
   readonly changedIds: ReadonlySet<string>;
   readonly state: LiveSubscriptionState;
@@ -176,9 +176,9 @@ function useDeliveriesLive({
 }: LiveDeliveriesProps): LiveDeliveriesView {
   // The deliveries that the subscription has reported. They are stored in a ref and not in state, because a
   // second event may arrive before the component renders again, and must be added to the first.
-  const reported = useRef<LiveDeliveries>(new Map());
+  const reported = useRef<LiveWebhookDeliveries>(new Map());
   const [shownReported, setShownReported] = useState(reported.current);
-  const reportedBeforeQuery = useRef<LiveDeliveries | undefined>(undefined);
+  const reportedBeforeQuery = useRef<LiveWebhookDeliveries | undefined>(undefined);
   const [announcement, announce] = useState("");
   const [changedIds, setChangedIds] = useState<ReadonlySet<string>>(new Set());
   const wasLive = useRef(false);
@@ -190,35 +190,39 @@ function useDeliveriesLive({
     reportedBeforeQuery.current = undefined;
     setShownReported(reported.current);
   }, [query.data]);
-  const state = useSubscription(deliveryChangedDocument, { endpointId }, ({ deliveryChanged }, isFirst) => {
-    if (deliveryChanged === null) return;
-    // Loads the list again if it may lack changes: after the subscription has connected again, or if an event
-    // does not contain all changes.
-    if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
-      reportedBeforeQuery.current = reported.current;
-      query.refresh();
-    }
-    wasLive.current = true;
-    const before = reported.current;
-    reported.current = addLiveDeliveries(before, deliveryChanged.deliveries);
-    setShownReported(reported.current);
-    if (query.data === undefined) return;
-    const changed = findChangedDeliveries(
-      mergeDeliveries(query.data, before, shown),
-      mergeDeliveries(query.data, reported.current, shown),
-    );
-    if (changed.length === 0) return;
-    setChangedIds((others) => new Set([...others, ...changed.map(({ id }) => id)]));
-    announce(announcementOf(changed));
-    if (!changed.some((delivery) => notifiedStatuses.has(delivery.status))) return;
-    clearTimeout(timer.current);
-    timer.current = setTimeout(onDelivered, settleMs);
-  });
+  const state = useGraphqlSubscription(
+    deliveryChangedDocument,
+    { endpointId },
+    ({ deliveryChanged }, isFirst) => {
+      if (deliveryChanged === null) return;
+      // Loads the list again if it may lack changes: after the subscription has connected again, or if an event
+      // does not contain all changes.
+      if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
+        reportedBeforeQuery.current = reported.current;
+        query.refresh();
+      }
+      wasLive.current = true;
+      const before = reported.current;
+      reported.current = addLiveDeliveries(before, deliveryChanged.deliveries);
+      setShownReported(reported.current);
+      if (query.data === undefined) return;
+      const changed = findChangedDeliveries(
+        mergeDeliveries(query.data, before, shown),
+        mergeDeliveries(query.data, reported.current, shown),
+      );
+      if (changed.length === 0) return;
+      setChangedIds((others) => new Set([...others, ...changed.map(({ id }) => id)]));
+      announce(announcementOf(changed));
+      if (!changed.some((delivery) => notifiedStatuses.has(delivery.status))) return;
+      clearTimeout(timer.current);
+      timer.current = setTimeout(onDelivered, settleMs);
+    },
+  );
   const data = query.data === undefined ? undefined : mergeDeliveries(query.data, shownReported, shown);
   return { live: { ...query, data }, announcement, changedIds, state };
 }
 
-function announcementOf(changed: readonly Delivery[]): string {
+function announcementOf(changed: readonly ConsoleWebhookDelivery[]): string {
   const [first] = changed;
   if (changed.length === 1 && first !== undefined)
     return `${first.event.type}: ${formatEnumValue(first.status)}.`;
@@ -254,7 +258,9 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
 }
 
 /** Columns of the deliveries table. */
-const deliveryColumns = (replay: (delivery: Delivery) => void): TableColumn<Delivery>[] => [
+const deliveryColumns = (
+  replay: (delivery: ConsoleWebhookDelivery) => void,
+): TableColumn<ConsoleWebhookDelivery>[] => [
   {
     title: "Event",
     cell: ({ id, event, replayOf }) => (

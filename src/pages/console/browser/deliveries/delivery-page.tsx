@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useSubscription, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlSubscription, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   StatusBadge,
   formatMilliseconds,
@@ -24,21 +24,21 @@ import { endpointDocument } from "#pages/console/browser/endpoints/endpoint-docu
 import { AttemptDetail } from "./attempt-detail.tsx";
 import { AttemptOutcomeText, describeDeliveryStatus, NextAttemptText } from "./delivery-texts.tsx";
 import {
-  type Attempt,
-  type Delivery,
+  type ConsoleDeliveryAttempt,
+  type ConsoleWebhookDelivery,
   deliveryChangedDocument,
   type DeliveryDetail,
   deliveryDocument,
 } from "./delivery-documents.ts";
 import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
-import { RetryBar } from "./retry-bar.tsx";
+import { RetryDeliveryBar } from "./retry-bar.tsx";
 
 export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
-  const query = useQuery(deliveryDocument, { id });
+  const query = useGraphqlQuery(deliveryDocument, { id });
   const [isReplaying, setReplaying] = useState(false);
   const [replayId, setReplayId] = useState<string>();
   const delivery = query.data?.webhookDelivery;
-  const state = useSubscription(
+  const state = useGraphqlSubscription(
     deliveryChangedDocument,
     delivery ? { endpointId: delivery.endpointId } : undefined,
     ({ deliveryChanged }) => {
@@ -96,7 +96,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
  * Returns true if the page must load the delivery again: the reported delivery belongs to the same event and
  * endpoint as the shown delivery, and has changed since the page was loaded.
  */
-function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
+function isNews(changed: ConsoleWebhookDelivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
   if (changed.id === shown.id)
     return changed.status !== shown.status || changed.attemptCount !== shown.attemptCount;
@@ -104,9 +104,9 @@ function isNews(changed: Delivery, shown: DeliveryDetail): boolean {
 }
 
 const attemptColumns = (
-  shown: Attempt | undefined,
-  show: (attempt: Attempt) => void,
-): TableColumn<Attempt>[] => [
+  shown: ConsoleDeliveryAttempt | undefined,
+  show: (attempt: ConsoleDeliveryAttempt) => void,
+): TableColumn<ConsoleDeliveryAttempt>[] => [
   { title: "Attempt", cell: ({ number }) => number },
   { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
   { title: "Answer", cell: (attempt) => <AttemptOutcomeText attempt={attempt} /> },
@@ -138,7 +138,7 @@ interface PartsProps {
 }
 
 function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
-  const endpoint = useQuery(endpointDocument, { id: delivery.endpointId });
+  const endpoint = useGraphqlQuery(endpointDocument, { id: delivery.endpointId });
   const [shownId, setShownId] = useState<string>();
   const { attempts } = delivery;
   // Shows the details of the last attempt, until the reader chooses another attempt.
@@ -149,7 +149,11 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
   const replayed = others.find(({ id }) => id === replayId);
   return (
     <>
-      <RetryBar delivery={delivery} endpoint={endpoint.data?.webhookEndpoint ?? null} onRetried={onRetried} />
+      <RetryDeliveryBar
+        delivery={delivery}
+        endpoint={endpoint.data?.webhookEndpoint ?? null}
+        onRetried={onRetried}
+      />
       {replayed === undefined ? null : (
         <p role="status">
           <ConsoleLink to={`/deliveries/${replayed.id}`}>The replay</ConsoleLink>:{" "}

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { getDeliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import type { Attempt, ConsoleDeliveryStatus } from "./delivery-documents.ts";
+import type { ConsoleDeliveryAttempt, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
 interface NextAttemptProps {
   readonly at: string | null;
@@ -21,7 +21,11 @@ export function NextAttemptText({ at, otherwise = "–" }: NextAttemptProps): JS
 }
 
 /** Shows the result of one attempt to deliver a webhook. */
-export function AttemptOutcomeText({ attempt }: { readonly attempt: Attempt | null }): JSX.Element {
+export function AttemptOutcomeText({
+  attempt,
+}: {
+  readonly attempt: ConsoleDeliveryAttempt | null;
+}): JSX.Element {
   if (attempt === null) return <span class="soft">–</span>;
   const { errorCode, httpStatus } = attempt;
   if (errorCode === null) return <>Answered {httpStatus}</>;

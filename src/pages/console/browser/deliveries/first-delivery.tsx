@@ -4,14 +4,21 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { type Endpoint, testEndpointDocument } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import {
+  type ConsoleWebhookEndpoint,
+  testEndpointDocument,
+} from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 
-export function FirstDeliveryPanel({ endpoint }: { readonly endpoint: Endpoint | undefined }): JSX.Element {
-  const { isBusy, failure, run } = useMutation(testEndpointDocument);
+export function FirstDeliveryPanel({
+  endpoint,
+}: {
+  readonly endpoint: ConsoleWebhookEndpoint | undefined;
+}): JSX.Element {
+  const { isBusy, failure, run } = useGraphqlMutation(testEndpointDocument);
   const [isSent, setSent] = useState(false);
   const send = async (endpointId: string): Promise<void> => {
     if ((await run({ endpointId, input: {} })) !== undefined) setSent(true);

@@ -2,7 +2,11 @@
  * Merges the changed deliveries that a subscription has reported into the shown part of the list of
  * deliveries.
  */
-import type { Delivery, DeliveryListQueryResult, ConsoleDeliveryStatus } from "./delivery-documents.ts";
+import type {
+  ConsoleWebhookDelivery,
+  DeliveryListQueryResult,
+  ConsoleDeliveryStatus,
+} from "./delivery-documents.ts";
 
 export interface DeliveryListState {
   readonly status: ConsoleDeliveryStatus | null;
@@ -13,7 +17,7 @@ export interface DeliveryListState {
   readonly isNewest: boolean;
 }
 
-export type LiveDeliveries = ReadonlyMap<string, Delivery>;
+export type LiveWebhookDeliveries = ReadonlyMap<string, ConsoleWebhookDelivery>;
 
 /** The maximum number of deliveries reported by the subscription that the page keeps in memory. */
 export const liveDeliveriesMax = 100;
@@ -22,7 +26,10 @@ export const liveDeliveriesMax = 100;
  * Adds changed deliveries to the deliveries that the subscription has already reported; a delivery replaces
  * its earlier state. If there are more than the maximum, the oldest deliveries are dropped.
  */
-export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Delivery[]): LiveDeliveries {
+export function addLiveDeliveries(
+  before: LiveWebhookDeliveries,
+  changed: readonly ConsoleWebhookDelivery[],
+): LiveWebhookDeliveries {
   const all = new Map([...before, ...changed.map((delivery) => [delivery.id, delivery] as const)]);
   return new Map([...all].toSorted(([, one], [, other]) => byTime(other, one)).slice(0, liveDeliveriesMax));
 }
@@ -32,8 +39,10 @@ export function addLiveDeliveries(before: LiveDeliveries, changed: readonly Deli
  * deliveries that were reported earlier; they are left out, because the result of the query is at least as
  * new.
  */
-export const getLiveDeliveriesSince = (reported: LiveDeliveries, before: LiveDeliveries): LiveDeliveries =>
-  new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
+export const getLiveDeliveriesSince = (
+  reported: LiveWebhookDeliveries,
+  before: LiveWebhookDeliveries,
+): LiveWebhookDeliveries => new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
 
 /**
  * Merges the loaded deliveries with those that the subscription has reported, oldest first as in GraphQL. A
@@ -41,12 +50,12 @@ export const getLiveDeliveriesSince = (reported: LiveDeliveries, before: LiveDel
  */
 export function mergeDeliveries(
   { webhookDeliveries: page }: DeliveryListQueryResult,
-  reported: LiveDeliveries,
+  reported: LiveWebhookDeliveries,
   { status, isNewest }: DeliveryListState,
 ): DeliveryListQueryResult {
   const loaded = new Map(page.edges.map(({ node }) => [node.id, node]));
   const oldest = page.edges[0]?.node;
-  const belongs = (delivery: Delivery): boolean => {
+  const belongs = (delivery: ConsoleWebhookDelivery): boolean => {
     if (loaded.has(delivery.id)) return true;
     if (!isNewest) return false;
     return !page.pageInfo.hasPreviousPage || oldest === undefined || byTime(delivery, oldest) > 0;
@@ -65,13 +74,13 @@ export function mergeDeliveries(
 export function findChangedDeliveries(
   before: DeliveryListQueryResult,
   after: DeliveryListQueryResult,
-): readonly Delivery[] {
+): readonly ConsoleWebhookDelivery[] {
   const statuses = new Map(before.webhookDeliveries.edges.map(({ node }) => [node.id, node.status]));
   return after.webhookDeliveries.edges
     .map(({ node }) => node)
     .filter(({ id, status }) => statuses.get(id) !== status);
 }
 
-const byTime = (one: Delivery, other: Delivery): number =>
+const byTime = (one: ConsoleWebhookDelivery, other: ConsoleWebhookDelivery): number =>
   compare(one.createdAt, other.createdAt) || compare(one.id, other.id);
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

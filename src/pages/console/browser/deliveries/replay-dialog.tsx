@@ -1,13 +1,13 @@
 /** The dialog that sends a webhook delivery again (replay), after asking the staff member for a reason. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { Dialog } from "#pages/console/browser/parts/dialogs.tsx";
-import { type Delivery, replayDocument } from "./delivery-documents.ts";
+import { type ConsoleWebhookDelivery, replayDocument } from "./delivery-documents.ts";
 
 interface ReplayDialogProps {
-  readonly delivery: Pick<Delivery, "id" | "status" | "event">;
+  readonly delivery: Pick<ConsoleWebhookDelivery, "id" | "status" | "event">;
   /** Called after a replay, with the id of the new delivery. */
   readonly onReplayed: (deliveryId: string) => void;
   readonly onClose: () => void;
@@ -26,7 +26,7 @@ export function ReplayDeliveryDialog({ delivery, onReplayed, onClose }: ReplayDi
   const hasSucceeded = status === "SUCCEEDED";
   const [reason, setReason] = useState<ConsoleReplayReason>(hasSucceeded ? "TESTING" : "RECEIVER_OUTAGE");
   const [note, setNote] = useState("");
-  const { isBusy, failure, run } = useMutation(replayDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(replayDocument);
   const replay = async (submitted: Event): Promise<void> => {
     submitted.preventDefault();
     if (isBusy) return;

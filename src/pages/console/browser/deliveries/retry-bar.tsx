@@ -4,8 +4,8 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
-import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
+import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { TimeText } from "#pages/console/browser/parts/formats.tsx";
@@ -16,13 +16,13 @@ import { describeDeliveryStatus } from "./delivery-texts.tsx";
 interface RetryBarProps {
   readonly delivery: DeliveryDetail;
   /** The webhook endpoint; null if it was deleted or has not been loaded yet. */
-  readonly endpoint: Endpoint | null;
+  readonly endpoint: ConsoleWebhookEndpoint | null;
   readonly onRetried: () => void;
 }
 
-export function RetryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.Element {
+export function RetryDeliveryBar({ delivery, endpoint, onRetried }: RetryBarProps): JSX.Element {
   const { id, attemptCount, nextAttemptAt, status } = delivery;
-  const { isBusy, failure, run } = useMutation(retryDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(retryDocument);
   const [retriedAfter, setRetriedAfter] = useState<number>();
   // After a click on “Retry now”, the page shows that the next attempt will start immediately. It shows this
   // until the attempt has begun.

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
-import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
@@ -13,7 +13,7 @@ import { navigateTo } from "#pages/console/browser/navigation.tsx";
 import {
   deleteEndpointDocument,
   disableEndpointDocument,
-  type Endpoint,
+  type ConsoleWebhookEndpoint,
   enableEndpointDocument,
   testEndpointDocument,
 } from "./endpoint-documents.ts";
@@ -21,18 +21,18 @@ import { ChangeEndpointDialog } from "./endpoint-dialogs.tsx";
 import { RotateWebhookSecretDialog } from "./secret-dialogs.tsx";
 
 interface ActionsProps {
-  readonly endpoint: Endpoint;
+  readonly endpoint: ConsoleWebhookEndpoint;
   readonly onChanged: () => void;
 }
 
 export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Element {
   const [dialog, setDialog] = useState<EndpointDialogName>();
   const [status, setStatus] = useState("");
-  const test = useMutation(testEndpointDocument);
-  const enable = useMutation(enableEndpointDocument);
+  const test = useGraphqlMutation(testEndpointDocument);
+  const enable = useGraphqlMutation(enableEndpointDocument);
   // The GraphQL schema has event types only below an app installation. Any installation of the merchant can
   // be used, because all have the same event types.
-  const installations = useQuery(installationsDocument, {});
+  const installations = useGraphqlQuery(installationsDocument, {});
   const [installation] =
     installations.data === undefined ? [] : getConnectionNodes(installations.data.installations);
   const isOn = endpoint.status === "ENABLED";
@@ -139,7 +139,7 @@ function EndpointDialog({
 }
 
 function DisableDialog({ endpoint, onChanged, onClose }: EndpointDialogProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(disableEndpointDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(disableEndpointDocument);
   const disable = async (): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) === undefined)
       return;
@@ -164,7 +164,7 @@ function DisableDialog({ endpoint, onChanged, onClose }: EndpointDialogProps): J
 }
 
 function DeleteDialog({ endpoint, onClose }: EndpointDialogProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(deleteEndpointDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(deleteEndpointDocument);
   const remove = async (): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) !== undefined)
       navigateTo("/endpoints");

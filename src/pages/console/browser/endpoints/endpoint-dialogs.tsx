@@ -4,14 +4,14 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
   createEndpointDocument,
-  type Endpoint,
+  type ConsoleWebhookEndpoint,
   type ConsoleEndpointInput,
   type EndpointSecretMutationResult,
   eventTypesDocument,
@@ -27,7 +27,7 @@ interface EndpointFormProps {
 }
 
 export function CreateEndpointDialog({ installationId, onMade, onClose }: EndpointFormProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(createEndpointDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(createEndpointDocument);
   const create = async (input: ConsoleEndpointInput): Promise<void> => {
     const made = await run({ installationId, input });
     if (made !== undefined) onMade(made.webhookEndpointCreate);
@@ -48,7 +48,7 @@ export function CreateEndpointDialog({ installationId, onMade, onClose }: Endpoi
 }
 
 interface ChangeEndpointProps {
-  readonly endpoint: Endpoint;
+  readonly endpoint: ConsoleWebhookEndpoint;
   readonly installationId: string;
   readonly onChanged: () => void;
   readonly onClose: () => void;
@@ -60,7 +60,7 @@ export function ChangeEndpointDialog({
   onChanged,
   onClose,
 }: ChangeEndpointProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(updateEndpointDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(updateEndpointDocument);
   // The form sends the version that the endpoint had when the form was opened, so that it cannot overwrite a
   // later change by another person unnoticed.
   const [expectedVersion] = useState(endpoint.version);
@@ -89,7 +89,7 @@ interface FieldsProps {
   readonly before: ConsoleEndpointInput;
   readonly action: string;
   readonly isBusy: boolean;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly onSave: (input: ConsoleEndpointInput) => void;
   readonly onClose: () => void;
 }
@@ -108,7 +108,7 @@ function Fields({
   onSave,
   onClose,
 }: FieldsProps): JSX.Element {
-  const types = useQuery(eventTypesDocument, { installationId });
+  const types = useGraphqlQuery(eventTypesDocument, { installationId });
   const [url, setUrl] = useState(before.url);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(before.eventTypes));
   const [description, setDescription] = useState(before.description ?? "");
@@ -153,7 +153,7 @@ function Fields({
           />
         )}
       </QueryResultView>
-      <FormButtons action={action} isBusy={isBusy} onCancel={onClose} />
+      <DialogFormButtons action={action} isBusy={isBusy} onCancel={onClose} />
     </form>
   );
 }
@@ -161,7 +161,7 @@ function Fields({
 interface TextFieldsProps {
   readonly url: string;
   readonly description: string;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly onUrl: (url: string) => void;
   readonly onDescription: (description: string) => void;
 }

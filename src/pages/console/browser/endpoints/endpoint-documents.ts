@@ -1,11 +1,11 @@
 /** GraphQL documents and result types of the webhook endpoint pages. */
-import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
 export type ConsolePayloadMode = "SNAPSHOT" | "THIN";
 
-export interface Endpoint {
+export interface ConsoleWebhookEndpoint {
   readonly id: string;
   readonly url: string;
   readonly description: string | null;
@@ -51,20 +51,23 @@ export const getEndpointFieldSelection = (): string => fields;
 interface EndpointsAnswer {
   readonly installation: {
     readonly webhookEndpointList: {
-      readonly endpoints: readonly Endpoint[];
+      readonly endpoints: readonly ConsoleWebhookEndpoint[];
       readonly total: number;
       readonly limit: number;
     };
   } | null;
 }
 
-export const endpointsDocument = createGraphDocument<EndpointsAnswer, { installationId: string }>(`
+export const endpointsDocument = createConsoleGraphqlDocument<EndpointsAnswer, { installationId: string }>(`
   query ConsoleEndpoints($installationId: ID!) {
     installation(id: $installationId) { webhookEndpointList { total limit endpoints { ${fields} } } }
   }
 `);
 
-export const endpointDocument = createGraphDocument<{ webhookEndpoint: Endpoint | null }, { id: string }>(`
+export const endpointDocument = createConsoleGraphqlDocument<
+  { webhookEndpoint: ConsoleWebhookEndpoint | null },
+  { id: string }
+>(`
   query ConsoleEndpoint($id: ID!) {
     webhookEndpoint(id: $id) { ${fields} }
   }
@@ -76,7 +79,7 @@ export interface ConsoleEventType {
   readonly description: string;
 }
 
-export const eventTypesDocument = createGraphDocument<
+export const eventTypesDocument = createConsoleGraphqlDocument<
   {
     installation: {
       webhookLog: { eventTypes: readonly (ConsoleEventType & { deprecated: boolean })[] };
@@ -90,7 +93,7 @@ export const eventTypesDocument = createGraphDocument<
 `);
 
 export interface EndpointSecretMutationResult {
-  readonly endpoint: Endpoint;
+  readonly endpoint: ConsoleWebhookEndpoint;
   readonly secret: { readonly value: string };
 }
 
@@ -101,7 +104,7 @@ export interface ConsoleEndpointInput {
   readonly payloadMode: ConsolePayloadMode;
 }
 
-export const createEndpointDocument = createGraphDocument<
+export const createEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointCreate: EndpointSecretMutationResult },
   IdempotencyVariables & { installationId: string; input: ConsoleEndpointInput }
 >(`
@@ -113,8 +116,8 @@ export const createEndpointDocument = createGraphDocument<
   }
 `);
 
-export const updateEndpointDocument = createGraphDocument<
-  { webhookEndpointUpdate: Endpoint },
+export const updateEndpointDocument = createConsoleGraphqlDocument<
+  { webhookEndpointUpdate: ConsoleWebhookEndpoint },
   IdempotencyVariables & { endpointId: string; input: ConsoleEndpointInput & { expectedVersion: number } }
 >(`
   mutation ConsoleEndpointUpdate($idempotencyKey: String!, $endpointId: ID!, $input:
@@ -126,7 +129,7 @@ export const updateEndpointDocument = createGraphDocument<
 
 type Transition = IdempotencyVariables & { endpointId: string; input: { expectedVersion?: number } };
 
-export const enableEndpointDocument = createGraphDocument<
+export const enableEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointEnable: { id: string } },
   Transition
 >(`
@@ -136,7 +139,7 @@ export const enableEndpointDocument = createGraphDocument<
   }
 `);
 
-export const disableEndpointDocument = createGraphDocument<
+export const disableEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointDisable: { id: string } },
   Transition
 >(`
@@ -146,7 +149,7 @@ export const disableEndpointDocument = createGraphDocument<
   }
 `);
 
-export const deleteEndpointDocument = createGraphDocument<
+export const deleteEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointDelete: { endpointId: string } },
   Transition
 >(`
@@ -157,14 +160,17 @@ export const deleteEndpointDocument = createGraphDocument<
   }
 `);
 
-export const testEndpointDocument = createGraphDocument<{ webhookEndpointTest: { id: string } }, Transition>(`
+export const testEndpointDocument = createConsoleGraphqlDocument<
+  { webhookEndpointTest: { id: string } },
+  Transition
+>(`
   mutation ConsoleEndpointTest($idempotencyKey: String!, $endpointId: ID!, $input:
   WebhookEndpointTransitionInput!) {
     webhookEndpointTest(idempotencyKey: $idempotencyKey, endpointId: $endpointId, input: $input) { id }
   }
 `);
 
-export const rotateSecretDocument = createGraphDocument<
+export const rotateSecretDocument = createConsoleGraphqlDocument<
   { webhookSecretRotate: EndpointSecretMutationResult },
   IdempotencyVariables & { endpointId: string; input: { overlapHours: number } }
 >(`

@@ -1,12 +1,12 @@
 /** The page of one webhook endpoint: its health, its actions and its deliveries. */
 import type { JSX } from "preact";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";
 import { StatusBadge, getDeliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { EmptyListNote, DescriptionListRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
-import { type Endpoint, endpointDocument } from "./endpoint-documents.ts";
+import { type ConsoleWebhookEndpoint, endpointDocument } from "./endpoint-documents.ts";
 import { EndpointHealthText } from "./endpoints-page.tsx";
 
 interface EndpointPageProps {
@@ -15,7 +15,7 @@ interface EndpointPageProps {
 }
 
 export function EndpointPage({ id, place }: EndpointPageProps): JSX.Element {
-  const query = useQuery(endpointDocument, { id });
+  const query = useGraphqlQuery(endpointDocument, { id });
   const endpoint = query.data?.webhookEndpoint;
   return (
     <>
@@ -50,7 +50,7 @@ const hostOf = (url: string): string => {
   return host + (pathname === "/" ? "" : pathname);
 };
 
-function Facts({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
+function Facts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX.Element {
   const { url, description, status, disabledReason, disabledAt, eventTypes, payloadMode, secrets, health } =
     endpoint;
   return (

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
   type InstallationSummary,
@@ -28,10 +28,14 @@ import { BulkReplayDialog } from "#pages/console/browser/deliveries/bulk-replay-
 import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
 import { ShowSecretDialog } from "./secret-dialogs.tsx";
 import { assessEndpointHealth } from "./judge-health.ts";
-import { type Endpoint, endpointsDocument, type EndpointSecretMutationResult } from "./endpoint-documents.ts";
+import {
+  type ConsoleWebhookEndpoint,
+  endpointsDocument,
+  type EndpointSecretMutationResult,
+} from "./endpoint-documents.ts";
 
 export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const installations = useQuery(installationsDocument, {});
+  const installations = useGraphqlQuery(installationsDocument, {});
   return (
     <>
       <PageHeading title="Webhooks" />
@@ -118,7 +122,7 @@ interface EndpointListProps {
 
 const eventsShown = 3;
 
-const columns: TableColumn<Endpoint>[] = [
+const columns: TableColumn<ConsoleWebhookEndpoint>[] = [
   {
     title: "Endpoint",
     cell: ({ id, url, description }) => (
@@ -158,7 +162,7 @@ const columns: TableColumn<Endpoint>[] = [
 ];
 
 /** Shows the health of a webhook endpoint and the reason for it, for example the endpoint's success rate. */
-export function EndpointHealthText({ endpoint }: { readonly endpoint: Endpoint }): JSX.Element {
+export function EndpointHealthText({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX.Element {
   const { state, reason, pausedUntil } = assessEndpointHealth(endpoint);
   return (
     <>
@@ -176,7 +180,7 @@ export function EndpointHealthText({ endpoint }: { readonly endpoint: Endpoint }
 }
 
 export function EndpointList({ installationId, changes }: EndpointListProps): JSX.Element {
-  const query = useQuery(endpointsDocument, { installationId });
+  const query = useGraphqlQuery(endpointsDocument, { installationId });
   const [isReplaying, setReplaying] = useState(false);
   const seen = useRef(changes);
   useEffect(() => {

@@ -4,29 +4,29 @@
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { FieldFaults, getFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
+import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { FormFieldFaultList, getFormFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
 import { formatCount, formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleEventType } from "./endpoint-documents.ts";
 
 interface EventTypeChoiceProps {
   readonly types: readonly ConsoleEventType[];
   readonly chosen: ReadonlySet<string>;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }
 
 /** A form field with checkboxes for single event types, for groups of types, and for all types. */
 export function EventTypeField({ types, chosen, failure, onChange }: EventTypeChoiceProps): JSX.Element {
   const id = useId();
-  const refused = getFieldFaultTexts(failure, "/eventTypes");
+  const refused = getFormFieldFaultTexts(failure, "/eventTypes");
   const faults = refused.length > 0 && chosen.size === 0 ? ["Select at least one event."] : refused;
   const groups = Map.groupBy(types, ({ group }) => group);
   const select = (name: string, isOn: boolean): void => onChange(withName(chosen, name, isOn));
   return (
     <fieldset aria-describedby={faults.length === 0 ? undefined : `${id}-fault`}>
       <legend>Events</legend>
-      <FieldFaults id={`${id}-fault`} faults={faults} />
+      <FormFieldFaultList id={`${id}-fault`} faults={faults} />
       <Choice
         name="*"
         label="All events"

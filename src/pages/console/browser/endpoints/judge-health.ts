@@ -2,7 +2,7 @@
  * Determines the health of a webhook endpoint from its status and the success rate of its recent delivery
  * attempts.
  */
-import type { Endpoint } from "./endpoint-documents.ts";
+import type { ConsoleWebhookEndpoint } from "./endpoint-documents.ts";
 
 type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
 
@@ -26,7 +26,7 @@ const failingBelow = 0.5;
 const degradedBelow = 0.95;
 
 export function assessEndpointHealth(
-  { status, health }: Pick<Endpoint, "status" | "health">,
+  { status, health }: Pick<ConsoleWebhookEndpoint, "status" | "health">,
   nowMs: number = Date.now(),
 ): JudgedHealth {
   const state = judgedState(status, health);
@@ -43,8 +43,8 @@ const formatFailures = (count: number): string =>
   count === 1 ? "1 failure in a row" : `${count} failures in a row`;
 
 function judgedState(
-  status: Endpoint["status"],
-  { state, successRate24h, consecutiveFailures }: Endpoint["health"],
+  status: ConsoleWebhookEndpoint["status"],
+  { state, successRate24h, consecutiveFailures }: ConsoleWebhookEndpoint["health"],
 ): JudgedState {
   if (status !== "ENABLED") return "DISABLED";
   if (state === "FAILING" || (successRate24h !== null && successRate24h < failingBelow)) return "FAILING";
@@ -53,7 +53,7 @@ function judgedState(
   return state === "HEALTHY" ? "HEALTHY" : "UNKNOWN";
 }
 
-function reasonOf({ successRate24h, consecutiveFailures }: Endpoint["health"]): string {
+function reasonOf({ successRate24h, consecutiveFailures }: ConsoleWebhookEndpoint["health"]): string {
   // The success rate is rounded down, so that an endpoint with failures never shows 100 %.
   const percent = successRate24h === null ? null : Math.floor(successRate24h * 1000) / 10;
   const rate = percent === null ? "no attempt in 24 hours" : `${percent} % successful in 24 hours`;

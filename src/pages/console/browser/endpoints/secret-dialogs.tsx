@@ -4,14 +4,14 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { CopyableSecret, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { CopyableSecret, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { type Endpoint, rotateSecretDocument } from "./endpoint-documents.ts";
+import { type ConsoleWebhookEndpoint, rotateSecretDocument } from "./endpoint-documents.ts";
 
 interface RotateSecretProps {
-  readonly endpoint: Endpoint;
+  readonly endpoint: ConsoleWebhookEndpoint;
   readonly onChanged: () => void;
   readonly onClose: () => void;
 }
@@ -19,7 +19,7 @@ interface RotateSecretProps {
 export function RotateWebhookSecretDialog({ endpoint, onChanged, onClose }: RotateSecretProps): JSX.Element {
   const [hours, setHours] = useState("24");
   const [secret, setSecret] = useState<string>();
-  const { isBusy, failure, run } = useMutation(rotateSecretDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(rotateSecretDocument);
   const rotate = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -48,7 +48,7 @@ export function RotateWebhookSecretDialog({ endpoint, onChanged, onClose }: Rota
           onChange={setHours}
           input={{ type: "number", min: 0, max: 168, step: 1, inputMode: "numeric", required: true }}
         />
-        <FormButtons action="Rotate the secret" isBusy={isBusy} onCancel={onClose} />
+        <DialogFormButtons action="Rotate the secret" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );

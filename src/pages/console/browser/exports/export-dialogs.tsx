@@ -1,14 +1,14 @@
 /** The dialogs that create an export, and that cancel an export or delete its file. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
-import { ConfirmDialog, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
+import { ConfirmDialog, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { formatEnumValue, timeZone } from "#pages/console/browser/parts/formats.tsx";
 import {
   cancelExportDocument,
   createExportDocument,
-  type ExportJob,
+  type ConsoleExportJob,
   type ExportRowKind,
   exportRowKinds,
 } from "./export-documents.ts";
@@ -25,7 +25,7 @@ export function CreateExportDialog({ onCreated, onClose }: CreateExportProps): J
   const [kind, setKind] = useState<ExportRowKind>("ORDERS");
   const [first, setFirst] = useState("");
   const [last, setLast] = useState("");
-  const { isBusy, failure, run } = useMutation(createExportDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(createExportDocument);
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -66,20 +66,20 @@ export function CreateExportDialog({ onCreated, onClose }: CreateExportProps): J
           onChange={setLast}
           input={{ type: "date" }}
         />
-        <FormButtons action="Create the export" isBusy={isBusy} onCancel={onClose} />
+        <DialogFormButtons action="Create the export" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
 }
 
 interface CancelExportProps {
-  readonly job: ExportJob;
+  readonly job: ConsoleExportJob;
   readonly onCanceled: () => void;
   readonly onClose: () => void;
 }
 
 export function CancelExportDialog({ job, onCanceled, onClose }: CancelExportProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(cancelExportDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(cancelExportDocument);
   const cancel = async (): Promise<void> => {
     if ((await run({ input: { exportId: job.id } })) !== undefined) onCanceled();
   };

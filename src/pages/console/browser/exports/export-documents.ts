@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the exports page. */
-import { createGraphDocument, type GraphConnection } from "#pages/console/browser/graph/documents.ts";
+import {
+  createConsoleGraphqlDocument,
+  type GraphqlConnection,
+} from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export const exportRowKinds = [
@@ -14,7 +17,7 @@ export const exportRowKinds = [
 ] as const;
 export type ExportRowKind = (typeof exportRowKinds)[number];
 
-export interface ExportJob {
+export interface ConsoleExportJob {
   readonly id: string;
   readonly kind: ExportRowKind;
   readonly status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELED";
@@ -34,8 +37,8 @@ export interface ExportJob {
 
 const fields = `id kind status from to exportedRows totalRows percent sizeBytes failure createdAt expiresAt`;
 
-export const exportsDocument = createGraphDocument<
-  { exports: GraphConnection<ExportJob> },
+export const exportsDocument = createConsoleGraphqlDocument<
+  { exports: GraphqlConnection<ConsoleExportJob> },
   { readonly after: string | null; readonly first: number }
 >(`
   query ConsoleExports($after: String, $first: Int!) {
@@ -46,22 +49,22 @@ export const exportsDocument = createGraphDocument<
   }
 `);
 
-export interface ExportInput {
+export interface ConsoleCreateExportInput {
   readonly kind: ExportRowKind;
   readonly from?: string;
   readonly to?: string;
 }
 
-export const createExportDocument = createGraphDocument<
+export const createExportDocument = createConsoleGraphqlDocument<
   { exportCreate: { readonly id: string } },
-  { readonly input: ExportInput } & IdempotencyVariables
+  { readonly input: ConsoleCreateExportInput } & IdempotencyVariables
 >(`
   mutation ConsoleExportCreate($input: ExportCreateInput!, $idempotencyKey: String!) {
     exportCreate(input: $input, idempotencyKey: $idempotencyKey) { id }
   }
 `);
 
-export const cancelExportDocument = createGraphDocument<
+export const cancelExportDocument = createConsoleGraphqlDocument<
   { exportCancel: { readonly id: string } },
   { readonly input: { readonly exportId: string } } & IdempotencyVariables
 >(`

@@ -10,7 +10,7 @@ import {
   listPageSize,
   getNextPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
-import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import {
   formatEnumValue,
@@ -26,20 +26,20 @@ import {
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import { CancelExportDialog, CreateExportDialog } from "./export-dialogs.tsx";
-import { type ExportJob, exportsDocument } from "./export-documents.ts";
+import { type ConsoleExportJob, exportsDocument } from "./export-documents.ts";
 import { formatExportPeriod, formatFileSize } from "./export-period.ts";
 import "./exports.css";
 
 /** Milliseconds between two reads of the list while an export is not finished. */
 const refreshMs = 2_000;
 
-const isUnfinished = ({ status }: ExportJob): boolean => status === "QUEUED" || status === "RUNNING";
+const isUnfinished = ({ status }: ConsoleExportJob): boolean => status === "QUEUED" || status === "RUNNING";
 
 export function ExportsPage(): JSX.Element {
-  const pages = useListPaging();
-  const query = useQuery(exportsDocument, { after: pages.cursor, first: listPageSize });
+  const pages = useCursorListPaging();
+  const query = useGraphqlQuery(exportsDocument, { after: pages.cursor, first: listPageSize });
   const [isCreating, setCreating] = useState(false);
-  const [canceled, setCanceled] = useState<ExportJob>();
+  const [canceled, setCanceled] = useState<ConsoleExportJob>();
   const jobs = query.data === undefined ? [] : getConnectionNodes(query.data.exports);
   const isWaiting = jobs.some(isUnfinished);
   useEffect(() => {
@@ -98,7 +98,7 @@ export function ExportsPage(): JSX.Element {
   );
 }
 
-const columnsFor = (onCancel: (job: ExportJob) => void): TableColumn<ExportJob>[] => [
+const columnsFor = (onCancel: (job: ConsoleExportJob) => void): TableColumn<ConsoleExportJob>[] => [
   {
     title: "Rows",
     cell: ({ kind, from, to }) => (
@@ -120,7 +120,7 @@ const failureTexts = {
   READ_FAILED: "The rows could not be read in several attempts. Create the export again later.",
 } as const;
 
-function ProgressText({ job }: { readonly job: ExportJob }): JSX.Element {
+function ProgressText({ job }: { readonly job: ConsoleExportJob }): JSX.Element {
   const { status, exportedRows, totalRows, percent, sizeBytes, failure } = job;
   if (failure !== null) return <>{failureTexts[failure]}</>;
   if (status === "CANCELED") return <span class="soft">–</span>;
@@ -148,8 +148,8 @@ function ProgressText({ job }: { readonly job: ExportJob }): JSX.Element {
 }
 
 interface FileActionsProps {
-  readonly job: ExportJob;
-  readonly onCancel: (job: ExportJob) => void;
+  readonly job: ConsoleExportJob;
+  readonly onCancel: (job: ConsoleExportJob) => void;
 }
 
 function FileActions({ job, onCancel }: FileActionsProps): JSX.Element {

@@ -1,11 +1,11 @@
 /**
  * Sends GraphQL documents to the service. The function returns the data of the answer, or throws a
- * `GraphFailure` that contains the first error of the answer.
+ * `GraphqlFailure` that contains the first error of the answer.
  */
 
-import type { GraphDocument } from "./documents.ts";
+import type { ConsoleGraphqlDocument } from "./documents.ts";
 
-export interface GraphFailureDetail {
+export interface GraphqlFailureDetail {
   /** JSON pointer to the invalid input field. */
   readonly field: string;
   /** Code of the rule that the value of the field breaks, for example `too_long`. */
@@ -18,7 +18,7 @@ interface ErrorBody {
   readonly message: string;
   readonly requestId: string;
   readonly docUrl: string;
-  readonly details: readonly GraphFailureDetail[];
+  readonly details: readonly GraphqlFailureDetail[];
 }
 
 interface Answer {
@@ -27,11 +27,11 @@ interface Answer {
 }
 
 /** The error of a GraphQL request, with a message that staff members can read. */
-export class GraphFailure extends Error {
+export class GraphqlFailure extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly docUrl: string | undefined;
-  readonly details: readonly GraphFailureDetail[];
+  readonly details: readonly GraphqlFailureDetail[];
   constructor(message: string, body: Partial<ErrorBody> = {}) {
     super(message);
     this.code = body.code;
@@ -56,7 +56,7 @@ export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-co
 /** The header of background requests, which do not extend the session of the staff member. */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
-export interface GraphRequestOptions {
+export interface GraphqlRequestOptions {
   /**
    * True if an event or a timer causes the request, and not an action of the staff member. Background
    * requests do not extend the session.
@@ -64,10 +64,10 @@ export interface GraphRequestOptions {
   readonly isBackground: boolean;
 }
 
-export async function requestGraph<Result, Variables extends object>(
-  document: GraphDocument<Result, Variables>,
+export async function sendGraphqlRequest<Result, Variables extends object>(
+  document: ConsoleGraphqlDocument<Result, Variables>,
   variables: Variables,
-  { isBackground }: GraphRequestOptions = { isBackground: false },
+  { isBackground }: GraphqlRequestOptions = { isBackground: false },
 ): Promise<Result> {
   const response = await send(
     JSON.stringify({ query: document, variables }),
@@ -76,7 +76,7 @@ export async function requestGraph<Result, Variables extends object>(
   const answer = await read(response);
   const [error] = answer.errors ?? [];
   if (response.status === 401) reloadForSignIn();
-  if (error !== undefined) throw new GraphFailure(error.message, error.extensions);
+  if (error !== undefined) throw new GraphqlFailure(error.message, error.extensions);
   return answer.data as Result;
 }
 
@@ -85,7 +85,7 @@ async function send(body: string, marks: Readonly<Record<string, string>>): Prom
     const headers = { ...marks, "content-type": "application/json", accept: "application/json" };
     return await fetch(`${basePath}/graphql`, { method: "POST", headers, body });
   } catch {
-    throw new GraphFailure("The service could not be reached. Check the connection and try again.");
+    throw new GraphqlFailure("The service could not be reached. Check the connection and try again.");
   }
 }
 
@@ -93,7 +93,7 @@ async function read(response: Response): Promise<Answer> {
   try {
     return (await response.json()) as Answer;
   } catch {
-    throw new GraphFailure(
+    throw new GraphqlFailure(
       `The service sent an unreadable response (status ${response.status}). Try again in a moment.`,
     );
   }
@@ -113,8 +113,8 @@ export function reloadForSignIn(): void {
   location.reload();
 }
 
-/** Converts any thrown value into a `GraphFailure`. */
-export const toGraphFailure = (error: unknown): GraphFailure =>
-  error instanceof GraphFailure
+/** Converts any thrown value into a `GraphqlFailure`. */
+export const toGraphqlFailure = (error: unknown): GraphqlFailure =>
+  error instanceof GraphqlFailure
     ? error
-    : new GraphFailure("Something went wrong in this page. Load it again.");
+    : new GraphqlFailure("Something went wrong in this page. Load it again.");

@@ -5,16 +5,16 @@
 
 declare const shape: unique symbol;
 
-export type GraphDocument<Result, Variables extends object = Record<string, never>> = string & {
+export type ConsoleGraphqlDocument<Result, Variables extends object = Record<string, never>> = string & {
   readonly [shape]: (variables: Variables) => Result;
 };
 
-export const createGraphDocument = <Result, Variables extends object = Record<string, never>>(
+export const createConsoleGraphqlDocument = <Result, Variables extends object = Record<string, never>>(
   text: string,
-): GraphDocument<Result, Variables> => text as GraphDocument<Result, Variables>;
+): ConsoleGraphqlDocument<Result, Variables> => text as ConsoleGraphqlDocument<Result, Variables>;
 
 /** A GraphQL connection: a list with cursors. */
-export interface GraphConnection<Node> {
+export interface GraphqlConnection<Node> {
   readonly edges: readonly { readonly node: Node }[];
   readonly pageInfo: PageInfo;
 }
@@ -26,28 +26,28 @@ interface PageInfo {
   readonly endCursor: string | null;
 }
 
-export const getConnectionNodes = <Node>({ edges }: GraphConnection<Node>): readonly Node[] =>
+export const getConnectionNodes = <Node>({ edges }: GraphqlConnection<Node>): readonly Node[] =>
   edges.map(({ node }) => node);
 
 /**
  * Returns the items of a GraphQL connection with the newest first; GraphQL returns them with the oldest
  * first.
  */
-export const getNodesNewestFirst = <Node>(connection: GraphConnection<Node>): readonly Node[] =>
+export const getNodesNewestFirst = <Node>(connection: GraphqlConnection<Node>): readonly Node[] =>
   getConnectionNodes(connection).toReversed();
 
 /**
  * Returns the cursor with which the next older items of a list are loaded; undefined if there are no older
  * items.
  */
-export const getOlderPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
+export const getOlderPageCursor = ({ pageInfo }: GraphqlConnection<unknown>): string | undefined =>
   pageInfo.hasPreviousPage ? (pageInfo.startCursor ?? undefined) : undefined;
 
 /**
  * Returns the cursor with which the next items of a list are loaded, for lists in the order of GraphQL;
  * undefined if there are no further items.
  */
-export const getNextPageCursor = ({ pageInfo }: GraphConnection<unknown>): string | undefined =>
+export const getNextPageCursor = ({ pageInfo }: GraphqlConnection<unknown>): string | undefined =>
   pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;
 
 export const listPageSize = 20;

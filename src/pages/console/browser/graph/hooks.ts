@@ -1,19 +1,20 @@
 /**
- * Preact hooks for GraphQL: `useQuery` reads data, `useMutation` runs a mutation, `useSubscription` receives
- * the events of a subscription, `useListPaging` stores which part of a list is shown.
+ * Preact hooks for GraphQL: `useGraphqlQuery` reads data, `useGraphqlMutation` runs a mutation,
+ * `useGraphqlSubscription` receives the events of a subscription, `useCursorListPaging` stores which part of
+ * a list is shown.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type LiveSubscriptionState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
 import {
-  toGraphFailure,
-  requestGraph,
+  toGraphqlFailure,
+  sendGraphqlRequest,
   basePath,
   consoleHeaders,
-  type GraphFailure,
-  type GraphRequestOptions,
+  type GraphqlFailure,
+  type GraphqlRequestOptions,
   reloadForSignIn,
 } from "./client.ts";
-import type { GraphDocument } from "./documents.ts";
+import type { ConsoleGraphqlDocument } from "./documents.ts";
 
 export type { LiveSubscriptionState };
 
@@ -22,8 +23,8 @@ export type { LiveSubscriptionState };
  * event after each connection, `onData` is called with `isFirst` true: this event contains the current state
  * and not a change.
  */
-export function useSubscription<Result, Variables extends object>(
-  document: GraphDocument<Result, Variables>,
+export function useGraphqlSubscription<Result, Variables extends object>(
+  document: ConsoleGraphqlDocument<Result, Variables>,
   variables: Variables | undefined,
   onData: (data: Result, isFirst: boolean) => void,
 ): LiveSubscriptionState {
@@ -60,9 +61,9 @@ export function useSubscription<Result, Variables extends object>(
 }
 
 /** The state of a GraphQL query. While the query is sent again, its previous data stays visible. */
-export interface QueryState<Result> {
+export interface GraphqlQueryState<Result> {
   readonly data: Result | undefined;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
   /**
@@ -72,39 +73,39 @@ export interface QueryState<Result> {
   readonly refresh: () => void;
 }
 
-const byPerson: GraphRequestOptions = { isBackground: false };
+const byPerson: GraphqlRequestOptions = { isBackground: false };
 
 interface State<Result> {
   readonly key: string;
   readonly data?: Result;
-  readonly failure?: GraphFailure;
+  readonly failure?: GraphqlFailure;
   readonly isLoading: boolean;
 }
 
-export function useQuery<Result, Variables extends object>(
-  document: GraphDocument<Result, Variables>,
+export function useGraphqlQuery<Result, Variables extends object>(
+  document: ConsoleGraphqlDocument<Result, Variables>,
   variables: Variables,
-): QueryState<Result> {
+): GraphqlQueryState<Result> {
   const key = JSON.stringify([document, variables]);
   const [state, setState] = useState<State<Result>>({ key, isLoading: true });
   const latest = useRef(0);
 
   const load = useCallback(
-    (manner: GraphRequestOptions) => {
+    (manner: GraphqlRequestOptions) => {
       const turn = ++latest.current;
       setState((before) =>
         before.key === key && before.data !== undefined
           ? { key, data: before.data, isLoading: true }
           : { key, isLoading: true },
       );
-      requestGraph(document, variables, manner).then(
+      sendGraphqlRequest(document, variables, manner).then(
         (data) => turn === latest.current && setState({ key, data, isLoading: false }),
         (error: unknown) => {
           if (turn !== latest.current) return;
           setState((before) => ({
             ...(before.key === key ? before : {}),
             key,
-            failure: toGraphFailure(error),
+            failure: toGraphqlFailure(error),
             isLoading: false,
           }));
         },
@@ -128,7 +129,7 @@ export function useQuery<Result, Variables extends object>(
 /** The state of a GraphQL mutation, and the function that sends the mutation. */
 interface MutationState<Result, Variables> {
   readonly isBusy: boolean;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   /** Runs the mutation. Returns undefined if it failed. */
   readonly run: (variables: Variables) => Promise<Result | undefined>;
   readonly forget: () => void;
@@ -143,11 +144,11 @@ export interface IdempotencyVariables {
  * variables are sent again, the function sends the same key again, because the first request may have
  * succeeded although its answer was lost.
  */
-export function useMutation<Result, Variables extends object>(
-  document: GraphDocument<Result, Variables & IdempotencyVariables>,
+export function useGraphqlMutation<Result, Variables extends object>(
+  document: ConsoleGraphqlDocument<Result, Variables & IdempotencyVariables>,
 ): MutationState<Result, Variables> {
   const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<GraphFailure>();
+  const [failure, setFailure] = useState<GraphqlFailure>();
   const intent = useRef<{ readonly text: string; readonly key: string } | undefined>(undefined);
 
   const run = useCallback(
@@ -157,11 +158,14 @@ export function useMutation<Result, Variables extends object>(
       setBusy(true);
       setFailure(undefined);
       try {
-        const result = await requestGraph(document, { ...variables, idempotencyKey: intent.current.key });
+        const result = await sendGraphqlRequest(document, {
+          ...variables,
+          idempotencyKey: intent.current.key,
+        });
         intent.current = undefined;
         return result;
       } catch (error) {
-        setFailure(toGraphFailure(error));
+        setFailure(toGraphqlFailure(error));
         return undefined;
       } finally {
         setBusy(false);
@@ -177,7 +181,7 @@ export function useMutation<Result, Variables extends object>(
  * Which part of a list is shown, and functions that show the next older or newer part. Each part is read from
  * GraphQL with a cursor.
  */
-export interface ListPaging {
+export interface CursorListPaging {
   /** The GraphQL cursor at which the shown part of the list begins; null if the newest items are shown. */
   readonly cursor: string | null;
   readonly number: number;
@@ -189,7 +193,7 @@ export interface ListPaging {
  * Stores which part of a list is shown. `what` is a text that contains the name and the filter of the list.
  * When this text changes, the newest items are shown again.
  */
-export function useListPaging(what = ""): ListPaging {
+export function useCursorListPaging(what = ""): CursorListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });
   const cursors = state.what === what ? state.cursors : [];
   return {

@@ -9,7 +9,11 @@ import {
   getOlderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
-import { useMutation, useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  useGraphqlMutation,
+  useCursorListPaging,
+  useGraphqlQuery,
+} from "#pages/console/browser/graph/hooks.ts";
 import {
   isUsableCredential,
   PermissionList,
@@ -29,8 +33,8 @@ import {
 import { type ConsoleOauthGrant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
 
 export function OauthGrantList({ installationId }: { readonly installationId: string }): JSX.Element {
-  const pages = useListPaging();
-  const query = useQuery(grantsDocument, { installationId, last: listPageSize, before: pages.cursor });
+  const pages = useCursorListPaging();
+  const query = useGraphqlQuery(grantsDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [revoking, setRevoking] = useState<ConsoleOauthGrant>();
   return (
     <>
@@ -135,7 +139,7 @@ interface RevokeGrantProps {
 }
 
 function RevokeGrant({ grant, onRevoked, onClose }: RevokeGrantProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(revokeGrantDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(revokeGrantDocument);
   const revoke = async (): Promise<void> => {
     if ((await run({ input: { grantId: grant.id } })) === undefined) return;
     onRevoked();

@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
-import { useMutation, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { navigateTo } from "#pages/console/browser/navigation.tsx";
 import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
-import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
 import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./installation-documents.ts";
 
 export function InstallAppDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const query = useQuery(installableAppsDocument, {});
+  const query = useGraphqlQuery(installableAppsDocument, {});
   return (
     <Dialog title="Install an app" onClose={onClose}>
       <QueryResultView query={query} what="apps">
@@ -39,7 +39,7 @@ function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
   const apps = getConnectionNodes(data.apps).filter(({ id }) => !installed.has(id));
   const [appId, setAppId] = useState(apps[0]?.id ?? "");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["catalog:read"]));
-  const { isBusy, failure, run } = useMutation(installDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(installDocument);
   const merchantId = data.merchant?.id;
   const install = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -80,7 +80,7 @@ function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
         chosen={chosen}
         onChange={setChosen}
       />
-      <FormButtons action="Install the app" isBusy={isBusy} onCancel={onClose} />
+      <DialogFormButtons action="Install the app" isBusy={isBusy} onCancel={onClose} />
     </form>
   );
 }

@@ -1,9 +1,9 @@
 /** The dialogs that change an installation: its permissions, suspending, resuming and uninstalling it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
-import { ConfirmDialog, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { ConfirmDialog, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import {
   type InstallationSummary,
@@ -25,7 +25,7 @@ export function SetInstallationPermissionsDialog({
   onClose,
 }: InstallationDialogProps): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(installation.scopes));
-  const { isBusy, failure, run } = useMutation(setScopesDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(setScopesDocument);
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -47,7 +47,7 @@ export function SetInstallationPermissionsDialog({
           chosen={chosen}
           onChange={setChosen}
         />
-        <FormButtons action="Save" isBusy={isBusy} onCancel={onClose} />
+        <DialogFormButtons action="Save" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -58,7 +58,7 @@ export function SuspendInstallationDialog({
   onChanged,
   onClose,
 }: InstallationDialogProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(suspendDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(suspendDocument);
   const suspend = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;
     onChanged();
@@ -86,7 +86,7 @@ export function ResumeInstallationDialog({
   onChanged,
   onClose,
 }: InstallationDialogProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(resumeDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(resumeDocument);
   const resume = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;
     onChanged();
@@ -112,7 +112,7 @@ export function UninstallAppDialog({
   onChanged,
   onClose,
 }: InstallationDialogProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(uninstallDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(uninstallDocument);
   const uninstall = async (): Promise<void> => {
     if ((await run({ input: { installationId: installation.id } })) === undefined) return;
     onChanged();

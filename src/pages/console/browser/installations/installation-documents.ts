@@ -2,7 +2,10 @@
  * GraphQL documents and result types of the pages about app installations: the installations, their readiness
  * checks, and OAuth grants.
  */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleInstallationStatus = "ACTIVE" | "SUSPENDED" | "UNINSTALLED";
@@ -17,8 +20,8 @@ export interface InstallationSummary {
 
 const nameFields = "id status scopes installedAt app { id name publisher }";
 
-export const installationsDocument = createGraphDocument<{
-  installations: GraphConnection<InstallationSummary>;
+export const installationsDocument = createConsoleGraphqlDocument<{
+  installations: GraphqlConnection<InstallationSummary>;
 }>(`
   query ConsoleInstallations {
     installations(first: 100) {
@@ -52,10 +55,13 @@ export interface InstallationWithReadiness extends InstallationSummary {
 }
 
 interface ReadyPage {
-  readonly installations: GraphConnection<InstallationWithReadiness>;
+  readonly installations: GraphqlConnection<InstallationWithReadiness>;
 }
 
-export const readinessDocument = createGraphDocument<ReadyPage, { first: number; after: string | null }>(`
+export const readinessDocument = createConsoleGraphqlDocument<
+  ReadyPage,
+  { first: number; after: string | null }
+>(`
   query ConsoleReadiness($first: Int!, $after: String) {
     installations(first: $first, after: $after) {
       edges { node { ${nameFields} readiness { ${readinessFields} } } }
@@ -64,7 +70,7 @@ export const readinessDocument = createGraphDocument<ReadyPage, { first: number;
   }
 `);
 
-export const installationDocument = createGraphDocument<
+export const installationDocument = createConsoleGraphqlDocument<
   { installation: InstallationWithReadiness | null },
   { id: string }
 >(`
@@ -73,7 +79,7 @@ export const installationDocument = createGraphDocument<
   }
 `);
 
-export const setScopesDocument = createGraphDocument<
+export const setScopesDocument = createConsoleGraphqlDocument<
   { installationScopesSet: { id: string } },
   IdempotencyVariables & { input: { installationId: string; scopes: readonly string[] } }
 >(`
@@ -84,19 +90,28 @@ export const setScopesDocument = createGraphDocument<
 
 type Transition = IdempotencyVariables & { input: { installationId: string } };
 
-export const suspendDocument = createGraphDocument<{ installationSuspend: { id: string } }, Transition>(`
+export const suspendDocument = createConsoleGraphqlDocument<
+  { installationSuspend: { id: string } },
+  Transition
+>(`
   mutation ConsoleInstallationSuspend($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationSuspend(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-export const resumeDocument = createGraphDocument<{ installationResume: { id: string } }, Transition>(`
+export const resumeDocument = createConsoleGraphqlDocument<
+  { installationResume: { id: string } },
+  Transition
+>(`
   mutation ConsoleInstallationResume($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationResume(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-export const uninstallDocument = createGraphDocument<{ installationUninstall: { id: string } }, Transition>(`
+export const uninstallDocument = createConsoleGraphqlDocument<
+  { installationUninstall: { id: string } },
+  Transition
+>(`
   mutation ConsoleInstallationUninstall($idempotencyKey: String!, $input: InstallationTransitionInput!) {
     installationUninstall(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
@@ -104,15 +119,15 @@ export const uninstallDocument = createGraphDocument<{ installationUninstall: { 
 
 export interface InstallableAppsQueryResult {
   readonly merchant: { readonly id: string } | null;
-  readonly apps: GraphConnection<InstallationSummary["app"]>;
-  readonly installations: GraphConnection<Pick<InstallationSummary, "status" | "app">>;
+  readonly apps: GraphqlConnection<InstallationSummary["app"]>;
+  readonly installations: GraphqlConnection<Pick<InstallationSummary, "status" | "app">>;
 }
 
 /**
  * Reads all apps of the platform and the merchant's installations, so that the dialog can offer only apps
  * that are not installed yet.
  */
-export const installableAppsDocument = createGraphDocument<InstallableAppsQueryResult>(`
+export const installableAppsDocument = createConsoleGraphqlDocument<InstallableAppsQueryResult>(`
   query ConsoleInstallableApps {
     merchant { id }
     apps(first: 100) {
@@ -132,7 +147,7 @@ interface InstallInput {
   readonly scopes: readonly string[];
 }
 
-export const installDocument = createGraphDocument<
+export const installDocument = createConsoleGraphqlDocument<
   { installationCreate: { id: string } },
   IdempotencyVariables & { input: InstallInput }
 >(`
@@ -154,8 +169,8 @@ export interface ConsoleOauthGrant {
   readonly lastUsedAt: string | null;
 }
 
-export const grantsDocument = createGraphDocument<
-  { oauthGrants: GraphConnection<ConsoleOauthGrant> },
+export const grantsDocument = createConsoleGraphqlDocument<
+  { oauthGrants: GraphqlConnection<ConsoleOauthGrant> },
   { installationId: string; last: number; before: string | null }
 >(`
   query ConsoleGrants($installationId: ID!, $last: Int!, $before: String) {
@@ -170,7 +185,7 @@ export const grantsDocument = createGraphDocument<
   }
 `);
 
-export const revokeGrantDocument = createGraphDocument<
+export const revokeGrantDocument = createConsoleGraphqlDocument<
   { oauthGrantRevoke: { id: string } },
   IdempotencyVariables & { input: { grantId: string } }
 >(`

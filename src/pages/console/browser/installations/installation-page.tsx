@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EndpointList } from "#pages/console/browser/endpoints/endpoints-page.tsx";
 import { ApiKeyList } from "#pages/console/browser/keys/keys-page.tsx";
 import { PermissionList } from "#pages/console/browser/parts/credentials.tsx";
@@ -29,7 +29,7 @@ import {
 import { ReadinessChecks } from "./readiness-checks.tsx";
 
 export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
-  const query = useQuery(installationDocument, { id });
+  const query = useGraphqlQuery(installationDocument, { id });
   const [doing, setDoing] = useState<InstallationAction>();
   const installation = query.data?.installation;
   return (

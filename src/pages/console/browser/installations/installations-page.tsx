@@ -10,7 +10,7 @@ import {
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { StatusBadge, formatCount, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
@@ -75,8 +75,8 @@ const FirstInstallation = ({ onInstall }: { readonly onInstall: () => void }): J
 );
 
 function InstallationList({ onInstall }: { readonly onInstall: () => void }): JSX.Element {
-  const pages = useListPaging();
-  const query = useQuery(readinessDocument, { first: listPageSize, after: pages.cursor });
+  const pages = useCursorListPaging();
+  const query = useGraphqlQuery(readinessDocument, { first: listPageSize, after: pages.cursor });
   return (
     <QueryResultView query={query} what="installations">
       {({ installations }) => (

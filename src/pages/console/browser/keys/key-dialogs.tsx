@@ -1,7 +1,7 @@
 /** The dialogs that create, rotate and revoke an API key. A new key is shown once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import type { InstallationSummary } from "#pages/console/browser/installations/installation-documents.ts";
 import {
   FailureBanner,
@@ -9,7 +9,12 @@ import {
   SelectField,
   TextField,
 } from "#pages/console/browser/parts/fields.tsx";
-import { ConfirmDialog, CopyableSecret, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import {
+  ConfirmDialog,
+  CopyableSecret,
+  Dialog,
+  DialogFormButtons,
+} from "#pages/console/browser/parts/dialogs.tsx";
 import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
@@ -33,7 +38,7 @@ export function CreateApiKeyDialog({ installation, onMade, onClose }: CreateKeyP
   );
   const [days, setDays] = useState<Ending>("");
   const [value, setValue] = useState<string>();
-  const { isBusy, failure, run } = useMutation(createKeyDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(createKeyDocument);
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -78,7 +83,7 @@ export function CreateApiKeyDialog({ installation, onMade, onClose }: CreateKeyP
           options={endings}
           onChange={setDays}
         />
-        <FormButtons action="Create the key" isBusy={isBusy} onCancel={onClose} />
+        <DialogFormButtons action="Create the key" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -95,7 +100,7 @@ export function RotateApiKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProp
   const [hours, setHours] = useState("24");
   const [days, setDays] = useState<Ending>("");
   const [value, setValue] = useState<string>();
-  const { isBusy, failure, run } = useMutation(rotateKeyDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(rotateKeyDocument);
   const rotate = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -137,7 +142,7 @@ export function RotateApiKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProp
           options={endings}
           onChange={setDays}
         />
-        <FormButtons action="Rotate the key" isBusy={isBusy} onCancel={onClose} />
+        <DialogFormButtons action="Rotate the key" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -151,7 +156,7 @@ interface RevokeKeyProps {
 }
 
 export function RevokeApiKeyDialog({ apiKey, onRevoked, onClose }: RevokeKeyProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(revokeKeyDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(revokeKeyDocument);
   const revoke = async (): Promise<void> => {
     if ((await run({ input: { apiKeyId: apiKey.id } })) === undefined) return;
     onRevoked();

@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the API key pages. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsoleApiKey {
@@ -19,10 +22,10 @@ export interface ConsoleApiKey {
 const fields = "id name prefix lastFour mode scopes createdAt expiresAt revokedAt lastUsedAt rotatesTo";
 
 interface KeyPage {
-  readonly apiKeys: GraphConnection<ConsoleApiKey>;
+  readonly apiKeys: GraphqlConnection<ConsoleApiKey>;
 }
 
-export const keysDocument = createGraphDocument<
+export const keysDocument = createConsoleGraphqlDocument<
   KeyPage,
   { installationId: string; last: number; before: string | null }
 >(`
@@ -41,7 +44,7 @@ interface KeyInput {
   readonly expiresAt: string | null;
 }
 
-export const createKeyDocument = createGraphDocument<
+export const createKeyDocument = createConsoleGraphqlDocument<
   { apiKeyCreate: { value: string; apiKey: ConsoleApiKey } },
   IdempotencyVariables & { input: KeyInput }
 >(`
@@ -50,7 +53,7 @@ export const createKeyDocument = createGraphDocument<
   }
 `);
 
-export const rotateKeyDocument = createGraphDocument<
+export const rotateKeyDocument = createConsoleGraphqlDocument<
   { apiKeyRotate: { value: string; apiKey: ConsoleApiKey; rotated: ConsoleApiKey } },
   IdempotencyVariables & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
 >(`
@@ -60,7 +63,7 @@ export const rotateKeyDocument = createGraphDocument<
   }
 `);
 
-export const revokeKeyDocument = createGraphDocument<
+export const revokeKeyDocument = createConsoleGraphqlDocument<
   { apiKeyRevoke: ConsoleApiKey },
   IdempotencyVariables & { input: { apiKeyId: string } }
 >(`

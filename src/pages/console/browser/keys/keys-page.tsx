@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
   type InstallationSummary,
@@ -35,7 +35,7 @@ import { CreateApiKeyDialog, RevokeApiKeyDialog, RotateApiKeyDialog } from "./ke
 import { type ConsoleApiKey, keysDocument } from "./key-documents.ts";
 
 export function ApiKeysPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
-  const installations = useQuery(installationsDocument, {});
+  const installations = useGraphqlQuery(installationsDocument, {});
   return (
     <>
       <PageHeading title="API keys" />
@@ -141,8 +141,8 @@ interface KeyListProps {
 type Doing = { readonly what: "rotate" | "revoke"; readonly key: ConsoleApiKey };
 
 export function ApiKeyList({ installationId, changes, empty }: KeyListProps): JSX.Element {
-  const pages = useListPaging();
-  const query = useQuery(keysDocument, { installationId, last: listPageSize, before: pages.cursor });
+  const pages = useCursorListPaging();
+  const query = useGraphqlQuery(keysDocument, { installationId, last: listPageSize, before: pages.cursor });
   const [doing, setDoing] = useState<Doing>();
   const seen = useRef(changes);
   useEffect(() => {

@@ -1,8 +1,8 @@
 /** Two dialogs: one cancels an order, the other refunds a part of the amount that was paid for it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
+import { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { formatMoney, type MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
@@ -42,13 +42,13 @@ interface OrderDialogProps {
  * True if a request failed because the order has changed since the dialog was opened. The same request would
  * then fail again.
  */
-const isStaleOrder = (failure: GraphFailure | undefined): boolean =>
+const isStaleOrder = (failure: GraphqlFailure | undefined): boolean =>
   failure?.code === "version_conflict" || failure?.code === "invalid_state";
 
 export function CancelOrderDialog({ order, onChanged, onClose }: OrderDialogProps): JSX.Element {
   const [reason, setReason] = useState<(typeof cancellationReasons)[number]["value"]>("CHANGED_MIND");
   const [note, setNote] = useState("");
-  const { isBusy, failure, run } = useMutation(cancelOrderDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(cancelOrderDocument);
   const isStale = isStaleOrder(failure);
   const finish = (): void => {
     onChanged();
@@ -112,8 +112,8 @@ export function RefundOrderDialog({ order, onChanged, onClose }: OrderDialogProp
   const [amount, setAmount] = useState("");
   const [reason, setReason] = useState<(typeof refundReasons)[number]["value"]>("REQUESTED_BY_CUSTOMER");
   const [note, setNote] = useState("");
-  const [fault, setFault] = useState<GraphFailure>();
-  const { isBusy, failure, run } = useMutation(refundOrderDocument);
+  const [fault, setFault] = useState<GraphqlFailure>();
+  const { isBusy, failure, run } = useGraphqlMutation(refundOrderDocument);
   const isStale = isStaleOrder(failure);
   const typed = parseMajorAmount(amount, largest);
   const finish = (): void => {
@@ -174,8 +174,8 @@ export function RefundOrderDialog({ order, onChanged, onClose }: OrderDialogProp
 const nameRefund = (amountMinor: number | undefined, money: MoneyAmount): string =>
   amountMinor === undefined ? "Refund" : `Refund ${formatMoney({ ...money, amountMinor })}`;
 
-const toAmountFailure = (largest: MoneyAmount): GraphFailure =>
-  new GraphFailure("The refund was not sent.", {
+const toAmountFailure = (largest: MoneyAmount): GraphqlFailure =>
+  new GraphqlFailure("The refund was not sent.", {
     details: [
       {
         field: "/amount",
@@ -186,7 +186,7 @@ const toAmountFailure = (largest: MoneyAmount): GraphFailure =>
   });
 
 interface NoteFieldProps {
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly value: string;
   readonly onChange: (note: string) => void;
 }

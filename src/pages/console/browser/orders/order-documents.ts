@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the order pages. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
@@ -34,8 +37,8 @@ export interface OrderListVariables {
   readonly before: string | null;
 }
 
-export const ordersDocument = createGraphDocument<
-  { orders: GraphConnection<ListedOrder> },
+export const ordersDocument = createConsoleGraphqlDocument<
+  { orders: GraphqlConnection<ListedOrder> },
   OrderListVariables
 >(`
   query ConsoleOrders($status: OrderStatus, $number: String, $placedFrom: DateTime, $placedTo: DateTime,
@@ -178,7 +181,7 @@ export interface ConsoleOrder extends Omit<ListedOrder, "totals"> {
   readonly afterSalesEligibility: ConsoleOrderAfterSalesEligibility;
 }
 
-export const orderDocument = createGraphDocument<{ order: ConsoleOrder | null }, { id: string }>(`
+export const orderDocument = createConsoleGraphqlDocument<{ order: ConsoleOrder | null }, { id: string }>(`
   query ConsoleOrder($id: ID!) {
     order(id: $id) {
       id number version status paymentStatus fulfillmentStatus returnStatus market locale currency cartId
@@ -221,7 +224,7 @@ interface CancelOrderVariables {
   readonly input: { readonly expectedVersion: number; readonly reason: string; readonly note: string | null };
 }
 
-export const cancelOrderDocument = createGraphDocument<
+export const cancelOrderDocument = createConsoleGraphqlDocument<
   { orderCancel: { id: string } },
   IdempotencyVariables & CancelOrderVariables
 >(`
@@ -240,7 +243,7 @@ interface RefundVariables {
   };
 }
 
-export const refundOrderDocument = createGraphDocument<
+export const refundOrderDocument = createConsoleGraphqlDocument<
   { refundCreate: { id: string } },
   IdempotencyVariables & RefundVariables
 >(`

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
 import {
   formatEnumValue,
@@ -28,7 +28,7 @@ import { getRefundableAmount } from "./refundable-amount.ts";
 import "./orders.css";
 
 export function OrderPage({ id }: { readonly id: string }): JSX.Element {
-  const query = useQuery(orderDocument, { id });
+  const query = useGraphqlQuery(orderDocument, { id });
   const order = query.data?.order;
   return (
     <>

@@ -9,7 +9,7 @@ import {
   getNodesNewestFirst,
   getOlderPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
-import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
@@ -168,8 +168,8 @@ interface OrderListProps {
 }
 
 function OrderList({ filter, variables }: OrderListProps): JSX.Element {
-  const pages = useListPaging(getOrderListPath(filter));
-  const query = useQuery(ordersDocument, { ...variables, last: listPageSize, before: pages.cursor });
+  const pages = useCursorListPaging(getOrderListPath(filter));
+  const query = useGraphqlQuery(ordersDocument, { ...variables, last: listPageSize, before: pages.cursor });
   return (
     <QueryResultView query={query} what="orders">
       {({ orders }) => (

@@ -1,7 +1,7 @@
 /** The list of problems in the merchant's app installations that staff should look at, with a link to each. */
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
 import { getReadinessCheckTitle } from "#pages/console/browser/installations/readiness-checks.tsx";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
@@ -74,7 +74,9 @@ function InstallationProblems({
   isNamed,
   onFound,
 }: InstallationProblemsProps): JSX.Element | null {
-  const { data, failure, reload } = useQuery(needsAttentionDocument, { installationId: installation.id });
+  const { data, failure, reload } = useGraphqlQuery(needsAttentionDocument, {
+    installationId: installation.id,
+  });
   const endpoints = data?.installation?.webhookEndpointList.endpoints ?? [];
   const events = data?.installation?.webhookLog.events ?? [];
   const problems = findInstallationProblems({

@@ -3,7 +3,7 @@
  * disabled automatically, and deliveries that failed and were not sent again. Each problem has a link to the
  * page on which staff can solve it.
  */
-import type { Endpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
+import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
 import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
 import type { LoggedEvent } from "./overview-documents.ts";
@@ -22,7 +22,7 @@ type CheckedInstallation = Pick<InstallationWithReadiness, "id" | "readiness">;
 
 interface ProblemSources {
   readonly installation: CheckedInstallation;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly ConsoleWebhookEndpoint[];
   readonly events: readonly LoggedEvent[];
   readonly nowMs: number;
   /** Returns the title of a readiness check by its code. */
@@ -64,7 +64,7 @@ function readinessProblems(
 }
 
 /** An endpoint that staff or an app have disabled is not a problem, because they did so on purpose. */
-function endpointProblem(endpoint: Endpoint, nowMs: number): InstallationProblem | undefined {
+function endpointProblem(endpoint: ConsoleWebhookEndpoint, nowMs: number): InstallationProblem | undefined {
   const { id, url, status, disabledReason } = endpoint;
   const link = { name: "Open the endpoint", to: `/endpoints/${id}` };
   if (status === "DISABLED") return undefined;
@@ -106,7 +106,7 @@ const isLost = (delivery: LoggedDelivery, { deliveries }: LoggedEvent): boolean 
   !deliveries.some(({ replayOf, status }) => replayOf === delivery.id && settling.has(status));
 
 function deliveryProblems(
-  { id, url }: Endpoint,
+  { id, url }: ConsoleWebhookEndpoint,
   events: readonly LoggedEvent[],
 ): readonly InstallationProblem[] {
   const own = events.flatMap((event) =>

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
 import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { formatMilliseconds, timeZone } from "#pages/console/browser/parts/formats.tsx";
@@ -45,7 +45,7 @@ const reportVariables = (span: Span): DeliveryHealthReportVariables =>
 
 export function DeliveryHealthCharts(): JSX.Element {
   const [span, setSpan] = useState<Span>("day");
-  const query = useQuery(healthDocument, reportVariables(span));
+  const query = useGraphqlQuery(healthDocument, reportVariables(span));
   const id = useId();
   return (
     <section aria-labelledby="health">

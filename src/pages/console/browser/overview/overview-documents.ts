@@ -1,7 +1,7 @@
 /** GraphQL documents of the overview page. The documents about app installations are in another file. */
-import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import {
-  type Endpoint,
+  type ConsoleWebhookEndpoint,
   getEndpointFieldSelection,
 } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import type { ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
@@ -22,7 +22,7 @@ export interface DeliveryHealthReportVariables {
   readonly interval: "HOUR" | "DAY";
 }
 
-export const healthDocument = createGraphDocument<
+export const healthDocument = createConsoleGraphqlDocument<
   { webhookHealthReport: { buckets: readonly DeliveryHealthBucket[] } },
   DeliveryHealthReportVariables
 >(`
@@ -47,12 +47,12 @@ export interface LoggedEvent {
 
 export interface NeedsAttentionQueryResult {
   readonly installation: {
-    readonly webhookEndpointList: { readonly endpoints: readonly Endpoint[] };
+    readonly webhookEndpointList: { readonly endpoints: readonly ConsoleWebhookEndpoint[] };
     readonly webhookLog: { readonly events: readonly LoggedEvent[] };
   } | null;
 }
 
-export const needsAttentionDocument = createGraphDocument<
+export const needsAttentionDocument = createConsoleGraphqlDocument<
   NeedsAttentionQueryResult,
   { installationId: string }
 >(`

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   type InstallationWithReadiness,
   readinessDocument,
@@ -42,7 +42,7 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
 ];
 
 export function OverviewPage(): JSX.Element {
-  const query = useQuery(readinessDocument, { first: shownMax, after: null });
+  const query = useGraphqlQuery(readinessDocument, { first: shownMax, after: null });
   return (
     <>
       <PageHeading title="Overview" />

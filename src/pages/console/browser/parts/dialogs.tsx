@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
 import { FailureBanner } from "./fields.tsx";
 
 interface DialogProps {
@@ -86,7 +86,7 @@ interface ConfirmProps {
   readonly action: string;
   readonly isHarmless?: boolean;
   readonly isBusy: boolean;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -165,7 +165,7 @@ interface FormButtonsProps {
 }
 
 /** The buttons at the end of a dialog's form: cancel, and the button that sends the form. */
-export function FormButtons({ action, isBusy, onCancel }: FormButtonsProps): JSX.Element {
+export function DialogFormButtons({ action, isBusy, onCancel }: FormButtonsProps): JSX.Element {
   return (
     <div class="actions">
       <button type="button" class="second" disabled={isBusy} onClick={onCancel}>

@@ -4,7 +4,7 @@
  */
 import type { InputHTMLAttributes, JSX } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
 
 interface Described {
   readonly id: string;
@@ -20,13 +20,13 @@ interface FieldProps {
    * a fault with this pointer, the fault is shown at this form field.
    */
   readonly pointer: string;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly control: (described: Described) => JSX.Element;
 }
 
 function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Element {
   const id = useId();
-  const faults = getFieldFaultTexts(failure, pointer);
+  const faults = getFormFieldFaultTexts(failure, pointer);
   const described = [hint === undefined ? [] : [`${id}-hint`], faults.length === 0 ? [] : [`${id}-fault`]]
     .flat()
     .join(" ");
@@ -43,12 +43,12 @@ function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Elem
         "aria-invalid": faults.length > 0,
         "aria-describedby": described === "" ? undefined : described,
       })}
-      <FieldFaults id={`${id}-fault`} faults={faults} />
+      <FormFieldFaultList id={`${id}-fault`} faults={faults} />
     </div>
   );
 }
 
-export function FieldFaults({
+export function FormFieldFaultList({
   id,
   faults,
 }: {
@@ -121,7 +121,7 @@ export function SelectField<Value extends string>({
 
 /** A banner that shows the message and the request id of a failed request. */
 interface BannerProps {
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   /** JSON Pointers of the form fields that show their own errors. The banner does not repeat these errors. */
   readonly shown?: readonly string[];
   readonly onRetry?: (() => void) | undefined;
@@ -131,7 +131,10 @@ interface BannerProps {
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 
-export function getFieldFaultTexts(failure: GraphFailure | undefined, pointer: string): readonly string[] {
+export function getFormFieldFaultTexts(
+  failure: GraphqlFailure | undefined,
+  pointer: string,
+): readonly string[] {
   const faults = (failure?.details ?? [])
     .filter(({ field }) => isAt(pointer, field))
     .map(({ code, message }) => (/^Too (?:small|big)/.test(message) ? (plain[code] ?? message) : message));
@@ -208,7 +211,7 @@ interface ChoicesProps {
   readonly legend: string;
   readonly hint?: string;
   readonly pointer: string;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly choices: readonly {
     readonly value: string;
     readonly label: string;
@@ -229,7 +232,7 @@ export function CheckboxGroup({
   onChange,
 }: ChoicesProps): JSX.Element {
   const id = useId();
-  const faults = getFieldFaultTexts(failure, pointer);
+  const faults = getFormFieldFaultTexts(failure, pointer);
   const turn = (value: string, isChosen: boolean): void => {
     const next = new Set(chosen);
     if (isChosen) next.add(value);
@@ -240,7 +243,7 @@ export function CheckboxGroup({
     <fieldset aria-describedby={faults.length === 0 ? undefined : `${id}-fault`}>
       <legend>{legend}</legend>
       {hint === undefined ? null : <p class="hint">{hint}</p>}
-      <FieldFaults id={`${id}-fault`} faults={faults} />
+      <FormFieldFaultList id={`${id}-fault`} faults={faults} />
       {choices.map(({ value, label, hint: more, isFixed = false }, index) => (
         <div class="choice" key={value}>
           <input

@@ -3,7 +3,7 @@
  * messages while data is loading, if there is no data, or if loading failed.
  */
 import type { ComponentChildren, JSX } from "preact";
-import type { QueryState, ListPaging } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlQueryState, CursorListPaging } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner } from "./fields.tsx";
 
 export interface TableColumn<Row> {
@@ -51,7 +51,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, isNew }: TablePr
 
 /** Buttons that show the older or the newer items of a list. */
 interface PagerProps {
-  readonly pages: ListPaging;
+  readonly pages: CursorListPaging;
   readonly what: string;
   /** The cursor with which the next items of the list are loaded; undefined after the last item. */
   readonly older: string | undefined;
@@ -100,7 +100,7 @@ export const DescriptionListRow = ({ name, children }: FactProps): JSX.Element =
  * or if there is no data.
  */
 interface LoadedProps<Result> {
-  readonly query: QueryState<Result>;
+  readonly query: GraphqlQueryState<Result>;
   /** The name of the loaded data, for example “API keys”. */
   readonly what: string;
   readonly children: (data: Result) => ComponentChildren;

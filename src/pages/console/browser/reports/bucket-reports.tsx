@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   DataTable,
   EmptyListNote,
@@ -46,7 +46,7 @@ interface ReportViewProps {
 }
 
 export function SalesReportView({ choices }: ReportViewProps): JSX.Element {
-  const query = useQuery(salesDocument, toVariables(choices));
+  const query = useGraphqlQuery(salesDocument, toVariables(choices));
   return (
     <QueryResultView query={query} what="the sales">
       {({ salesReport }) => {
@@ -137,7 +137,7 @@ function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
 }
 
 export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
-  const query = useQuery(funnelDocument, toVariables(choices));
+  const query = useGraphqlQuery(funnelDocument, toVariables(choices));
   const interval = chooseReportInterval(choices);
   const columns: TableColumn<FunnelBucket>[] = [
     { title: intervalTitles[interval], cell: ({ day }) => (day === "" ? "Total" : formatReportDay(day)) },

@@ -1,6 +1,6 @@
 /** The reports without a time axis: promotions, returns by reason, and what buyers search for. */
 import type { JSX } from "preact";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
@@ -45,7 +45,7 @@ const promotionColumns: TableColumn<ReportedPromotion>[] = [
 ];
 
 export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
-  const query = useQuery(promotionsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(promotionsDocument, toPeriodVariables(choices));
   return (
     <QueryResultView query={query} what="the promotions">
       {({ promotionReport }) => {
@@ -90,7 +90,7 @@ const returnColumns: TableColumn<ConsoleReturnReportRow>[] = [
 ];
 
 export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
-  const query = useQuery(returnsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(returnsDocument, toPeriodVariables(choices));
   return (
     <QueryResultView query={query} what="the returns">
       {({ returnReport }) => {
@@ -117,7 +117,7 @@ const searchColumns: TableColumn<ConsoleSearchReportRow>[] = [
 ];
 
 export function SearchReportView({ choices }: ListReportProps): JSX.Element {
-  const query = useQuery(searchesDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(searchesDocument, toPeriodVariables(choices));
   return (
     <QueryResultView query={query} what="the searches">
       {({ searchReport: { top, withoutResults } }) =>

@@ -1,11 +1,11 @@
 /** GraphQL documents and result types of the reports on refunds, buyers, shipping and stock. */
-import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import type { ReportVariables } from "./report-documents.ts";
 
 const days = "$from: Date!, $to: Date!, $timeZone: String!";
 const period = "from: $from, to: $to, timeZone: $timeZone";
 
-export interface RefundRow {
+export interface ConsoleRefundReportRow {
   readonly reason: string;
   readonly currency: string;
   readonly refunds: number;
@@ -14,8 +14,8 @@ export interface RefundRow {
   readonly failedMinor: number;
 }
 
-export const refundsDocument = createGraphDocument<
-  { refundReport: { reasons: readonly RefundRow[] } },
+export const refundsDocument = createConsoleGraphqlDocument<
+  { refundReport: { reasons: readonly ConsoleRefundReportRow[] } },
   ReportVariables
 >(`
   query ConsoleRefundReport(${days}) {
@@ -64,7 +64,7 @@ export const toBuyerMonths = (cohorts: readonly BuyersOfMonth[]): readonly Buyer
     })),
   );
 
-export const buyersDocument = createGraphDocument<
+export const buyersDocument = createConsoleGraphqlDocument<
   { buyerReport: { totals: BuyerTotals; cohorts: readonly BuyersOfMonth[] } },
   ReportVariables
 >(`
@@ -76,7 +76,7 @@ export const buyersDocument = createGraphDocument<
   }
 `);
 
-export interface CarrierRow {
+export interface ConsoleCarrierReportRow {
   readonly carrier: string | null;
   readonly parcels: number;
   readonly delivered: number;
@@ -85,7 +85,7 @@ export interface CarrierRow {
   readonly medianDeliveryHours: number | null;
 }
 
-export interface UnshippedRow {
+export interface ConsoleUnshippedOrderRow {
   readonly orderId: string;
   readonly number: string;
   readonly status: string;
@@ -94,11 +94,11 @@ export interface UnshippedRow {
   readonly units: number;
 }
 
-export const fulfillmentsDocument = createGraphDocument<
+export const fulfillmentsDocument = createConsoleGraphqlDocument<
   {
     fulfillmentReport: {
-      unshipped: { oldest: readonly UnshippedRow[] };
-      carriers: readonly CarrierRow[];
+      unshipped: { oldest: readonly ConsoleUnshippedOrderRow[] };
+      carriers: readonly ConsoleCarrierReportRow[];
     };
   },
   ReportVariables
@@ -111,7 +111,7 @@ export const fulfillmentsDocument = createGraphDocument<
   }
 `);
 
-export interface StockRow {
+export interface ConsoleStockReportRow {
   readonly variantId: string;
   readonly sku: string;
   readonly title: string | null;
@@ -129,8 +129,8 @@ interface StockTotals {
   readonly reservedUnits: number;
 }
 
-export const inventoryDocument = createGraphDocument<
-  { inventoryReport: { totals: StockTotals; rows: readonly StockRow[] } },
+export const inventoryDocument = createConsoleGraphqlDocument<
+  { inventoryReport: { totals: StockTotals; rows: readonly ConsoleStockReportRow[] } },
   { readonly days: number }
 >(`
   query ConsoleInventoryReport($days: Int!) {

@@ -1,6 +1,6 @@
 /** The reports on refunds, returning buyers, shipping and stock. */
 import type { JSX } from "preact";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   formatEnumValue,
   formatCount,
@@ -19,14 +19,14 @@ import { MinorAmountText, filterRowsByCurrency, formatShare } from "./amounts.ts
 import {
   buyersDocument,
   type BuyerMonthRow,
-  type CarrierRow,
+  type ConsoleCarrierReportRow,
   fulfillmentsDocument,
   inventoryDocument,
-  type RefundRow,
+  type ConsoleRefundReportRow,
   refundsDocument,
-  type StockRow,
+  type ConsoleStockReportRow,
   toBuyerMonths,
-  type UnshippedRow,
+  type ConsoleUnshippedOrderRow,
 } from "./operation-report-documents.ts";
 import { inventoryDays, type ReportFilter, toPeriodVariables } from "./report-choices.ts";
 
@@ -49,7 +49,7 @@ const amountColumn = <Row extends { readonly currency: string }>(
   cell: (row) => <MinorAmountText minor={read(row)} currency={row.currency} />,
 });
 
-const refundColumns: TableColumn<RefundRow>[] = [
+const refundColumns: TableColumn<ConsoleRefundReportRow>[] = [
   { title: "Reason", cell: ({ reason }) => formatEnumValue(reason) },
   countColumn("Refunds", ({ refunds }) => refunds),
   amountColumn("Refunded", ({ refundedMinor }) => refundedMinor),
@@ -58,7 +58,7 @@ const refundColumns: TableColumn<RefundRow>[] = [
 ];
 
 export function RefundReportView({ choices }: ReportProps): JSX.Element {
-  const query = useQuery(refundsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(refundsDocument, toPeriodVariables(choices));
   return (
     <QueryResultView query={query} what="the refunds">
       {({ refundReport }) => {
@@ -90,7 +90,7 @@ const buyerColumns: TableColumn<BuyerMonthRow>[] = [
 ];
 
 export function BuyerReportView({ choices }: ReportProps): JSX.Element {
-  const query = useQuery(buyersDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(buyersDocument, toPeriodVariables(choices));
   return (
     <QueryResultView query={query} what="the buyers">
       {({ buyerReport: { totals, cohorts } }) =>
@@ -126,7 +126,7 @@ export function BuyerReportView({ choices }: ReportProps): JSX.Element {
   );
 }
 
-const carrierColumns: TableColumn<CarrierRow>[] = [
+const carrierColumns: TableColumn<ConsoleCarrierReportRow>[] = [
   { title: "Carrier", cell: ({ carrier }) => carrier ?? <span class="soft">without a carrier</span> },
   countColumn("Parcels", ({ parcels }) => parcels),
   countColumn("Delivered", ({ delivered }) => delivered),
@@ -140,7 +140,7 @@ const carrierColumns: TableColumn<CarrierRow>[] = [
   },
 ];
 
-const unshippedColumns: TableColumn<UnshippedRow>[] = [
+const unshippedColumns: TableColumn<ConsoleUnshippedOrderRow>[] = [
   { title: "Order", cell: ({ orderId, number }) => <OrderName id={orderId} number={number} /> },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   { title: "Placed", cell: ({ placedAt }) => <TimeText at={placedAt} isMinute /> },
@@ -153,7 +153,7 @@ const OrderName = ({ id, number }: { readonly id: string; readonly number: strin
 );
 
 export function FulfillmentReportView({ choices }: ReportProps): JSX.Element {
-  const query = useQuery(fulfillmentsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(fulfillmentsDocument, toPeriodVariables(choices));
   return (
     <QueryResultView query={query} what="the shipments">
       {({ fulfillmentReport: { unshipped, carriers } }) => (
@@ -186,7 +186,7 @@ export function FulfillmentReportView({ choices }: ReportProps): JSX.Element {
   );
 }
 
-const stockColumns: TableColumn<StockRow>[] = [
+const stockColumns: TableColumn<ConsoleStockReportRow>[] = [
   {
     title: "Variant",
     cell: ({ sku, title }) => (
@@ -205,7 +205,7 @@ const stockColumns: TableColumn<StockRow>[] = [
 ];
 
 export function InventoryReportView(): JSX.Element {
-  const query = useQuery(inventoryDocument, { days: inventoryDays });
+  const query = useGraphqlQuery(inventoryDocument, { days: inventoryDays });
   return (
     <QueryResultView query={query} what="the stock">
       {({ inventoryReport: { totals, rows } }) => (

@@ -1,6 +1,6 @@
 /** The report on products: for each currency, the fifty products with the highest net sales. */
 import type { JSX } from "preact";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   DataTable,
   EmptyListNote,
@@ -35,7 +35,7 @@ const columns: TableColumn<SoldProduct>[] = [
 
 export function ProductReportView({ choices }: { readonly choices: ReportFilter }): JSX.Element {
   const { from, to, timeZone } = choices;
-  const query = useQuery(productsDocument, { from, to, timeZone });
+  const query = useGraphqlQuery(productsDocument, { from, to, timeZone });
   return (
     <QueryResultView query={query} what="the products">
       {({ productReport }) => {

@@ -1,5 +1,5 @@
 /** GraphQL documents and result types of the reports page. The amounts in the results are in minor units. */
-import { createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 
 /**
  * The period of a report: its first and last day, as YYYY-MM-DD in the report's time zone; both days are
@@ -42,7 +42,7 @@ export interface SalesOfCurrency {
 const salesFields = `currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor
   discountMinor shippingMinor taxMinor averageOrderMinor`;
 
-export const salesDocument = createGraphDocument<
+export const salesDocument = createConsoleGraphqlDocument<
   { salesReport: { currencies: readonly SalesOfCurrency[] } },
   BucketVariables
 >(`
@@ -66,7 +66,7 @@ export interface SoldProduct {
   readonly netMinor: number;
 }
 
-export const productsDocument = createGraphDocument<
+export const productsDocument = createConsoleGraphqlDocument<
   { productReport: { rows: readonly SoldProduct[] } },
   ReportVariables
 >(`
@@ -89,7 +89,7 @@ export type FunnelBucket = ReportedFunnel & { readonly startsAt: string; readonl
 
 const funnelFields = "carts checkouts submittedCheckouts orders conversionRate";
 
-export const funnelDocument = createGraphDocument<
+export const funnelDocument = createConsoleGraphqlDocument<
   { funnelReport: { totals: ReportedFunnel; buckets: readonly FunnelBucket[] } },
   BucketVariables
 >(`
@@ -110,7 +110,7 @@ export interface ReportedPromotion {
   readonly netMinor: number;
 }
 
-export const promotionsDocument = createGraphDocument<
+export const promotionsDocument = createConsoleGraphqlDocument<
   { promotionReport: { promotions: readonly ReportedPromotion[] } },
   ReportVariables
 >(`
@@ -134,7 +134,7 @@ export interface ConsoleReturnReportRow {
   readonly refundedMinor: number;
 }
 
-export const returnsDocument = createGraphDocument<
+export const returnsDocument = createConsoleGraphqlDocument<
   { returnReport: { reasons: readonly ConsoleReturnReportRow[] } },
   ReportVariables
 >(`
@@ -151,7 +151,7 @@ export interface ConsoleSearchReportRow {
   readonly empty: number;
 }
 
-export const searchesDocument = createGraphDocument<
+export const searchesDocument = createConsoleGraphqlDocument<
   {
     searchReport: {
       top: readonly ConsoleSearchReportRow[];

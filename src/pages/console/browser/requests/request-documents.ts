@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the request log. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 
 interface AppName {
   readonly id: string;
@@ -39,7 +42,7 @@ export interface RequestLogFilter {
 }
 
 export interface ApiRequestListQueryResult {
-  readonly apiRequests: GraphConnection<ConsoleApiRequest>;
+  readonly apiRequests: GraphqlConnection<ConsoleApiRequest>;
 }
 
 interface RequestsVariables extends RequestLogFilter {
@@ -47,7 +50,7 @@ interface RequestsVariables extends RequestLogFilter {
   readonly after: string | null;
 }
 
-export const requestsDocument = createGraphDocument<ApiRequestListQueryResult, RequestsVariables>(`
+export const requestsDocument = createConsoleGraphqlDocument<ApiRequestListQueryResult, RequestsVariables>(`
   query ConsoleRequests($installationId: ID, $credentialId: ID, $operation: String, $statusFrom: Int,
     $statusTo: Int, $first: Int!, $after: String) {
     apiRequests(installationId: $installationId, credentialId: $credentialId, operation: $operation,
@@ -58,21 +61,24 @@ export const requestsDocument = createGraphDocument<ApiRequestListQueryResult, R
   }
 `);
 
-export const requestDocument = createGraphDocument<{ apiRequest: ConsoleApiRequest | null }, { id: string }>(`
+export const requestDocument = createConsoleGraphqlDocument<
+  { apiRequest: ConsoleApiRequest | null },
+  { id: string }
+>(`
   query ConsoleRequest($id: ID!) {
     apiRequest(id: $id) { ${fields} }
   }
 `);
 
-export interface RequestSenders {
-  readonly installations: GraphConnection<AppName>;
-  readonly apiKeys: GraphConnection<{
+export interface ApiRequestSenders {
+  readonly installations: GraphqlConnection<AppName>;
+  readonly apiKeys: GraphqlConnection<{
     readonly id: string;
     readonly name: string;
     readonly lastFour: string;
     readonly installation: AppName;
   }>;
-  readonly oauthGrants: GraphConnection<{ readonly id: string; readonly installation: AppName }>;
+  readonly oauthGrants: GraphqlConnection<{ readonly id: string; readonly installation: AppName }>;
 }
 
 const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
@@ -81,7 +87,7 @@ const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
  * Reads the apps, API keys and OAuth grants by which the request log can be filtered: all apps, the newest
  * 100 keys and the newest 100 grants.
  */
-export const requestSendersDocument = createGraphDocument<RequestSenders>(`
+export const requestSendersDocument = createConsoleGraphqlDocument<ApiRequestSenders>(`
   query ConsoleRequestSenders {
     installations(first: 100) { edges { node { id app { name } } } ${pageInfo} }
     apiKeys(last: 100) { edges { node { id name lastFour installation { id app { name } } } } ${pageInfo} }

@@ -1,7 +1,7 @@
 /** The page of one request in the request log: its properties, what its error means and how to fix it. */
 import type { JSX } from "preact";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
 import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { DescriptionListRow, EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
@@ -12,7 +12,7 @@ import { exactStatuses } from "./request-filter.ts";
 import { formatRequestCredential, RequestStatusBadge } from "./request-table.tsx";
 
 export function ApiRequestPage({ id }: { readonly id: string }): JSX.Element {
-  const query = useQuery(requestDocument, { id });
+  const query = useGraphqlQuery(requestDocument, { id });
   const request = query.data?.apiRequest;
   const path = request ? getApiOperationPath(request.operation) : undefined;
   return (

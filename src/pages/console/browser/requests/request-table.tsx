@@ -9,7 +9,11 @@ import {
   getNextPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
-import { type QueryState, useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import {
+  type GraphqlQueryState,
+  useCursorListPaging,
+  useGraphqlQuery,
+} from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import {
   formatCount,
@@ -90,9 +94,9 @@ interface RequestTableProps {
 
 export function ApiRequestList({ filter, empty }: RequestTableProps): JSX.Element {
   const key = JSON.stringify(filter);
-  const pages = useListPaging(key);
+  const pages = useCursorListPaging(key);
   const [isPaused, setPaused] = useState(false);
-  const query = useQuery(requestsDocument, { ...filter, first: listPageSize, after: pages.cursor });
+  const query = useGraphqlQuery(requestsDocument, { ...filter, first: listPageSize, after: pages.cursor });
   const isNewest = pages.cursor === null;
   const isLive = isNewest && !isPaused && query.failure === undefined;
   usePolling(query, isLive);
@@ -146,7 +150,7 @@ function LiveText({ isNewest, isPaused, isFailing }: LiveTextProps): JSX.Element
 const pollEveryMs = 3_000;
 
 /** Loads the request log again every few seconds, and at once when the window becomes visible again. */
-function usePolling({ refresh }: QueryState<ApiRequestListQueryResult>, isLive: boolean): void {
+function usePolling({ refresh }: GraphqlQueryState<ApiRequestListQueryResult>, isLive: boolean): void {
   useEffect(() => {
     if (!isLive) return undefined;
     const poll = (): void => {

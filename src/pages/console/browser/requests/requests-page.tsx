@@ -6,7 +6,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
-import { useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
@@ -14,7 +14,7 @@ import {
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
 import { apiOperations } from "./api-operations.ts";
-import { type RequestSenders, requestSendersDocument } from "./request-documents.ts";
+import { type ApiRequestSenders, requestSendersDocument } from "./request-documents.ts";
 import { exactStatuses, parseRequestLogFilter, getRequestLogPath, statusRanges } from "./request-filter.ts";
 import { ApiRequestList } from "./request-table.tsx";
 import "#pages/console/browser/parts/filters.css";
@@ -56,7 +56,7 @@ export const NoRequestsNote = (): JSX.Element => (
 );
 
 function RequestFilters({ query }: { readonly query: URLSearchParams }): JSX.Element {
-  const { data } = useQuery(requestSendersDocument, {});
+  const { data } = useGraphqlQuery(requestSendersDocument, {});
   const filterOf = (name: string): Pick<FilterSelectProps, "value" | "onChange"> => ({
     value: query.get(name) ?? "",
     onChange: (value) => replaceLocation(getRequestLogPath(query, name, value)),
@@ -129,7 +129,7 @@ const StatusSelect = (props: OwnProps): JSX.Element => (
 
 interface SenderProps extends OwnProps {
   /** Undefined until loaded. */
-  readonly senders: RequestSenders | undefined;
+  readonly senders: ApiRequestSenders | undefined;
 }
 
 function AppSelect({ senders, ...props }: SenderProps): JSX.Element {

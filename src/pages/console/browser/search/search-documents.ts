@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the console's search. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
 interface ById {
@@ -63,11 +66,11 @@ const key = "id name prefix lastFour revokedAt expiresAt installation { id app {
 const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 const staff = `staffAccounts(first: 100) { edges { node { id name email disabledAt } } ${pageInfo} }`;
 
-export const findOrderDocument = createGraphDocument<{ order: FoundOrder | null }, ById>(
+export const findOrderDocument = createConsoleGraphqlDocument<{ order: FoundOrder | null }, ById>(
   `query ConsoleFindOrder($id: ID!) { order(id: $id) { ${order} } }`,
 );
 
-export const findCartDocument = createGraphDocument<
+export const findCartDocument = createConsoleGraphqlDocument<
   {
     cart: { id: string; status: string; updatedAt: string; totals: { total: MoneyAmount } } | null;
   },
@@ -76,43 +79,52 @@ export const findCartDocument = createGraphDocument<
   cart(id: $id) { id status updatedAt totals { total { amountMinor currency exponent } } }
 }`);
 
-export const findSessionDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
+export const findSessionDocument = createConsoleGraphqlDocument<
+  { found: FoundSessionOrOrderPart | null },
+  ById
+>(
   `query ConsoleFindSession($id: ID!) { found: hostedCheckoutSession(id: $id) { id status orderId cartId } }`,
 );
-export const findPaymentDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
-  `query ConsoleFindPayment($id: ID!) { found: payment(id: $id) { id status orderId } }`,
-);
-export const findRefundDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
-  `query ConsoleFindRefund($id: ID!) { found: refund(id: $id) { id status orderId } }`,
-);
-export const findFulfillmentDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
-  `query ConsoleFindFulfillment($id: ID!) { found: fulfillment(id: $id) { id status orderId } }`,
-);
-export const findReturnDocument = createGraphDocument<{ found: FoundSessionOrOrderPart | null }, ById>(
-  `query ConsoleFindReturn($id: ID!) { found: return(id: $id) { id status orderId } }`,
-);
+export const findPaymentDocument = createConsoleGraphqlDocument<
+  { found: FoundSessionOrOrderPart | null },
+  ById
+>(`query ConsoleFindPayment($id: ID!) { found: payment(id: $id) { id status orderId } }`);
+export const findRefundDocument = createConsoleGraphqlDocument<
+  { found: FoundSessionOrOrderPart | null },
+  ById
+>(`query ConsoleFindRefund($id: ID!) { found: refund(id: $id) { id status orderId } }`);
+export const findFulfillmentDocument = createConsoleGraphqlDocument<
+  { found: FoundSessionOrOrderPart | null },
+  ById
+>(`query ConsoleFindFulfillment($id: ID!) { found: fulfillment(id: $id) { id status orderId } }`);
+export const findReturnDocument = createConsoleGraphqlDocument<
+  { found: FoundSessionOrOrderPart | null },
+  ById
+>(`query ConsoleFindReturn($id: ID!) { found: return(id: $id) { id status orderId } }`);
 
-export const findInstallationDocument = createGraphDocument<{ installation: FoundInstallation | null }, ById>(
-  `query ConsoleFindInstallation($id: ID!) { installation(id: $id) { id status app { name } } }`,
-);
+export const findInstallationDocument = createConsoleGraphqlDocument<
+  { installation: FoundInstallation | null },
+  ById
+>(`query ConsoleFindInstallation($id: ID!) { installation(id: $id) { id status app { name } } }`);
 
-export const findKeyDocument = createGraphDocument<{ apiKey: FoundApiKey | null }, ById>(
+export const findKeyDocument = createConsoleGraphqlDocument<{ apiKey: FoundApiKey | null }, ById>(
   `query ConsoleFindKey($id: ID!) { apiKey(id: $id) { ${key} } }`,
 );
 
-export const findEndpointDocument = createGraphDocument<{ webhookEndpoint: FoundEndpoint | null }, ById>(
-  `query ConsoleFindEndpoint($id: ID!) { webhookEndpoint(id: $id) { id url description status } }`,
-);
+export const findEndpointDocument = createConsoleGraphqlDocument<
+  { webhookEndpoint: FoundEndpoint | null },
+  ById
+>(`query ConsoleFindEndpoint($id: ID!) { webhookEndpoint(id: $id) { id url description status } }`);
 
-export const findDeliveryDocument = createGraphDocument<
+export const findDeliveryDocument = createConsoleGraphqlDocument<
   { webhookDelivery: { id: string; status: string; event: { type: string; occurredAt: string } } | null },
   ById
 >(`query ConsoleFindDelivery($id: ID!) {
   webhookDelivery(id: $id) { id status event { type occurredAt } }
 }`);
 
-export const findEventDocument = createGraphDocument<
-  { installations: GraphConnection<ById & AppOf & { webhookEvent: FoundEvent | null }> },
+export const findEventDocument = createConsoleGraphqlDocument<
+  { installations: GraphqlConnection<ById & AppOf & { webhookEvent: FoundEvent | null }> },
   ById
 >(`query ConsoleFindEvent($id: ID!) {
   installations(first: 100) {
@@ -121,31 +133,31 @@ export const findEventDocument = createGraphDocument<
   }
 }`);
 
-export const findRequestDocument = createGraphDocument<
+export const findRequestDocument = createConsoleGraphqlDocument<
   {
     apiRequest: { id: string; method: string; operation: string; status: number; at: string } | null;
   },
   ById
 >(`query ConsoleFindRequest($id: ID!) { apiRequest(id: $id) { id method operation status at } }`);
 
-export const findStaffDocument = createGraphDocument<{ staffAccounts: GraphConnection<FoundStaff> }>(
-  `query ConsoleFindStaff { ${staff} }`,
-);
+export const findStaffDocument = createConsoleGraphqlDocument<{
+  staffAccounts: GraphqlConnection<FoundStaff>;
+}>(`query ConsoleFindStaff { ${staff} }`);
 
 export interface ObjectsSearchedByName {
-  readonly orders: GraphConnection<FoundOrder>;
-  readonly installations: GraphConnection<
+  readonly orders: GraphqlConnection<FoundOrder>;
+  readonly installations: GraphqlConnection<
     FoundInstallation & { readonly webhookEndpointList: { readonly endpoints: readonly FoundEndpoint[] } }
   >;
-  readonly apiKeys: GraphConnection<FoundApiKey>;
-  readonly staffAccounts: GraphConnection<FoundStaff>;
+  readonly apiKeys: GraphqlConnection<FoundApiKey>;
+  readonly staffAccounts: GraphqlConnection<FoundStaff>;
 }
 
 /**
  * Reads the order with the searched number, and the objects that can be found by name: the first 100 app
  * installations with their webhook endpoints, the newest 100 API keys, and the first 100 staff accounts.
  */
-export const namedObjectsDocument = createGraphDocument<ObjectsSearchedByName, { number: string }>(`
+export const namedObjectsDocument = createConsoleGraphqlDocument<ObjectsSearchedByName, { number: string }>(`
   query ConsoleNamedObjects($number: String!) {
     orders(first: 1, number: $number) { edges { node { ${order} } } ${pageInfo} }
     installations(first: 100) {

@@ -17,7 +17,7 @@ const isShortcut = ({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): b
   (key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey) ||
   (key === "/" && !ctrlKey && !metaKey && !altKey && !isTyping(target));
 
-export function SearchField({ place }: { readonly place: ConsoleLocation }): JSX.Element {
+export function ConsoleSearchField({ place }: { readonly place: ConsoleLocation }): JSX.Element {
   const searched = place.parts[0] === "search" ? (place.query.get("q") ?? "") : "";
   const [text, setText] = useState(searched);
   const field = useRef<HTMLInputElement>(null);

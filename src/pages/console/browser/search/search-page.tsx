@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type GraphFailure, toGraphFailure } from "#pages/console/browser/graph/client.ts";
+import { type GraphqlFailure, toGraphqlFailure } from "#pages/console/browser/graph/client.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
@@ -32,7 +32,7 @@ interface SearchPageProps {
   readonly hasPage: (path: string) => boolean;
 }
 
-export function SearchPage({ place, hasPage }: SearchPageProps): JSX.Element {
+export function ConsoleSearchPage({ place, hasPage }: SearchPageProps): JSX.Element {
   const text = removeSecretsFromSearchText(place.query.get("q") ?? "");
   const term = parseConsoleSearchTerm(text);
   const { result, failure, retry } = useHits(term, hasPage);
@@ -74,14 +74,14 @@ function searchStateText(
 
 interface SearchState {
   readonly result: ConsoleSearchResult | undefined;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly retry: () => void;
 }
 
 interface HitsState {
   readonly key: string;
   readonly result?: ConsoleSearchResult;
-  readonly failure?: GraphFailure;
+  readonly failure?: GraphqlFailure;
 }
 
 function useHits(term: ConsoleSearchTerm, hasPage: SearchPageProps["hasPage"]): SearchState {
@@ -100,7 +100,7 @@ function useHits(term: ConsoleSearchTerm, hasPage: SearchPageProps["hasPage"]): 
         if (isOnly && hit?.isOwnPage === true && hasPage(hit.to)) replaceLocation(hit.to);
         else setState({ key, result });
       } catch (error) {
-        if (isCurrent) setState({ key, failure: toGraphFailure(error) });
+        if (isCurrent) setState({ key, failure: toGraphqlFailure(error) });
       }
     };
     void search();

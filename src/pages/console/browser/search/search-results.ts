@@ -1,6 +1,6 @@
 /** Finds the objects that a search term names, and describes each for the page of results. */
-import { requestGraph } from "#pages/console/browser/graph/client.ts";
-import { getConnectionNodes, type GraphDocument } from "#pages/console/browser/graph/documents.ts";
+import { sendGraphqlRequest } from "#pages/console/browser/graph/client.ts";
+import { getConnectionNodes, type ConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import { getCredentialState } from "#pages/console/browser/parts/credentials.tsx";
 import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
 import { getApiOperationPath } from "#pages/console/browser/requests/api-operations.ts";
@@ -157,18 +157,18 @@ type Finder = (id: string) => Promise<readonly ConsoleSearchHit[]>;
  */
 const finder =
   <Result, Found>(
-    document: GraphDocument<Result, { readonly id: string }>,
+    document: ConsoleGraphqlDocument<Result, { readonly id: string }>,
     read: (result: Result) => Found | null,
     hit: (found: Found) => ConsoleSearchHit,
   ): Finder =>
   async (id) => {
-    const found = read(await requestGraph(document, { id }));
+    const found = read(await sendGraphqlRequest(document, { id }));
     return found === null ? [] : [hit(found)];
   };
 
 const partFinder = (
   prefix: SearchedIdPrefix,
-  document: GraphDocument<{ found: FoundSessionOrOrderPart | null }, { readonly id: string }>,
+  document: ConsoleGraphqlDocument<{ found: FoundSessionOrOrderPart | null }, { readonly id: string }>,
 ): Finder =>
   finder(
     document,
@@ -230,7 +230,7 @@ const finders: Readonly<Record<SearchedIdPrefix, Finder>> = {
     }),
   ),
   stf: async (id) => {
-    const { staffAccounts } = await requestGraph(findStaffDocument, {});
+    const { staffAccounts } = await sendGraphqlRequest(findStaffDocument, {});
     return getConnectionNodes(staffAccounts)
       .filter((member) => member.id === id)
       .map(staffHit);
@@ -242,7 +242,7 @@ const finders: Readonly<Record<SearchedIdPrefix, Finder>> = {
  * events.
  */
 async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHit[]> {
-  const { installations } = await requestGraph(findEventDocument, { id });
+  const { installations } = await sendGraphqlRequest(findEventDocument, { id });
   return getConnectionNodes(installations).flatMap(({ app, webhookEvent }) => {
     if (webhookEvent === null) return [];
     const { type, occurredAt, deliveries } = webhookEvent;
@@ -297,5 +297,5 @@ export async function searchConsole(term: ConsoleSearchTerm): Promise<ConsoleSea
   if (term.kind === "id") return { hits: await finders[term.prefix](term.id), isPartial: false };
   if (term.kind !== "name") return { hits: [], isPartial: false };
   const number = parseOrderNumber(term.text);
-  return toNameSearchResult(term.text, await requestGraph(namedObjectsDocument, { number }));
+  return toNameSearchResult(term.text, await sendGraphqlRequest(namedObjectsDocument, { number }));
 }

@@ -1,9 +1,9 @@
 /** The choice of a staff member's role, and the dialog that changes the role of an account. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { GraphFailure } from "#pages/console/browser/graph/client.ts";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
-import { Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
+import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
 import { type ConsoleStaffRole, setRoleDocument, type StaffMember } from "./staff-documents.ts";
 
@@ -16,7 +16,7 @@ const roleOptions = [
 
 interface RoleFieldProps {
   readonly value: ConsoleStaffRole;
-  readonly failure: GraphFailure | undefined;
+  readonly failure: GraphqlFailure | undefined;
   readonly onChange: (role: ConsoleStaffRole) => void;
 }
 
@@ -47,7 +47,7 @@ interface RoleDialogProps {
 
 export function StaffRoleDialog({ member, isSelf, isLastAdmin, ...on }: RoleDialogProps): JSX.Element {
   const [role, setRole] = useState<ConsoleStaffRole>(member.role);
-  const { isBusy, failure, run } = useMutation(setRoleDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(setRoleDocument);
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -83,7 +83,7 @@ export function StaffRoleDialog({ member, isSelf, isLastAdmin, ...on }: RoleDial
           Apps that the account allowed keep their access.
         </p>
         <RoleField value={role} failure={failure} onChange={setRole} />
-        <FormButtons action="Save the role" isBusy={isBusy} onCancel={on.onClose} />
+        <DialogFormButtons action="Save the role" isBusy={isBusy} onCancel={on.onClose} />
       </form>
     </Dialog>
   );

@@ -2,8 +2,13 @@
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { consolePath } from "#pages/console/browser/graph/client.ts";
-import { useMutation } from "#pages/console/browser/graph/hooks.ts";
-import { ConfirmDialog, CopyableSecret, Dialog, FormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
+import {
+  ConfirmDialog,
+  CopyableSecret,
+  Dialog,
+  DialogFormButtons,
+} from "#pages/console/browser/parts/dialogs.tsx";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
 import {
   createStaffDocument,
@@ -25,7 +30,7 @@ export function InviteStaffDialog({ onMade, onClose }: InviteProps): JSX.Element
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<ConsoleStaffRole>("ADMIN");
   const [password, setPassword] = useState<string>();
-  const { isBusy, failure, run } = useMutation(createStaffDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(createStaffDocument);
   const invite = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
@@ -71,7 +76,7 @@ export function InviteStaffDialog({ onMade, onClose }: InviteProps): JSX.Element
           input={{ type: "email", inputMode: "email" }}
         />
         <RoleField value={role} failure={failure} onChange={setRole} />
-        <FormButtons action="Create the account" isBusy={isBusy} onCancel={onClose} />
+        <DialogFormButtons action="Create the account" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -123,7 +128,7 @@ export function SetPasswordDialog({ member, isSelf, onChanged, onClose }: Member
   const [typed, setTyped] = useState("");
   const [isRevoking, setRevoking] = useState(false);
   const [generated, setGenerated] = useState<string>();
-  const { isBusy, failure, run } = useMutation(setPasswordDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(setPasswordDocument);
   const end = (): void => {
     if (isSelf) return signInAgain();
     onChanged();
@@ -174,7 +179,7 @@ export function SetPasswordDialog({ member, isSelf, onChanged, onClose }: Member
             allowed again.
           </span>
         </div>
-        <FormButtons action="Set the password" isBusy={isBusy} onCancel={onClose} />
+        <DialogFormButtons action="Set the password" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -192,7 +197,7 @@ export function DisableStaffDialog({
   onChanged,
   onClose,
 }: DisableProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(disableStaffDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(disableStaffDocument);
   const disable = async (): Promise<void> => {
     if ((await run({ input: { staffId: member.id } })) === undefined) return;
     if (isSelf) return signInAgain();
@@ -239,7 +244,7 @@ export function DisableStaffDialog({
 }
 
 export function EnableStaffDialog({ member, onChanged, onClose }: MemberDialogProps): JSX.Element {
-  const { isBusy, failure, run } = useMutation(enableStaffDocument);
+  const { isBusy, failure, run } = useGraphqlMutation(enableStaffDocument);
   const enable = async (): Promise<void> => {
     if ((await run({ input: { staffId: member.id } })) === undefined) return;
     onChanged();

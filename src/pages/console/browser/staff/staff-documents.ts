@@ -1,5 +1,8 @@
 /** GraphQL documents and result types of the staff page. */
-import { type GraphConnection, createGraphDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  type GraphqlConnection,
+  createConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
 
 /** A staff member’s role, as in the GraphQL enum `StaffRole`. */
@@ -19,10 +22,10 @@ const fields = "id email name role createdAt disabledAt lastSignedInAt";
 
 export interface StaffListQueryResult {
   readonly viewer: { readonly staff: { readonly id: string } | null };
-  readonly staffAccounts: GraphConnection<StaffMember>;
+  readonly staffAccounts: GraphqlConnection<StaffMember>;
 }
 
-export const staffDocument = createGraphDocument<
+export const staffDocument = createConsoleGraphqlDocument<
   StaffListQueryResult,
   { first: number; after: string | null }
 >(`
@@ -41,7 +44,7 @@ interface StaffPasswordResult {
   readonly password: string | null;
 }
 
-export const createStaffDocument = createGraphDocument<
+export const createStaffDocument = createConsoleGraphqlDocument<
   { staffCreate: StaffPasswordResult },
   IdempotencyVariables & { input: { email: string; name: string; role: ConsoleStaffRole } }
 >(`
@@ -56,7 +59,7 @@ interface PasswordInput {
   readonly revokeGrants: boolean;
 }
 
-export const setPasswordDocument = createGraphDocument<
+export const setPasswordDocument = createConsoleGraphqlDocument<
   { staffPasswordSet: StaffPasswordResult },
   IdempotencyVariables & { input: PasswordInput }
 >(`
@@ -65,7 +68,7 @@ export const setPasswordDocument = createGraphDocument<
   }
 `);
 
-export const setRoleDocument = createGraphDocument<
+export const setRoleDocument = createConsoleGraphqlDocument<
   { staffRoleSet: { id: string } },
   IdempotencyVariables & { input: { staffId: string; role: ConsoleStaffRole } }
 >(`
@@ -76,13 +79,19 @@ export const setRoleDocument = createGraphDocument<
 
 type StaffTransition = IdempotencyVariables & { input: { staffId: string } };
 
-export const disableStaffDocument = createGraphDocument<{ staffDisable: { id: string } }, StaffTransition>(`
+export const disableStaffDocument = createConsoleGraphqlDocument<
+  { staffDisable: { id: string } },
+  StaffTransition
+>(`
   mutation ConsoleStaffDisable($idempotencyKey: String!, $input: StaffDisableInput!) {
     staffDisable(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-export const enableStaffDocument = createGraphDocument<{ staffEnable: { id: string } }, StaffTransition>(`
+export const enableStaffDocument = createConsoleGraphqlDocument<
+  { staffEnable: { id: string } },
+  StaffTransition
+>(`
   mutation ConsoleStaffEnable($idempotencyKey: String!, $input: StaffEnableInput!) {
     staffEnable(idempotencyKey: $idempotencyKey, input: $input) { id }
   }

@@ -6,7 +6,7 @@ import {
   listPageSize,
   getNextPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
-import { useListPaging, useQuery } from "#pages/console/browser/graph/hooks.ts";
+import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import {
@@ -30,8 +30,8 @@ type StaffAction = {
 };
 
 export function StaffPage(): JSX.Element {
-  const pages = useListPaging();
-  const query = useQuery(staffDocument, { first: listPageSize, after: pages.cursor });
+  const pages = useCursorListPaging();
+  const query = useGraphqlQuery(staffDocument, { first: listPageSize, after: pages.cursor });
   const [isInviting, setInviting] = useState(false);
   const [doing, setDoing] = useState<StaffAction>();
   return (

@@ -3,13 +3,13 @@
  * of error codes.
  */
 
-export interface ErrorDetail {
+export interface GraphqlErrorDetail {
   readonly field: string;
   readonly message: string;
   readonly allowed?: readonly string[] | null;
 }
 
-export interface AnswerError {
+export interface GraphqlAnswerError {
   readonly message: string;
   /**
    * The error's code in docs/errors.md; undefined if the error has no code, for example because the request
@@ -22,7 +22,7 @@ export interface AnswerError {
    * answer. Empty if the error names neither.
    */
   readonly place: string;
-  readonly details: readonly ErrorDetail[];
+  readonly details: readonly GraphqlErrorDetail[];
 }
 
 interface GraphqlError {
@@ -32,11 +32,11 @@ interface GraphqlError {
   readonly extensions?: {
     readonly code?: string;
     readonly requestId?: string;
-    readonly details?: readonly ErrorDetail[];
+    readonly details?: readonly GraphqlErrorDetail[];
   };
 }
 
-export function readAnswerErrors(answer: unknown): readonly AnswerError[] {
+export function readAnswerErrors(answer: unknown): readonly GraphqlAnswerError[] {
   if (typeof answer !== "object" || answer === null || !("errors" in answer)) return [];
   if (!Array.isArray(answer.errors)) return [];
   const errors: readonly GraphqlError[] = answer.errors;

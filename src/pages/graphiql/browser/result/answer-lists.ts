@@ -4,10 +4,10 @@
  * the first columns of its rows contain the text, number and boolean fields of that outer item.
  */
 
-export type AnswerCell = string | number | boolean | null;
-export type AnswerRow = Readonly<Record<string, AnswerCell>>;
+export type GraphqlAnswerCell = string | number | boolean | null;
+export type GraphqlAnswerRow = Readonly<Record<string, GraphqlAnswerCell>>;
 
-export interface AnswerList {
+export interface GraphqlAnswerList {
   /**
    * The names of the fields that lead from the start of the answer to the list, for example `orders.lines`;
    * `edges` and `node` are left out.
@@ -18,7 +18,7 @@ export interface AnswerList {
    * `totals.currency`.
    */
   readonly columns: readonly string[];
-  readonly rows: readonly AnswerRow[];
+  readonly rows: readonly GraphqlAnswerRow[];
   /**
    * The total number of items that the connection reports (`totalCount`); null if the answer does not have
    * this field.
@@ -35,20 +35,20 @@ interface FoundItems {
 }
 
 interface ListDraft {
-  readonly rows: AnswerRow[];
+  readonly rows: GraphqlAnswerRow[];
   totalCount: number | null;
 }
 
 interface Position {
   readonly path: readonly string[];
   /** The text, number and boolean fields of the list items around the current position in the answer. */
-  readonly containers: AnswerRow;
+  readonly containers: GraphqlAnswerRow;
 }
 
 type Drafts = Map<string, ListDraft>;
 
 /** Finds all lists of an answer, in the order in which the answer contains them. `answer` is the parsed body. */
-export function findAnswerLists(answer: unknown): readonly AnswerList[] {
+export function findGraphqlAnswerLists(answer: unknown): readonly GraphqlAnswerList[] {
   const data = isObject(answer) ? answer["data"] : undefined;
   const drafts: Drafts = new Map();
   if (isObject(data)) collect(data, { path: [], containers: {} }, drafts);
@@ -112,8 +112,8 @@ const nodeOf = (edge: unknown): unknown => (isObject(edge) ? edge["node"] : null
  * Converts the fields of an object to columns of one row. Fields of nested objects become columns too. A
  * nested list of objects becomes the number of its items; a list of texts becomes one text.
  */
-function flatten(item: JsonObject, prefix = ""): Record<string, AnswerCell> {
-  const cells: Record<string, AnswerCell> = {};
+function flatten(item: JsonObject, prefix = ""): Record<string, GraphqlAnswerCell> {
+  const cells: Record<string, GraphqlAnswerCell> = {};
   for (const [name, value] of Object.entries(item)) {
     const column = `${prefix}${name}`;
     const found = itemsOf(value);
@@ -126,14 +126,14 @@ function flatten(item: JsonObject, prefix = ""): Record<string, AnswerCell> {
   return cells;
 }
 
-const simpleFields = (item: JsonObject, path: string): AnswerRow =>
+const simpleFields = (item: JsonObject, path: string): GraphqlAnswerRow =>
   Object.fromEntries(
     Object.entries(item)
       .filter(([, value]) => typeof value !== "object")
       .map(([name, value]) => [`${path}.${name}`, toCell(value)]),
   );
 
-function toCell(value: unknown): AnswerCell {
+function toCell(value: unknown): GraphqlAnswerCell {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   return null;
 }

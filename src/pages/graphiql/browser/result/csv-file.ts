@@ -1,5 +1,5 @@
 /** Writes the rows of a list in a GraphQL answer as CSV (RFC 4180), and creates the name of the CSV file. */
-import type { AnswerCell, AnswerList } from "./answer-lists.ts";
+import type { GraphqlAnswerCell, GraphqlAnswerList } from "./answer-lists.ts";
 
 /**
  * Characters at the start of a cell that make a spreadsheet read it as a formula, also in their full-width
@@ -8,7 +8,10 @@ import type { AnswerCell, AnswerList } from "./answer-lists.ts";
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 const needsQuotes = /[",\r\n]/;
 
-export function formatAnswerListAsCsv({ columns, rows }: Pick<AnswerList, "columns" | "rows">): string {
+export function formatAnswerListAsCsv({
+  columns,
+  rows,
+}: Pick<GraphqlAnswerList, "columns" | "rows">): string {
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? null))];
   return lines.map((cells) => `${cells.map(csvField).join(",")}\r\n`).join("");
 }
@@ -17,12 +20,12 @@ export function formatAnswerListAsCsv({ columns, rows }: Pick<AnswerList, "colum
  * Writes one field of a CSV row. A text that a spreadsheet would run as a formula gets an apostrophe before
  * it.
  */
-function csvField(cell: AnswerCell): string {
+function csvField(cell: GraphqlAnswerCell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
   const text = formulaStart.test(cell) ? `'${cell}` : cell;
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Returns a file name such as `orders-lines-2026-01-31.csv`. */
-export const getAnswerCsvFileName = ({ path }: Pick<AnswerList, "path">, now = new Date()): string =>
+export const getAnswerCsvFileName = ({ path }: Pick<GraphqlAnswerList, "path">, now = new Date()): string =>
   `${path.replaceAll(/[^\w]+/g, "-")}-${now.toISOString().slice(0, 10)}.csv`;

@@ -1,7 +1,12 @@
 /** Explains the errors of a GraphQL answer: where and why each error occurred, and how to fix it. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type AnswerError, type ErrorExplanation, type ErrorGuide, loadErrorGuide } from "./answer-errors.ts";
+import {
+  type GraphqlAnswerError,
+  type ErrorExplanation,
+  type ErrorGuide,
+  loadErrorGuide,
+} from "./answer-errors.ts";
 
 /** The maximum number of errors of an answer that are explained. The JSON of the answer has all of them. */
 const explainedMax = 5;
@@ -14,7 +19,7 @@ export interface ErrorListLinks {
 }
 
 interface ErrorListProps extends ErrorListLinks {
-  readonly errors: readonly AnswerError[];
+  readonly errors: readonly GraphqlAnswerError[];
 }
 
 export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
@@ -48,7 +53,7 @@ export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Ele
 }
 
 interface ErrorCardProps {
-  readonly error: AnswerError;
+  readonly error: GraphqlAnswerError;
   readonly docs: string;
   readonly explanation: ErrorExplanation | undefined;
 }

@@ -1,12 +1,12 @@
 /** The panel above GraphiQL's answer: explains the errors of the answer, and shows its lists as tables. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { TabRow } from "#pages/graphiql/browser/tab-row.tsx";
+import { GraphiqlTabRow } from "#pages/graphiql/browser/tab-row.tsx";
 import { readAnswerErrors } from "./answer-errors.ts";
-import { findAnswerLists } from "./answer-lists.ts";
+import { findGraphqlAnswerLists } from "./answer-lists.ts";
 import { AnswerListView } from "./answer-table.tsx";
 import { ErrorList, type ErrorListLinks } from "./error-list.tsx";
-import { type LoadedSchema, getTypeNameOfList } from "./schema-types.ts";
+import { type LoadedGraphqlSchema, getTypeNameOfList } from "./schema-types.ts";
 
 export interface ResultLinks extends ErrorListLinks {
   /** URL path of the type map. */
@@ -16,7 +16,7 @@ export interface ResultLinks extends ErrorListLinks {
 interface ResultPanelProps {
   /** The text that GraphiQL shows as the answer: JSON, or empty before the first answer. */
   readonly text: string;
-  readonly schema: LoadedSchema | undefined;
+  readonly schema: LoadedGraphqlSchema | undefined;
   readonly links: ResultLinks;
   /**
    * The HTML element whose attribute `data-view` contains the chosen view (for example table); the style
@@ -27,11 +27,11 @@ interface ResultPanelProps {
 
 const views = { json: "JSON", table: "Table" } as const;
 
-export function ResultPanel({ text, schema, links, host }: ResultPanelProps): JSX.Element | null {
+export function GraphiqlResultPanel({ text, schema, links, host }: ResultPanelProps): JSX.Element | null {
   const [view, setView] = useState<keyof typeof views>("json");
   const answer = useMemo(() => parseAnswerText(text), [text]);
   const errors = useMemo(() => readAnswerErrors(answer), [answer]);
-  const lists = useMemo(() => (view === "table" ? findAnswerLists(answer) : []), [answer, view]);
+  const lists = useMemo(() => (view === "table" ? findGraphqlAnswerLists(answer) : []), [answer, view]);
   useLayoutEffect(() => {
     host.dataset["view"] = answer === undefined ? "json" : view;
   }, [host, answer, view]);
@@ -39,7 +39,7 @@ export function ResultPanel({ text, schema, links, host }: ResultPanelProps): JS
   if (answer === undefined) return null;
   return (
     <>
-      <TabRow label="View of the answer" tabs={views} chosen={view} onChoose={setView} />
+      <GraphiqlTabRow label="View of the answer" tabs={views} chosen={view} onChoose={setView} />
       {errors.length === 0 ? null : <ErrorList errors={errors} {...links} />}
       {view === "table" ? (
         <div class="list-view">

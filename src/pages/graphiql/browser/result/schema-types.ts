@@ -8,7 +8,7 @@ interface SchemaType {
   readonly getFields?: () => Readonly<Record<string, { readonly type: SchemaType }>>;
 }
 
-export interface LoadedSchema {
+export interface LoadedGraphqlSchema {
   readonly getType: (name: string) => SchemaType | null | undefined;
   readonly getQueryType: () => SchemaType | null | undefined;
   readonly getMutationType: () => SchemaType | null | undefined;
@@ -19,7 +19,7 @@ export interface LoadedSchema {
  * Returns the name of the type of a list's items. Returns undefined if a field of the path is not in the
  * schema, for example because the operation renames it.
  */
-export function getTypeNameOfList(schema: LoadedSchema, path: string): string | undefined {
+export function getTypeNameOfList(schema: LoadedGraphqlSchema, path: string): string | undefined {
   const names = path.split(".");
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const found = roots.map((root) =>

@@ -13,10 +13,10 @@ export interface TypeMapAddress {
   readonly field: string;
 }
 
-export const getTypeUrl = (type: string, field = ""): string =>
+export const getTypeMapTypeUrl = (type: string, field = ""): string =>
   `?type=${encodeURIComponent(type)}${field === "" ? "" : `#${encodeURIComponent(field)}`}`;
 
-export const getAreaUrl = (area: string): string => `?area=${encodeURIComponent(area)}`;
+export const getTypeMapAreaUrl = (area: string): string => `?area=${encodeURIComponent(area)}`;
 
 export const getTypeMapOverviewUrl = (): string => location.pathname;
 

@@ -6,10 +6,10 @@ import { type JSX, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { readEmbeddedPageData, type TokenDialogPageData } from "#pages/graphiql/browser/page-data.ts";
 import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.tsx";
-import { TokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
+import { GraphiqlTokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
 import "./type-map.css";
 import {
-  getAreaUrl,
+  getTypeMapAreaUrl,
   getFieldElementId,
   getStoredScrollTop,
   type TypeMapAddress,
@@ -50,7 +50,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
           {place.kind === "type" && place.type.area !== "" ? (
             <>
               {" "}
-              › <a href={getAreaUrl(place.type.area)}>{place.type.area}</a>
+              › <a href={getTypeMapAreaUrl(place.type.area)}>{place.type.area}</a>
             </>
           ) : null}
         </p>
@@ -70,7 +70,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
   );
 }
 
-async function loadMap(keeper: TokenKeeper): Promise<TypeMap> {
+async function loadMap(keeper: GraphiqlTokenKeeper): Promise<TypeMap> {
   const { response } = await keeper.send({
     body: { query: typeMapQuery, operationName: "TypeMap" },
     isPatient: true,
@@ -87,7 +87,7 @@ async function begin(): Promise<void> {
   const [tools, app] = ["tools", "app"].map((id) => document.getElementById(id));
   if (!tools || !app) return;
   const data = readEmbeddedPageData() as TokenDialogPageData;
-  const keeper = new TokenKeeper(data.endpoint);
+  const keeper = new GraphiqlTokenKeeper(data.endpoint);
   render(
     <>
       <TokenButton keeper={keeper} />

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { getAreaUrl, openTypeMapUrl, getTypeUrl } from "./address.ts";
+import { getTypeMapAreaUrl, openTypeMapUrl, getTypeMapTypeUrl } from "./address.ts";
 import { areaNames, isPaginationType, rootTypeNames, nameOfSharedArea, type TypeMap } from "./type-map.ts";
 
 interface AreaNode {
@@ -27,11 +27,11 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
   return (
     <>
       <p class="soft">
-        {map.size} types. Choose an area, or start with a root type: <a href={getTypeUrl("Query")}>Query</a>,{" "}
-        <a href={getTypeUrl("Mutation")}>Mutation</a>
+        {map.size} types. Choose an area, or start with a root type:{" "}
+        <a href={getTypeMapTypeUrl("Query")}>Query</a>, <a href={getTypeMapTypeUrl("Mutation")}>Mutation</a>
         {map.has("Subscription") ? (
           <>
-            , <a href={getTypeUrl("Subscription")}>Subscription</a>
+            , <a href={getTypeMapTypeUrl("Subscription")}>Subscription</a>
           </>
         ) : null}
         .
@@ -41,7 +41,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
       <ul class="areas">
         {nodes.map(({ name, count }) => (
           <li key={name}>
-            <a href={getAreaUrl(name)}>{name}</a>{" "}
+            <a href={getTypeMapAreaUrl(name)}>{name}</a>{" "}
             <span class="soft">
               {count} types; {name === nameOfSharedArea ? "used by all areas" : neighboursOf(name, ties)}
             </span>
@@ -79,7 +79,7 @@ function Picture({
         );
       })}
       {nodes.map(({ name, count, x, y }) => (
-        <a key={name} href={getAreaUrl(name)}>
+        <a key={name} href={getTypeMapAreaUrl(name)}>
           <rect
             class="box"
             x={x - size.box / 2}
@@ -161,7 +161,7 @@ export function TypeMapSearch({ map }: { readonly map: TypeMap }): JSX.Element {
   const hits = words.trim() === "" ? [] : findHits(map, words.trim().toLowerCase());
   const open = (event: Event): void => {
     event.preventDefault();
-    if (hits[0] !== undefined) openTypeMapUrl(getTypeUrl(hits[0].type, hits[0].part ?? ""));
+    if (hits[0] !== undefined) openTypeMapUrl(getTypeMapTypeUrl(hits[0].type, hits[0].part ?? ""));
   };
   return (
     <search>
@@ -182,7 +182,7 @@ export function TypeMapSearch({ map }: { readonly map: TypeMap }): JSX.Element {
       <ul class="hits">
         {hits.map(({ type, part }) => (
           <li key={`${type}.${part}`}>
-            <a href={getTypeUrl(type, part ?? "")}>
+            <a href={getTypeMapTypeUrl(type, part ?? "")}>
               {type}
               {part === null ? null : <span class="soft">.{part}</span>}
             </a>

@@ -4,16 +4,16 @@
  * types that are related to it.
  */
 import type { JSX } from "preact";
-import { getFieldElementId, getTypeUrl } from "./address.ts";
+import { getFieldElementId, getTypeMapTypeUrl } from "./address.ts";
 import { TypePicture } from "./type-picture.tsx";
 import {
   getAreaOfRootField,
   type FieldArgument,
   isPaginationType,
-  type TypeKind,
+  type GraphqlTypeKind,
   typeKinds,
   type TypeMapEntry,
-  type TypeMember,
+  type GraphqlTypeMember,
   rootTypeNames,
   type TypeMap,
   type TypeReference,
@@ -26,7 +26,7 @@ interface TypePageProps {
   readonly field: string;
 }
 
-const partNames: Readonly<Record<TypeKind, string>> = {
+const partNames: Readonly<Record<GraphqlTypeKind, string>> = {
   object: "Fields",
   interface: "Fields",
   input: "Fields",
@@ -61,7 +61,7 @@ export function TypeMapTypePage({ map, type, field }: TypePageProps): JSX.Elemen
           <ul class="type-list">
             {type.relatives.map((name) => (
               <li key={name}>
-                <a href={getTypeUrl(name)}>{name}</a>
+                <a href={getTypeMapTypeUrl(name)}>{name}</a>
               </li>
             ))}
           </ul>
@@ -73,7 +73,7 @@ export function TypeMapTypePage({ map, type, field }: TypePageProps): JSX.Elemen
 
 interface PartItemProps {
   readonly type: string;
-  readonly part: TypeMember;
+  readonly part: GraphqlTypeMember;
   /** True if the URL names this field or value; the page then marks it. */
   readonly isMarked: boolean;
 }
@@ -81,13 +81,13 @@ interface PartItemProps {
 function PartItem({ type, part, isMarked }: PartItemProps): JSX.Element {
   return (
     <li id={getFieldElementId(part.name)} tabIndex={-1} class={isMarked ? "marked" : undefined}>
-      <a class="part" href={getTypeUrl(type, part.name)} aria-label={`Link to ${type}.${part.name}`}>
+      <a class="part" href={getTypeMapTypeUrl(type, part.name)} aria-label={`Link to ${type}.${part.name}`}>
         <code>{part.name}</code>
       </a>
       {part.type === null ? null : (
         <>
           {" "}
-          <a href={getTypeUrl(part.leadsTo ?? "")}>
+          <a href={getTypeMapTypeUrl(part.leadsTo ?? "")}>
             <code>{part.type}</code>
           </a>
         </>
@@ -115,7 +115,7 @@ function ArgumentItem({
   return (
     <li>
       <code>{name}</code>{" "}
-      <a href={getTypeUrl(leadsTo)}>
+      <a href={getTypeMapTypeUrl(leadsTo)}>
         <code>{type}</code>
       </a>
       {defaultValue === null ? null : (
@@ -141,7 +141,7 @@ function IncomingReferences({ references }: { readonly references: readonly Type
       <ul class="type-list references">
         {references.map(({ from, part }) => (
           <li key={`${from}.${part}`}>
-            <a href={getTypeUrl(from, part.replace(/\(.*/, ""))}>{from}</a>
+            <a href={getTypeMapTypeUrl(from, part.replace(/\(.*/, ""))}>{from}</a>
             <span class="soft">.{part}</span>
           </li>
         ))}
@@ -156,7 +156,7 @@ interface Area {
   readonly area: string;
 }
 
-const titles: Readonly<Record<TypeKind, string>> = {
+const titles: Readonly<Record<GraphqlTypeKind, string>> = {
   object: "Objects",
   interface: "Interfaces",
   union: "Unions",
@@ -184,7 +184,7 @@ export function TypeMapAreaPage({ map, area }: Area): JSX.Element {
   );
 }
 
-function rootParts({ map, area }: Area, root: string): readonly TypeMember[] {
+function rootParts({ map, area }: Area, root: string): readonly GraphqlTypeMember[] {
   return (map.get(root)?.parts ?? []).filter(
     (part) => getAreaOfRootField(part, (name) => map.get(name)?.area) === area,
   );
@@ -201,7 +201,7 @@ function RootFields({
   parts,
 }: {
   readonly root: string;
-  readonly parts: readonly TypeMember[];
+  readonly parts: readonly GraphqlTypeMember[];
 }): JSX.Element | null {
   return parts.length === 0 ? null : (
     <section>
@@ -209,7 +209,7 @@ function RootFields({
       <ul class="type-list">
         {parts.map(({ name, leadsTo, description }) => (
           <li key={name}>
-            <code>{name}</code> → <a href={getTypeUrl(leadsTo ?? "")}>{leadsTo}</a>{" "}
+            <code>{name}</code> → <a href={getTypeMapTypeUrl(leadsTo ?? "")}>{leadsTo}</a>{" "}
             <span class="soft">
               <Description text={firstSentence(description)} />
             </span>
@@ -233,7 +233,7 @@ function Types({
       <ul class="type-list">
         {types.map(({ name, description }) => (
           <li key={name}>
-            <a href={getTypeUrl(name)}>{name}</a>{" "}
+            <a href={getTypeMapTypeUrl(name)}>{name}</a>{" "}
             <span class="soft">
               <Description text={firstSentence(description)} />
             </span>

@@ -12,7 +12,7 @@ import {
 } from "./introspection.ts";
 
 export const typeKinds = ["object", "interface", "union", "input", "enum", "scalar"] as const;
-export type TypeKind = (typeof typeKinds)[number];
+export type GraphqlTypeKind = (typeof typeKinds)[number];
 
 /** A reference to a type, from a field of another type or from a field's argument. */
 export interface TypeReference {
@@ -22,10 +22,10 @@ export interface TypeReference {
 
 export interface TypeMapEntry {
   readonly name: string;
-  readonly kind: TypeKind;
+  readonly kind: GraphqlTypeKind;
   readonly description: string;
   readonly area: string;
-  readonly parts: readonly TypeMember[];
+  readonly parts: readonly GraphqlTypeMember[];
   readonly references: readonly TypeReference[];
   /**
    * For an object type: the interfaces that it implements. For an interface: the types that implement it. For
@@ -81,13 +81,16 @@ const toArgument = (input: IntrospectedInput): FieldArgument => ({
   leadsTo: getUnwrappedTypeName(input.type),
 });
 
-function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>): readonly TypeMember[] {
+function listParts(
+  type: IntrospectedType,
+  contents: ReadonlyMap<string, string>,
+): readonly GraphqlTypeMember[] {
   const toPart = ({
     name,
     description,
     type: of,
     ...rest
-  }: IntrospectedInput | IntrospectedField): TypeMember => {
+  }: IntrospectedInput | IntrospectedField): GraphqlTypeMember => {
     const direct = getUnwrappedTypeName(of);
     const args = "args" in rest ? rest.args.map(toArgument) : [];
     const deprecation = "deprecationReason" in rest ? rest.deprecationReason : null;
@@ -115,7 +118,7 @@ function listParts(type: IntrospectedType, contents: ReadonlyMap<string, string>
 }
 
 function referencesByType(
-  parts: ReadonlyMap<string, readonly TypeMember[]>,
+  parts: ReadonlyMap<string, readonly GraphqlTypeMember[]>,
 ): ReadonlyMap<string, readonly TypeReference[]> {
   const references = new Map<string, TypeReference[]>();
   const add = (to: string, reference: TypeReference): void =>
@@ -129,14 +132,14 @@ function referencesByType(
   return references;
 }
 
-const kindNames: Readonly<Record<string, TypeKind>> = {
+const kindNames: Readonly<Record<string, GraphqlTypeKind>> = {
   OBJECT: "object",
   INTERFACE: "interface",
   UNION: "union",
   INPUT_OBJECT: "input",
   ENUM: "enum",
 };
-const kindOf = ({ kind }: IntrospectedType): TypeKind => kindNames[kind] ?? "scalar";
+const kindOf = ({ kind }: IntrospectedType): GraphqlTypeKind => kindNames[kind] ?? "scalar";
 
 /**
  * Returns true for types that exist only to read lists in parts (connection, edge and page-info types). The
@@ -158,7 +161,7 @@ export interface FieldArgument {
 }
 
 /** A part of a GraphQL type: a field, an input field or an enum value. */
-export interface TypeMember {
+export interface GraphqlTypeMember {
   readonly name: string;
   readonly description: string;
   readonly deprecation: string | null;
@@ -215,7 +218,7 @@ export const areaNames: readonly string[] = [
   nameOfSharedArea,
 ];
 
-type Parts = ReadonlyMap<string, readonly TypeMember[]>;
+type Parts = ReadonlyMap<string, readonly GraphqlTypeMember[]>;
 
 function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
@@ -259,7 +262,7 @@ function typesReachedFromOneArea(
  * `orderCancel`), otherwise the area of its result type.
  */
 export function getAreaOfRootField(
-  { name, leadsTo }: Pick<TypeMember, "name" | "leadsTo">,
+  { name, leadsTo }: Pick<GraphqlTypeMember, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,
 ): string {
   const named = namedArea(`${name.charAt(0).toUpperCase()}${name.slice(1)}`)[0]?.[1];

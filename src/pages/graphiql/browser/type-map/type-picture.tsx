@@ -3,7 +3,7 @@
  * to it, on the right the types to which it refers.
  */
 import type { JSX } from "preact";
-import { getTypeUrl } from "./address.ts";
+import { getTypeMapTypeUrl } from "./address.ts";
 import { isPaginationType, type TypeMapEntry, type TypeMap } from "./type-map.ts";
 
 interface Box {
@@ -124,7 +124,7 @@ function TypeBox({
 }): JSX.Element {
   const y = top + box.y;
   return (
-    <a href={getTypeUrl(box.name)}>
+    <a href={getTypeMapTypeUrl(box.name)}>
       <rect class="box" x={column.x} y={y} width={column.width} height={boxHeight} rx="8" />
       <text class="box-name" x={column.x + 12} y={y + 19}>
         {cut(box.name, 28)}
