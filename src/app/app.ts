@@ -20,7 +20,7 @@ import { eventListenPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
-import { createSharedAggregateReads } from "#graph/loaders.ts";
+import { createSharedAggregateReads } from "#graph/shared-aggregate-reads.ts";
 import { createInternalTokenAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";

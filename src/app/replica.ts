@@ -11,7 +11,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices, ReplicaReadSources } from "#graph/context.ts";
 import { requestStatementLimits, type SqlStatementTimeouts } from "#database/statement-pool.ts";
-import { createSharedAggregateReads } from "#graph/loaders.ts";
+import { createSharedAggregateReads } from "#graph/shared-aggregate-reads.ts";
 import type { ServiceSettings } from "./settings.ts";
 
 export interface ReportServices {

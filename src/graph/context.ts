@@ -27,7 +27,8 @@ import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
-import { createGraphqlDataLoaders, type GraphqlDataLoaders, type SharedAggregateReads } from "./loaders.ts";
+import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
+import type { SharedAggregateReads } from "./shared-aggregate-reads.ts";
 
 /** The context of one GraphQL execution. */
 export interface GraphqlContext {

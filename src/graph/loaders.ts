@@ -20,7 +20,6 @@ import { findOrders, findCheckoutSessionPaymentFailureCodes } from "#commerce/or
 import {
   findProductAggregates,
   findProductIdsOfVariants,
-  findPublicProducts,
   type ProductAggregate,
   type MerchantAndProductSlug,
   type PublicProductBySlugs,
@@ -89,12 +88,7 @@ import {
   findSignatureFixtureSources,
   type EncryptedSignatureFixtureSource,
 } from "#webhooks/endpoints/endpoint-secrets.ts";
-import {
-  createReadsSharedByRequests,
-  type DataLoaderFunctions,
-  SharedReadsDataLoader,
-  type ReadsSharedByRequests,
-} from "#database/shared-reads.ts";
+import { type DataLoaderFunctions, SharedReadsDataLoader } from "#database/shared-reads.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import { type MerchantBrandingRow, findMerchantBrandings } from "#commerce/merchants/branding.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -104,6 +98,7 @@ import {
   createRowLoader,
   indexRowsById,
 } from "./row-loaders.ts";
+import { publicProductKey, readPublicProducts, type SharedAggregateReads } from "./shared-aggregate-reads.ts";
 
 /**
  * The loaders of one request. If the requested row does not exist, a loader of single rows returns null if
@@ -337,41 +332,4 @@ async function loadAfterSalesFacts(
   return orders.map(
     ({ id }) => found.get(id) ?? { now, siblingsInStock: new Map(), returnsOfBuyer: 0, changeTimes: [] },
   );
-}
-
-/**
- * Reads carts, orders and public products for many requests of this process at once
- * (`database/shared-reads.ts`).
- */
-export interface SharedAggregateReads {
-  readonly carts: ReadsSharedByRequests<string, CartAggregate>;
-  readonly orders: ReadsSharedByRequests<string, OrderAggregate>;
-  readonly publicProducts: ReadsSharedByRequests<MerchantAndProductSlug, PublicProductBySlugs>;
-}
-
-const publicProductKey = ({ merchantSlug, productSlug }: MerchantAndProductSlug): string =>
-  `${merchantSlug}/${productSlug}`;
-
-export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
-  return {
-    carts: createReadsSharedByRequests({
-      nameOf: (id) => id,
-      find: (ids) => findCarts(db, ids, clock.now()),
-    }),
-    orders: createReadsSharedByRequests({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
-    publicProducts: createReadsSharedByRequests({
-      nameOf: publicProductKey,
-      find: (addresses) => readPublicProducts(db, addresses, clock.now()),
-    }),
-  };
-}
-
-/** Returns the published products for pairs of a merchant's slug and a product's slug. */
-async function readPublicProducts(
-  db: Database,
-  addresses: readonly MerchantAndProductSlug[],
-  now: Date,
-): Promise<ReadonlyMap<string, PublicProductBySlugs>> {
-  const rows = await findPublicProducts(db, addresses, now);
-  return new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
 }

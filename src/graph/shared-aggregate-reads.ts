@@ -1,0 +1,54 @@
+/**
+ * The reads of carts, orders and public products, which all requests of a process share: reads of the same
+ * event loop turn become one statement (`database/shared-reads.ts`).
+ */
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import { findCarts } from "#commerce/carts/find-carts.ts";
+import {
+  findPublicProducts,
+  type MerchantAndProductSlug,
+  type PublicProductBySlugs,
+} from "#commerce/catalog/read-products.ts";
+import { findOrders } from "#commerce/orders/find-orders.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { Database } from "#database/connect.ts";
+import { createReadsSharedByRequests, type ReadsSharedByRequests } from "#database/shared-reads.ts";
+import type { Clock } from "#foundation/clock.ts";
+
+/**
+ * Reads carts, orders and public products for many requests of this process at once
+ * (`database/shared-reads.ts`).
+ */
+export interface SharedAggregateReads {
+  readonly carts: ReadsSharedByRequests<string, CartAggregate>;
+  readonly orders: ReadsSharedByRequests<string, OrderAggregate>;
+  readonly publicProducts: ReadsSharedByRequests<MerchantAndProductSlug, PublicProductBySlugs>;
+}
+
+/** Returns the cache key of a public product: the merchant's slug and the product's slug. */
+export const publicProductKey = ({ merchantSlug, productSlug }: MerchantAndProductSlug): string =>
+  `${merchantSlug}/${productSlug}`;
+
+export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
+  return {
+    carts: createReadsSharedByRequests({
+      nameOf: (id) => id,
+      find: (ids) => findCarts(db, ids, clock.now()),
+    }),
+    orders: createReadsSharedByRequests({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
+    publicProducts: createReadsSharedByRequests({
+      nameOf: publicProductKey,
+      find: (addresses) => readPublicProducts(db, addresses, clock.now()),
+    }),
+  };
+}
+
+/** Returns the published products for pairs of a merchant's slug and a product's slug. */
+export async function readPublicProducts(
+  db: Database,
+  addresses: readonly MerchantAndProductSlug[],
+  now: Date,
+): Promise<ReadonlyMap<string, PublicProductBySlugs>> {
+  const rows = await findPublicProducts(db, addresses, now);
+  return new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
+}
