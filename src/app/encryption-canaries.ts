@@ -81,8 +81,9 @@ function explain(error: unknown): never {
   const { keyId } = error;
   throw new EncryptionKeysMismatch(
     error instanceof MissingEncryptionKeyError
-      ? `ENCRYPTION_KEYS (or the file encryption-keys in DATA_DIR) lacks the key ${keyId}, which has encrypted ` +
-          "values of this database: add the key. Before you remove a key, run `keys rewrap`."
+      ? `ENCRYPTION_KEYS lacks the key ${keyId}, which has encrypted values of this database: add the key. If ` +
+          "ENCRYPTION_KEYS is set, the file encryption-keys in DATA_DIR is not read. Before you remove a key, run " +
+          "`keys rewrap`."
       : `The key ${keyId} of ENCRYPTION_KEYS is not the key ${keyId} that has encrypted values of this ` +
           "database: restore the right key.",
     { cause: error },

@@ -85,7 +85,7 @@ export async function authenticateRequest<RequestFacts, Viewer>(
   let authorization: ParsedAuthorizationHeader | undefined;
   try {
     authorization = parseAuthorizationHeader(getHttpHeaderLines(request, "authorization"));
-    if (authorization === undefined) throw createMissingCredentialsFailure(request, route.schemes[0]);
+    if (authorization === undefined) throw createMissingCredentialsFailure(request, route.schemes);
     return await route.verify(authorization, facts);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401) throw error;

@@ -19,28 +19,37 @@ const otherHeaders: Readonly<Record<string, string>> = {
 /** Query parameters in which other APIs expect a key or a token. */
 const otherParameters = /[?&](api[_-]?key|access_token|token|key)=/i;
 
-const remedies: Readonly<Record<AccessTokenAuthScheme, string>> = {
-  bearer: "Send the header `Authorization: Bearer` with the key.",
-  dpop: "Send the header `Authorization: DPoP` with an OAuth access token.",
-};
+const internalTokenRemedy =
+  "Send the header `Authorization: Bearer` with an internal token (cit_…): `token create` creates a token, and " +
+  "the file demo.json has those of the demo.";
+
+/** Returns the sentence that names the credential of a route, by the authorization schemes it accepts. */
+function describeCredential(schemes: readonly AccessTokenAuthScheme[]): string {
+  if (!schemes.includes("bearer")) return "Send the header `Authorization: DPoP` with an OAuth access token.";
+  // Routes of the REST API and of agents also accept OAuth access tokens, and those of GraphQL do not.
+  return schemes.includes("dpop")
+    ? "Send the header `Authorization: Bearer` with the key."
+    : internalTokenRemedy;
+}
 
 /**
  * Returns the failure of a request without an Authorization header. If the request has a key elsewhere, the
- * failure names that place. `scheme` is the first authorization scheme that the route accepts.
+ * failure names that place. `schemes` are the authorization schemes that the route accepts.
  */
 export function createMissingCredentialsFailure(
   { headers, raw }: FastifyRequest,
-  scheme: AccessTokenAuthScheme,
+  schemes: readonly AccessTokenAuthScheme[],
 ): Failure {
+  const remedy = describeCredential(schemes);
   const header = Object.keys(otherHeaders).find((name) => headers[name] !== undefined);
   const [, parameter] = otherParameters.exec(raw.url ?? "") ?? [];
   if (header === undefined && parameter === undefined)
     return createFailure("credentials_missing", {
-      message: `The request has no credentials. ${remedies[scheme]}`,
+      message: `The request has no credentials. ${remedy}`,
     });
   const field = header === undefined ? (parameter ?? "") : (otherHeaders[header] ?? header);
   const place = header === undefined ? `the parameter ${field} of the query string` : `the header ${field}`;
-  const message = `The service does not read credentials in ${place}. ${remedies[scheme]}`;
+  const message = `The service does not read credentials in ${place}. ${remedy}`;
   const detail: FailureDetail = {
     in: header === undefined ? "query" : "header",
     field,

@@ -157,6 +157,14 @@ describe("trigger", () => {
     expect(names.length + missing.length).toBe(Object.keys(eventTypes).length);
   });
 
+  it("refuses an API key that --key names, and uses no other credential instead", async () => {
+    const { code, stderr } = await run("trigger", "cart.created", "--key", demo.keys["otherMerchant"] ?? "");
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^--key is an API key, but this command needs /),
+    ]);
+  });
+
   it("makes every listed event happen", async () => {
     const value = demo.tokens["admin"] ?? "";
     const target: Target = { url: service().address, credential: { kind: "token", value, source: "demo" } };
@@ -236,6 +244,12 @@ describe("the other commands", () => {
   it("openapi prints the document of the service", async () => {
     const { stdout } = await run("openapi");
     expect(JSON.parse(stdout)).toEqual(await (await fetch(`${service().address}/openapi.json`)).json());
+  });
+
+  it("refuse a URL without a scheme", async () => {
+    const environment = { ...line.environment, COMMERCE_URL: "127.0.0.1:4711" };
+    const { code, stderr } = await runCommerce({ ...line, environment }, "whoami");
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^COMMERCE_URL must be a URL such as http:/)]);
   });
 
   it("whoami shows the owner of the credential", async () => {

@@ -1,6 +1,6 @@
 /** Options that all commands share, the output, and the failures that end a command with exit code 1. */
 import type { Command } from "commander";
-import { type CredentialKind, findCredential } from "./credentials.ts";
+import { type CredentialKind, findCredential, InvalidServiceUrl, kindOf } from "./credentials.ts";
 import { RequestFailed, type Target } from "./service.ts";
 
 export interface SharedOptions {
@@ -33,11 +33,14 @@ export const guarded =
     try {
       await run(...given);
     } catch (error) {
-      if (!(error instanceof CommandFailed) && !(error instanceof RequestFailed)) throw error;
-      printError(error.message);
+      if (!expectedErrors.some((type) => error instanceof type)) throw error;
+      printError((error as Error).message);
       process.exitCode = 1;
     }
   };
+
+/** The errors whose message is enough for the person who runs the command. */
+const expectedErrors = [CommandFailed, RequestFailed, InvalidServiceUrl];
 
 /** Ends the process when the reader of the output has ended, for example in `commerce events tail | head`. */
 function endQuietlyWithoutReader(): void {
@@ -56,10 +59,17 @@ export const printJson = (value: unknown): void => print(JSON.stringify(value, n
  * command accepts.
  */
 export function requireTarget(options: SharedOptions, accepted: readonly CredentialKind[]): Target {
+  const needed = accepted.map(describeKind).join(", or ");
   const { url, credential } = findCredential(options, accepted);
+  // A command never runs with other credentials than those that were named for it.
+  if (options.key !== undefined && options.key !== "" && !accepted.includes(kindOf(options.key)))
+    throw new CommandFailed(
+      `--key is ${describeKind(kindOf(options.key))}, but this command needs ${needed}. Leave out --key and sign ` +
+        "in with `commerce login`, or pass an internal token with --key.",
+    );
   if (credential === undefined)
     throw new CommandFailed(
-      `There is no credential for ${url}. This command needs ${accepted.map(describeKind).join(", or ")}: ` +
+      `There is no credential for ${url}. This command needs ${needed}: ` +
         "sign in with `commerce login`, or set --key or COMMERCE_API_KEY.",
     );
   return { url, credential };

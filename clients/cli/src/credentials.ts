@@ -82,6 +82,10 @@ export function findCredential(
   const stored = readStoredCredentials();
   const demo = readDemo();
   const url = trimUrl(given.url ?? process.env["COMMERCE_URL"] ?? stored.current ?? demo?.url ?? defaultUrl);
+  if (!isHttpUrl(url))
+    throw new InvalidServiceUrl(
+      `${given.url === undefined ? "COMMERCE_URL" : "--url"} must be a URL such as ${defaultUrl}, but is ${url}.`,
+    );
   const login = stored.services[url];
   const candidates: readonly Credential[] = [
     ...asGiven(given.key, "--key"),
@@ -93,6 +97,11 @@ export function findCredential(
 }
 
 const defaultUrl = "http://127.0.0.1:4000";
+
+/** The URL of the service that a person gave has no scheme, or is no URL. */
+export class InvalidServiceUrl extends Error {}
+
+const isHttpUrl = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");
 export const trimUrl = (url: string): string => url.replace(/\/+$/, "");
 
 const asGiven = (value: string | undefined, source: string): Credential[] =>

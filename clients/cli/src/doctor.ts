@@ -205,7 +205,7 @@ function toEndpointCheck({ id, url, status, health }: EndpointView): Check {
     ? `${url} is ${state}: ${health.consecutiveFailures} attempts in a row failed.`
     : `${url} is ${status.toLowerCase()}.`;
   const remedy = isEnabled
-    ? "Repair the receiver, then run `commerce deliveries replay`."
+    ? "Repair the receiver, then run `commerce deliveries replay --since 7d`."
     : "Enable the endpoint in the console if it should receive events.";
   return { name, status: "warning", message, remedy };
 }

@@ -39,7 +39,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
       const report = csvReports.get(name);
       if (report === undefined)
         throw createFailure("route_not_found", {
-          message: `The report is unknown. Reports are ${[...csvReports.keys()].join(", ")}.`,
+          message: `The report is unknown. Reports are ${[...csvReports.keys()].map((known) => `${known}.csv`).join(", ")}.`,
         });
       const given = toVariables(report, request.query);
       const rowsMax = getRowsMax(report, given);
