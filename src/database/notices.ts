@@ -164,7 +164,10 @@ export interface InterProcessNoticeLivenessCheck {
    * committed before that time has arrived or is lost.
    */
   readonly onAnswer: (queriedAtMs: number) => void;
-  /** Forgets all test results. Called when the connection is closed. */
+  /**
+   * Forgets which test notices arrived, so that the connection counts as untested. Called when the connection
+   * is closed.
+   */
   readonly reset: () => void;
 }
 

@@ -13,13 +13,13 @@ import { type Span, runInChildSpan } from "#foundation/tracing.ts";
 import { requireOutsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
-export interface ReadsSharedByRequests<Key, Row> {
+export interface ReadCoalescer<Key, Row> {
   /** Returns the row of a key; null if the row does not exist. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
 
-export interface ReadsSharedByRequestsOptions<Key, Row> {
+export interface ReadCoalescerOptions<Key, Row> {
   /** Returns the name of a key. Two keys with the same name select the same row. */
   readonly nameOf: (key: Key) => string;
   /**
@@ -39,10 +39,10 @@ interface Waiting<Key> {
   readonly span: Span | undefined;
 }
 
-export function createReadsSharedByRequests<Key, Row>({
+export function createReadCoalescer<Key, Row>({
   nameOf,
   find,
-}: ReadsSharedByRequestsOptions<Key, Row>): ReadsSharedByRequests<Key, Row> {
+}: ReadCoalescerOptions<Key, Row>): ReadCoalescer<Key, Row> {
   /**
    * For each key that is to be read: the span of the first caller that waits for the key, if this span is
    * recorded. The keys of the map are the names of the keys.
@@ -126,16 +126,16 @@ export interface DataLoaderFunctions<Key, Row> {
 }
 
 /**
- * Caches the rows of one request. Reads rows that are not cached through `ReadsSharedByRequests`, together
- * with the reads of other requests. A second DataLoader with `batch: false` is not used as the cache, because
- * it would delay each read to a later tick, and `ReadsSharedByRequests` already delays each read to the end
- * of the event loop turn.
+ * Caches the rows of one request. Reads rows that are not cached through `ReadCoalescer`, together with the
+ * reads of other requests. A second DataLoader with `batch: false` is not used as the cache, because it would
+ * delay each read to a later tick, and `ReadCoalescer` already delays each read to the end of the event loop
+ * turn.
  */
 export class SharedReadsDataLoader<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
-  readonly #reads: ReadsSharedByRequests<Key, Row>;
+  readonly #reads: ReadCoalescer<Key, Row>;
   readonly #cached = new Map<string, Promise<Row | null>>();
 
-  constructor(reads: ReadsSharedByRequests<Key, Row>) {
+  constructor(reads: ReadCoalescer<Key, Row>) {
     this.#reads = reads;
   }
 

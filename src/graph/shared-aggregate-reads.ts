@@ -12,7 +12,7 @@ import {
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { Database } from "#database/connect.ts";
-import { createReadsSharedByRequests, type ReadsSharedByRequests } from "#database/shared-reads.ts";
+import { createReadCoalescer, type ReadCoalescer } from "#database/shared-reads.ts";
 import type { Clock } from "#foundation/clock.ts";
 
 /**
@@ -20,9 +20,9 @@ import type { Clock } from "#foundation/clock.ts";
  * (`database/shared-reads.ts`).
  */
 export interface SharedAggregateReads {
-  readonly carts: ReadsSharedByRequests<string, CartAggregate>;
-  readonly orders: ReadsSharedByRequests<string, OrderAggregate>;
-  readonly publicProducts: ReadsSharedByRequests<MerchantAndProductSlug, PublicProductBySlugs>;
+  readonly carts: ReadCoalescer<string, CartAggregate>;
+  readonly orders: ReadCoalescer<string, OrderAggregate>;
+  readonly publicProducts: ReadCoalescer<MerchantAndProductSlug, PublicProductBySlugs>;
 }
 
 /** Returns the cache key of a public product: the merchant's slug and the product's slug. */
@@ -31,12 +31,12 @@ export const publicProductKey = ({ merchantSlug, productSlug }: MerchantAndProdu
 
 export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
   return {
-    carts: createReadsSharedByRequests({
+    carts: createReadCoalescer({
       nameOf: (id) => id,
       find: (ids) => findCarts(db, ids, clock.now()),
     }),
-    orders: createReadsSharedByRequests({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
-    publicProducts: createReadsSharedByRequests({
+    orders: createReadCoalescer({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
+    publicProducts: createReadCoalescer({
       nameOf: publicProductKey,
       find: (addresses) => readPublicProducts(db, addresses, clock.now()),
     }),

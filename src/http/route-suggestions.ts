@@ -19,7 +19,7 @@ interface KnownPath {
  */
 const pathLengthMax = 200;
 const partsMax = 12;
-/** The cost of a difference between the sent path and a route: a part that only one of the two has. */
+/** The cost of a path segment that only the sent path or only the route has. */
 const missingPartCost = 3;
 /**
  * The cost if a part of the sent path is compared with a parameter of a route. It is above 0, so that a route

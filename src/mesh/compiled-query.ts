@@ -43,7 +43,7 @@ import type { GraphqlDocumentExecutor } from "./run.ts";
  */
 export const compiledFieldsMax = 1_000;
 
-/** A query that was compiled for a graph. */
+/** A GraphQL query that graphql-jit has compiled into a JavaScript function, for one GraphQL schema. */
 export interface CompiledGraphqlDocument {
   /**
    * Executes the query. Calls `fallback`, which executes the document with graphql-js, if the result has

@@ -32,7 +32,7 @@ import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
 import { useComputedRefreshTokenIds } from "./refresh-rotation.ts";
 import {
   createParameterLengthCheck,
-  createOauthPrompts,
+  createSignInAndConsentPrompts,
   isOriginOfAnyUri,
   createRequestedScopeCheck,
 } from "./request-rules.ts";
@@ -174,7 +174,7 @@ function createConfiguration(
       Promise.resolve("grantId" in token ? { grant_id: token.grantId } : {}),
     ...createLookups(services),
     interactions: {
-      policy: createOauthPrompts(library),
+      policy: createSignInAndConsentPrompts(library),
       url: (_context, { uid }) => `${publicUrl}/oauth/interaction/${uid}`,
     },
     renderError: sendRefusal,

@@ -54,7 +54,7 @@ export const createRequestedScopeCheck =
  * Creates the prompts of the authorization endpoint. The user must sign in if no enabled account is signed
  * in, and must consent in every authorization request.
  */
-export function createOauthPrompts({
+export function createSignInAndConsentPrompts({
   interactionPolicy: { Check, Prompt },
 }: OidcProviderModule): interactionPolicy.Prompt[] {
   return [

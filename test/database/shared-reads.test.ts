@@ -4,7 +4,7 @@
  */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createReadsSharedByRequests, type ReadsSharedByRequests } from "#database/shared-reads.ts";
+import { createReadCoalescer, type ReadCoalescer } from "#database/shared-reads.ts";
 
 interface Asked {
   readonly keys: readonly string[];
@@ -13,14 +13,14 @@ interface Asked {
 }
 
 /** Creates shared reads whose statements wait until the test answers them. */
-function createDesk(): { readonly asked: Asked[]; readonly reads: ReadsSharedByRequests<string, string> } {
+function createDesk(): { readonly asked: Asked[]; readonly reads: ReadCoalescer<string, string> } {
   const asked: Asked[] = [];
   const find = (keys: readonly string[]): Promise<ReadonlyMap<string, string>> =>
     new Promise((resolve, reject) => {
       const own = Object.fromEntries(keys.map((key) => [key, `row ${key}`]));
       asked.push({ keys, answer: (rows = own) => resolve(new Map(Object.entries(rows))), fail: reject });
     });
-  return { asked, reads: createReadsSharedByRequests({ nameOf: (key: string) => key.toLowerCase(), find }) };
+  return { asked, reads: createReadCoalescer({ nameOf: (key: string) => key.toLowerCase(), find }) };
 }
 
 const range = (from: number, to: number): string[] =>

@@ -123,7 +123,7 @@ describe("@cost", () => {
       expect(field.description).toMatch(
         field.name === "productSearch"
           ? / times `pageSize` \/ 20, at least 1\.$/
-          : / times the number of buckets of the period plus 1\.$/,
+          : / times one more than the number of buckets of the period\.$/,
       );
   });
 

@@ -11,7 +11,7 @@ import {
   sql,
 } from "kysely";
 import { expect, it, onTestFinished } from "vitest";
-import { createReadsSharedByRequests } from "#database/shared-reads.ts";
+import { createReadCoalescer } from "#database/shared-reads.ts";
 import { tracedKyselyDialect } from "#database/traced-dialect.ts";
 import { getCurrentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
 import { traceHttpRequests } from "#http/request-spans.ts";
@@ -70,7 +70,7 @@ it("checks of the credentials of open streams belong to no trace", async () => {
 
 it("a request that waits for a shared read has a span; the statement is in a traced request", async () => {
   const noted = noteSpans();
-  const { load } = createReadsSharedByRequests({
+  const { load } = createReadCoalescer({
     nameOf: (key: string) => key,
     find: (keys) =>
       runInSpan({ name: "statement" }, () => Promise.resolve(new Map(keys.map((key) => [key, key])))),

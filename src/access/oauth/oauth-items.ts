@@ -182,7 +182,7 @@ export async function consumeOauthServerRecord(
   return { isFirstUse: false, grantId: row?.grantId ?? null, consumedAt: row?.consumedAt ?? null };
 }
 
-/** Returns whether at least one of the records with these ids was consumed. */
+/** Returns whether at least one of the codes or tokens with these ids has already been used (consumed). */
 export async function isAnyOauthServerRecordConsumed(
   db: DatabaseReader,
   { kind, ids }: { readonly kind: string; readonly ids: readonly string[] },

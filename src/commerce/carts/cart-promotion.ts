@@ -172,8 +172,8 @@ export async function removeCartPromotion(
 }
 
 /**
- * Returns the function that plans to remove the promotion code from a cart. The function works for active
- * carts and for carts in checkout.
+ * Returns the function that computes the cart change which removes the promotion code. The function accepts
+ * active carts and carts in checkout.
  */
 export function planPromotionCodeRemoval(now: Date): CartChangePlanner {
   return (before) => {

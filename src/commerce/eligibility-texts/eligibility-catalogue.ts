@@ -52,7 +52,7 @@ export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>
   return summaries[type](rules);
 }
 
-/** The parts of the eligibility texts that contain obstacles to a buyer's request. */
+/** The sections of the eligibility texts that say why a buyer's request is refused. */
 type ObstacleSection = "cancellationObstacles" | "afterSalesObstacles";
 
 /**

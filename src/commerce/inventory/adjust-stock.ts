@@ -54,8 +54,8 @@ export interface StockAdjustmentResult {
 const stockNoteLengthMax = 500;
 
 /**
- * Adds units to a variant's stock on hand or removes units from it. If too few units are free, deletes
- * expired stock holds before the change is refused.
+ * Adds units to a variant's stock on hand or removes units from it. If too few units are free, deletes the
+ * expired stock holds first, and refuses the change only if there are still too few.
  */
 export async function adjustStock(
   transaction: Transaction,

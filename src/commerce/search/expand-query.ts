@@ -33,7 +33,8 @@ export async function expandSearchQuery(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
   if (synonymWords.size === 0) return buildExpandedSearchQueryFromWordData(joined, { stems, vocabulary });
-  // The search also uses the stems and compounds of synonyms.
+  // Synonyms are expanded like words of the query: the search also uses their stems, and the parts of synonyms
+  // that are compound words.
   const synonymStems = await loadWordStemsThroughCache(reader, synonymWords);
   const synonymEntries = await loadSearchVocabularyEntries(reader, {
     words: [...synonymWords],

@@ -87,8 +87,9 @@ function placesOf(
 const clusters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * Returns the ranges in a text without spaces (as in Chinese) that match such texts in the query. Positions
- * are counted in grapheme clusters (visible characters), because folding may change the length of a text.
+ * For a word in a script without spaces (for example Chinese), returns the ranges that match parts of the
+ * query in such a script. Positions are counted in grapheme clusters (visible characters), because the
+ * removal of case and accents may change the length of a text.
  */
 function markDense(title: string, { start, end }: SearchWord, dense: readonly string[]): Range[] {
   const parts = [...clusters.segment(title.slice(start, end))].map(({ segment, index }) => ({

@@ -155,7 +155,7 @@ export function splitDenseSearchQueryParts(query: ParsedSearchQuery): ParsedSear
  * Returns the query with each given compound word replaced by the two words of which it consists, for example
  * `Wander` and `Jacke` for `Wanderjacke`.
  */
-export function splitCompoundSearchQueryParts(
+export function splitCompoundWordsOfSearchQuery(
   query: ParsedSearchQuery,
   splits: ReadonlyMap<SearchQueryPart, readonly [string, string]>,
 ): ParsedSearchQuery {

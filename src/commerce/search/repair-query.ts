@@ -7,7 +7,7 @@ import {
   type ParsedSearchQuery,
   parseSearchQuery,
   type SearchQueryPart,
-  splitCompoundSearchQueryParts,
+  splitCompoundWordsOfSearchQuery,
   splitDenseSearchQueryParts,
   removeSearchQueryParts,
 } from "./parse-query.ts";
@@ -117,7 +117,7 @@ async function splitUnknownCompounds(
     ),
   );
   if (splits.size === 0) return { expanded, frequencyOf };
-  const again = await search.expand(splitCompoundSearchQueryParts(expanded.query, splits), {
+  const again = await search.expand(splitCompoundWordsOfSearchQuery(expanded.query, splits), {
     isJoined: false,
   });
   const frequencyOfAll = await measureSearchQueryPartFrequencies(search, removeStopWordParts(again));

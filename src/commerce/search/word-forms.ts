@@ -13,7 +13,7 @@ import {
   splitDenseWord,
   splitWords,
 } from "./tokens.ts";
-import { getIrregularNounForm } from "./word-lists.ts";
+import { getOtherNumberFormOfIrregularNoun } from "./word-lists.ts";
 import type { SearchVocabularyEntry } from "./vocabulary-cache.ts";
 import type { SearchVocabulary } from "./word-vocabulary.ts";
 
@@ -135,7 +135,7 @@ function formsOfWord(
   const exact: SearchWordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
   const weak: SearchWordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
   const loose = stemForms(text, stems);
-  const irregular = getIrregularNounForm(text);
+  const irregular = getOtherNumberFormOfIrregularNoun(text);
   if (irregular !== undefined) loose.push({ lexemes: [{ text: irregular }], stemmers: ["english"] });
   if (!isLast && text.length >= prefixLengthMin) loose.push(...prefixForms(text, stems));
   if (entry === undefined) return { exact, loose, weak };

@@ -68,7 +68,8 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
  * Returns the singular or plural of an English noun with an irregular plural, for example `knife` for
  * `knives`; undefined for other words.
  */
-export const getIrregularNounForm = (word: string): string | undefined => irregularForms.get(word);
+export const getOtherNumberFormOfIrregularNoun = (word: string): string | undefined =>
+  irregularForms.get(word);
 
 /**
  * Returns the form without umlauts of a word that spells umlauts as two letters: `kaffeemuehle` →

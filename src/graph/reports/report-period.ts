@@ -101,7 +101,7 @@ export const reportBaseCost = 1_000;
  * buckets. A report with an invalid period, which is refused later, costs as much as a report on one day.
  */
 export const computeBucketedReportCost = defineArgumentCost(
-  { sizedBy: ["from", "to", "interval"], factor: "the number of buckets of the period plus 1" },
+  { sizedBy: ["from", "to", "interval"], factor: "one more than the number of buckets of the period" },
   ({ from, to, interval }: UncheckedPeriodArgs) => {
     const hasDays =
       typeof from === "string" && typeof to === "string" && isCalendarDay(from) && isCalendarDay(to);

@@ -117,8 +117,8 @@ builder.interfaceFields(SalesFiguresType, (t) => ({
   netTaxMinor: t.expose("netTaxMinor", {
     type: "MinorUnits",
     description:
-      "The tax included in `netMinor`, in minor units: each order's tax in proportion to its net amount, " +
-      "rounded per order. For orders with several tax rates it is therefore an estimate.",
+      "The tax that is contained in `netMinor`, in minor units. For each order: its tax, multiplied by its net " +
+      "amount and divided by its total, rounded. For orders with several tax rates, the result is an estimate.",
   }),
   averageNetOrderMinor: t.expose("averageNetOrderMinor", {
     type: "MinorUnits",

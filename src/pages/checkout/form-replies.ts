@@ -90,7 +90,8 @@ async function reprice(visit: CheckoutPageVisit): Promise<void> {
 
 /**
  * Selects a delivery option; null selects none. Returns false if the option is no longer available. Other
- * failures with a status below 500 are ignored, because the page already shows an error.
+ * failures with a status below 500 are ignored, because the page is shown with the error of the buyer's form
+ * anyway.
  */
 async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { findCompoundSplits } from "#commerce/search/compounds.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { findQuantitiesInText } from "#commerce/search/quantities.ts";
-import { getIrregularNounForm, foldUmlautDigraphs } from "#commerce/search/word-lists.ts";
+import { getOtherNumberFormOfIrregularNoun, foldUmlautDigraphs } from "#commerce/search/word-lists.ts";
 
 describe("quantities", () => {
   it.each([
@@ -51,9 +51,9 @@ it.each([
 
 it("knows irregular plurals and umlauts that are spelled with two letters", () => {
   expect([
-    getIrregularNounForm("knives"),
-    getIrregularNounForm("knife"),
-    getIrregularNounForm("tents"),
+    getOtherNumberFormOfIrregularNoun("knives"),
+    getOtherNumberFormOfIrregularNoun("knife"),
+    getOtherNumberFormOfIrregularNoun("tents"),
   ]).toEqual(["knife", "knives", undefined]);
   expect(["kaffeemuehle", "rucksaecke", "neue", "tent"].map(foldUmlautDigraphs)).toEqual([
     "kaffeemuhle",

@@ -81,9 +81,8 @@ const taken: ReadonlySet<FulfillmentStatus> = new Set([
 ]);
 
 /**
- * Takes the units of a fulfillment from the stock on hand. Skips units that are already allocated to the
- * order, for example because an earlier fulfillment with these units was canceled. Throws if the stock is too
- * low.
+ * Takes the units of a fulfillment from the stock on hand. Skips units that were already taken from the stock
+ * for this order, for example for an earlier fulfillment that was canceled. Throws if the stock is too low.
  */
 export async function allocateFulfillmentUnits(
   transaction: Transaction,
@@ -96,7 +95,7 @@ export async function allocateFulfillmentUnits(
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableOrderStock(transaction, context, unreservedOf(waiting)));
   requireStock(order, await allocateOrderStock(transaction, context, waiting, order.number));
-  await reduceUnreservedUnits(transaction, {
+  await decreaseStoredUnreservedUnits(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
@@ -308,7 +307,7 @@ interface DroppedUnits {
  * Reduces the stored numbers of unreserved units, because stock has now been reserved for these units or they
  * were canceled. Reduces the numbers of older fulfillments first.
  */
-export async function reduceUnreservedUnits(
+export async function decreaseStoredUnreservedUnits(
   transaction: Transaction,
   { order, returnId, lines }: DroppedUnits,
 ): Promise<void> {
