@@ -111,7 +111,8 @@ describe("the commands of guides", () => {
       const count = commands.match(/\bcurl /g)?.length ?? 0;
       return Array.from({ length: count }, (_none, index) => (index === count - 1 ? lastStatus : 200));
     });
-    expect(statuses).toEqual(requests.flat());
+    // A conditional request gets 304, or 200 if background work has changed a delivery since the first request.
+    expect(statuses.map((status) => (status === 304 ? 200 : status))).toEqual(requests.flat());
     if (name !== "command-line") return;
     // A webhook was forwarded, and the receiver has verified its signature.
     expect(output).toMatch(/^verified order\.completed ord_/m);

@@ -37,7 +37,9 @@ it.each([
     '# a comment\norders(country: # another one\n"Deutschland")',
     {
       code: "invalid_field",
-      message: '"country" must be a country code of ISO 3166-1 alpha-2 in two letters, for example DE.',
+      message:
+        '"country" must be a country code of ISO 3166-1 alpha-2 in two letters, for example DE; the value ' +
+        "seems to mean DE.",
     },
     { field: "/country", code: "invalid_format" },
   ],
