@@ -66,6 +66,7 @@ describeOnPostgres("a grant's state", (open) => {
       expiresAt: expect.any(Date) as Date,
       revokedAt: null,
       clientDisabledAt: null,
+      clientMetadataUrl: null,
       installationId: expect.any(String) as string,
       appId,
       merchantId,

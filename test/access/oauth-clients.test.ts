@@ -44,6 +44,7 @@ describeOnPostgres("OAuth clients", (open) => {
     expect(await findOauthClient(db, id)).toEqual({
       id,
       appId,
+      registration: "operator",
       redirectUris,
       authMethod: "private_key_jwt",
       jwks,
@@ -51,7 +52,8 @@ describeOnPostgres("OAuth clients", (open) => {
       publisher: "Apps",
     });
     const listed = () => buildOauthClientSqlQuery(db).where("id", "=", id).execute();
-    const common = { id, appId, redirectUris, authMethod: "private_key_jwt", createdAt: access.now };
+    const registered = { registration: "operator", metadataUrl: null, createdAt: access.now };
+    const common = { id, appId, redirectUris, authMethod: "private_key_jwt", ...registered };
     expect(await listed()).toEqual([{ ...common, version: 1, disabledAt: null }]);
     const turnOff = (now: Date) =>
       runInTransaction(db, (transaction) => disableOauthClient(transaction, { merchantId: null, now }, id));

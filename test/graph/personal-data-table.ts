@@ -65,7 +65,7 @@ export const decisions: Readonly<Record<string, Decision>> = {
       "codeChallengeMethodsSupported dpopSigningAlgValuesSupported tokenEndpointAuthMethodsSupported " +
       "requiredParameters documentationUrl",
   },
-  OAuthClient: { impersonal: "redirectUris" },
+  OAuthClient: { impersonal: "redirectUris metadataUrl" },
   OAuthGrant: { impersonal: "scopes" },
   OAuthScope: { impersonal: "name description" },
   OptionChoice: { impersonal: "code labels" },

@@ -49,8 +49,12 @@ describe.each(["postgres"] as const)("a token at the API, %s", (engine) => {
     ["given back by its app", (app: LetIn, refreshToken: string) => giveBack(app, refreshToken)],
     [
       "renewed with a refresh token that was used",
-      async (app: LetIn, refreshToken: string) =>
-        void (await refresh(world(), app, refreshToken), await refresh(world(), app, refreshToken)),
+      async (app: LetIn, refreshToken: string) => {
+        await refresh(world(), app, refreshToken);
+        // For 30 seconds a refresh token can be sent again, because the answer may have been lost.
+        world().clock.advance(31_000);
+        await refresh(world(), app, refreshToken);
+      },
     ],
     ["redeemed once more", async (app: LetIn) => void (await redeem(world(), app))],
     [

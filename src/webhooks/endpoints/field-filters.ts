@@ -46,7 +46,7 @@ function findFilterFaults({ eventType, fields }: EventFieldFilter, path: string)
     ...fields.flatMap((field, index) => {
       if (allowed.includes(field)) return [];
       const message = `"${path.slice(1)}/fields/${index}" must be a field of the object of ${eventType}.`;
-      return [{ ...createRequestBodyFault(`${path}/fields/${index}`, "unknown_field", message), allowed }];
+      return [{ ...createRequestBodyFault(`${path}/fields/${index}`, "unknown", message), allowed }];
     }),
   ];
 }
