@@ -43,6 +43,10 @@ beforeAll(async () => {
   await client.connect();
   await copyProducts(client, 20);
   await addListRows(client, 1500);
+  // PostgreSQL would read the small tables of this test as a whole, also if an index serves the query.
+  const name = decodeURIComponent(new URL(url).pathname.slice(1));
+  for (const way of ["seqscan", "hashjoin"])
+    await client.query(`alter database ${client.escapeIdentifier(name)} set enable_${way} = off`);
   await client.end();
   plans = await openPlanReader(url);
 }, 300_000);
