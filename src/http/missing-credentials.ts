@@ -69,10 +69,11 @@ export function describeMalformedAuthorizationHeader(value: string): string {
   const [, scheme = "", rest = ""] = /^(bearer|dpop)(?:$|\s+(.*)$)/is.exec(value) ?? [];
   if (scheme === "")
     return "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.";
-  const name = scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer";
-  if (rest === "") return `The Authorization header has nothing after \`${name}\`: the key is missing.`;
+  const [name, secret] =
+    scheme.toLowerCase() === "dpop" ? (["DPoP", "access token"] as const) : (["Bearer", "key"] as const);
+  if (rest === "") return `The Authorization header has nothing after \`${name}\`: the ${secret} is missing.`;
   return (
-    `The Authorization header must have only the key after \`${name}\` and a space: ` +
+    `The Authorization header must have only the ${secret} after \`${name}\` and a space: ` +
     "no quotation marks, brackets or further spaces."
   );
 }

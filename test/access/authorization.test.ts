@@ -35,7 +35,7 @@ describe("the Authorization header", () => {
     "DPoP äbc",
     'DPoP token="abc"',
   ])("%j is malformed", (value) => {
-    const message = "The Authorization header must be `Bearer` and the key, or `DPoP` and the access token.";
+    const message = expect.stringMatching(/^The Authorization header (?:must|has) /) as string;
     expect(() => parseAuthorizationHeader([value])).toThrow(
       expect.objectContaining({ code: "credentials_malformed", status: 401, message }),
     );
