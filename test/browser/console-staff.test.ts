@@ -72,7 +72,7 @@ it("the console invites a colleague, who signs in, and explains a bad or used e-
   await rows(hers).filter({ hasText: "Grace Holm" }).getByText("You", { exact: true }).waitFor();
 });
 
-it("the console makes a colleague an analyst, who sees only the reports and the branding", async () => {
+it("the console makes a colleague an analyst, who sees only the reports, exports and the branding", async () => {
   const page = await signIn(office(), "/staff");
   const password = await invite(page, "Ada Ruiz", "ada@shop.example");
   const hers = await signInAs("ada@shop.example", password);
@@ -89,7 +89,7 @@ it("the console makes a colleague an analyst, who sees only the reports and the 
   await heading(analyst, "Reports").waitFor();
   await analyst.getByRole("table", { name: "Totals in EUR" }).waitFor();
   const links = analyst.getByRole("navigation", { name: "Console" }).getByRole("link");
-  expect(await links.allInnerTexts()).toEqual(["Reports", "Branding"]);
+  expect(await links.allInnerTexts()).toEqual(["Reports", "Exports", "Branding"]);
   expect(await analyst.getByRole("searchbox").count()).toBe(0);
   await expectUsable(analyst);
   await picture(analyst, "analyst");
