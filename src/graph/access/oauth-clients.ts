@@ -35,7 +35,7 @@ const OAuthClientRegistrationEnum = defineGraphqlEnum("OAuthClientRegistration",
   description: "How an OAuth client became known to the service.",
   values: {
     operator: "An operator of the platform created the client, for an app.",
-    dynamic: "An AI agent registered itself (RFC 7591). Nobody has verified its name.",
+    dynamic: "An AI agent registered itself (RFC 7591). The service has not verified its name.",
     metadata_document: "An AI agent whose client id is the URL of a document with its metadata.",
   },
 });
