@@ -45,7 +45,7 @@ beforeAll(async () => {
   await addListRows(client, 1500);
   // PostgreSQL would read the small tables of this test as a whole, also if an index serves the query.
   const name = decodeURIComponent(new URL(url).pathname.slice(1));
-  for (const way of ["seqscan", "hashjoin"])
+  for (const way of ["seqscan", "hashjoin", "mergejoin"])
     await client.query(`alter database ${client.escapeIdentifier(name)} set enable_${way} = off`);
   await client.end();
   plans = await openPlanReader(url);
