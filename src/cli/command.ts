@@ -2,15 +2,23 @@
  * Functions that all commands use: they open the configured database, declare common options, and run a
  * change in one transaction together with its events and its audit entry (`runAuditedCommand`).
  */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
 import { appendAuditEntries, commandLineActor, toIdAllowedInAuditLog } from "#access/audit.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import {
+  type Database,
+  embeddedDatabaseFolder,
+  type OpenedDatabase,
+  openDatabase,
+} from "#database/connect.ts";
 import { DataFolderInUseError } from "#database/folder-lock.ts";
-import { migrate } from "#database/migrate.ts";
+import { isMigrationTableCreated, migrate } from "#database/migrate.ts";
+import { InvalidSettingError } from "#foundation/failure.ts";
 import { getCommandSession } from "./command-session.ts";
 import { printCommandResult } from "./output.ts";
 
@@ -132,19 +140,52 @@ export class DatabaseUsedByServiceError extends DataFolderInUseError {
 
 type DatabaseWork<Done> = (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>;
 
-/** Opens the configured database, migrates it, and closes it when the command has ended. */
+/**
+ * Opens the configured database, applies pending migrations, and closes the database when the command has
+ * ended. Refuses a folder or a database that the service has never used.
+ */
 export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
   return runWithDatabase(async (database, settings) => {
+    if (!(await isMigrationTableCreated(database)))
+      throw new InvalidSettingError(
+        `${settings.databaseUrl === undefined ? "DATA_DIR" : "DATABASE_URL"} names a database without the ` +
+          "tables of the service. Set it to the service's database, or create the tables with " +
+          "`npm run commerce -- migrate`.",
+      );
     await migrate(database);
     return change(database, settings);
   });
 }
 
-/**
- * Opens the configured database without migrating it, and closes it when the command has ended. A command
- * that runs inside the service uses the open database of the service.
- */
+/** Opens the configured database like `runWithMigratedDatabase`, but creates the database if it is missing. */
+export function runWithCreatedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
+  return runWithOpenDatabase(async (database, settings) => {
+    await migrate(database);
+    return change(database, settings);
+  });
+}
+
+/** Opens the configured database without migrating it. Refuses a folder without an embedded database. */
 export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
+  const { service } = getCommandSession();
+  if (service === undefined) requireEmbeddedDatabase(parseServiceSettings(process.env));
+  return runWithOpenDatabase(work);
+}
+
+function requireEmbeddedDatabase({ databaseUrl, dataDir }: ServiceSettings): void {
+  if (databaseUrl !== undefined || existsSync(join(dataDir, embeddedDatabaseFolder))) return;
+  throw new InvalidSettingError(
+    `DATA_DIR names the folder ${resolve(dataDir)}, which contains no database. Set DATA_DIR to the folder ` +
+      "of the service's database, or create a database there with `npm run commerce -- migrate` (empty) or " +
+      "`npm run seed` (with the demo). For a PostgreSQL database, set DATABASE_URL.",
+  );
+}
+
+/**
+ * Opens the configured database and closes it when the command has ended. A command that runs inside the
+ * service uses the open database of the service.
+ */
+async function runWithOpenDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
   const { service } = getCommandSession();
   if (service !== undefined) return work(service.database, service.settings);
   const settings = parseServiceSettings(process.env);

@@ -75,6 +75,9 @@ export interface DatabaseConnectionPoolState {
 
 export type SqlScriptRunner = (sql: string) => Promise<Record<string, unknown>[][]>;
 
+/** The folder of the embedded database inside DATA_DIR. */
+export const embeddedDatabaseFolder = "database";
+
 const connectTimeoutMs = 2500;
 /**
  * Timeout for connecting before a script. Scripts run when the process starts, while the machine may be busy
@@ -93,7 +96,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
     const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,
-      dataDir: folder === undefined ? undefined : join(folder, "database"),
+      dataDir: folder === undefined ? undefined : join(folder, embeddedDatabaseFolder),
     });
     const db = new Kysely<Tables>({
       dialect: transactionGuardKyselyDialect(

@@ -71,13 +71,21 @@ export function migrate(
   });
 }
 
+const selectMigrationTable = "select to_regclass('schema_migration') is not null as is_created";
+
+/** Returns whether a migration was ever applied to the database. Changes nothing. */
+export async function isMigrationTableCreated(database: OpenedDatabase): Promise<boolean> {
+  const [[row] = []] = await database.script((run) => run(selectMigrationTable));
+  return row?.["is_created"] === true;
+}
+
 /** Throws if a migration is not applied to the database. Changes nothing. */
 export async function requireMigratedDatabase(
   database: OpenedDatabase,
   migrations: readonly DatabaseMigration[] = readMigrationFiles(),
 ): Promise<void> {
   const applied = await database.script(async (run) => {
-    const [[row] = []] = await run("select to_regclass('schema_migration') is not null as is_created");
+    const [[row] = []] = await run(selectMigrationTable);
     if (row?.["is_created"] !== true) return new Set();
     const [rows = []] = await run("select name from schema_migration");
     return new Set(rows.map(({ name }) => name));

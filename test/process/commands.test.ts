@@ -1,5 +1,6 @@
 /** The other commands: help, JSON output, exit codes, and their effects. */
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -131,6 +132,23 @@ it.each([
   const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(message);
+});
+
+it.each([
+  [["key", "list"]],
+  [["keys", "check"]],
+  [["merchant", "create", "--slug", "a", "--name", "A", "--locale", "en", "--market", "DE"]],
+  [["audit", "export"]],
+])("the command %j refuses a folder without a database, and creates none", async (args) => {
+  const DATA_DIR = join(temporaryFolder(), "typo");
+  expect(await runHere(args, { DATA_DIR })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(
+      `^Setting DATA_DIR names the folder ${DATA_DIR}, which contains no database\\. .+ migrate`,
+    ) as string,
+  });
+  expect(existsSync(DATA_DIR)).toBe(false);
 });
 
 /** Nine cold starts on a busy machine. */

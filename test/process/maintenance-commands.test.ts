@@ -314,12 +314,20 @@ it("the command line refuses to check keys without encrypted values, and does no
   const { environment } = await commands();
   const empty = await runCommandHere(["keys", "check"], environment);
   expect(empty).toMatchObject({ code: 1, stderr: expect.stringContaining("has no encrypted values") });
-  const unmigrated = await runCommandHere(["keys", "check"], { DATA_DIR: temporaryFolder() });
-  expect(unmigrated).toMatchObject({
-    code: 1,
-    stdout: "",
-    stderr: expect.stringMatching(/^Migration 0001-\S+ and \d+ later migrations are not applied/),
-  });
+  const DATA_DIR = temporaryFolder();
+  await (await openDatabase({ folder: DATA_DIR })).close();
+  const [checked, listed] = [
+    await runCommandHere(["keys", "check"], { DATA_DIR }),
+    await runCommandHere(["key", "list"], { DATA_DIR }),
+  ];
+  expect([checked, listed]).toMatchObject([
+    {
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^Migration 0001-\S+ and \d+ later migrations are not applied/),
+    },
+    { code: 1, stdout: "", stderr: expect.stringMatching(/^Setting DATA_DIR names a database without/) },
+  ]);
 });
 
 it("the command line erases a buyer's data, and reports it", async () => {
