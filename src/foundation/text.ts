@@ -1,8 +1,12 @@
 /**
- * Checks and parsers of texts: forbidden characters, slugs, buyer references, locales (BCP 47), countries and
- * the header Accept-Language.
+ * Numbers with nouns, and checks and parsers of texts: forbidden characters, slugs, buyer references, locales
+ * (BCP 47), countries and the header Accept-Language.
  */
 import { LRUCache } from "lru-cache";
+
+/** Returns a number with its noun, for example "1 delivery" or "2 deliveries". */
+export const formatCount = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`;
 
 export const localeLengthMax = 35;
 const headerLengthMax = 1000;

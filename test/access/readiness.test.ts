@@ -34,6 +34,7 @@ const facts: InstallationReadinessData = {
   marketCount: 1,
   isDefaultMarketServed: true,
   untaxedCountries: [],
+  retryingDeliveries: {},
   marketsWithoutReturnPolicy: [],
   clockSkewMs: 0,
 };

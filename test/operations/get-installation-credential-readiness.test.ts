@@ -85,6 +85,10 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
       "policy_return_configured advisory pass",
       "clock_skew advisory pass",
     ]);
+    // The demo's endpoint is healthy, but one of its deliveries waits for a retry.
+    expect(checks[5].message).toMatch(
+      `Waiting for a retry after a failed attempt: 1 delivery to the webhook endpoint ${world().demo.webhooks.endpoint}. The service`,
+    );
     expect(answer.headers).toMatchObject({
       "cache-control": "no-store",
       vary: "Authorization",
@@ -324,6 +328,28 @@ describe.each(["pglite", "postgres"] as const)("getInstallationCredentialReadine
         .set(health)
         .where("endpointId", "=", id)
         .execute();
+
+    it("counts the deliveries of each endpoint that wait for a retry, and warns if the last attempt failed", async () => {
+      const { db } = world().database;
+      const { endpoint: id } = world().demo.webhooks;
+      await setHealth(id, { consecutiveFailures: 2 });
+      expect(await check("webhook_delivery_healthy")).toMatchObject({
+        status: "warn",
+        message: `Waiting for a retry after a failed attempt: 1 delivery to the webhook endpoint ${id}.`,
+        remedy: expect.stringContaining(`Repair the receiver of the webhook endpoint ${id}.`),
+      });
+      await db
+        .updateTable("webhookDelivery")
+        .set({ status: "pending" })
+        .where("endpointId", "=", id)
+        .where("status", "=", "retrying")
+        .execute();
+      expect(await check("webhook_delivery_healthy")).toMatchObject({
+        status: "pass",
+        message: "No delivery to a webhook endpoint is failing.",
+      });
+      await setHealth(id, { consecutiveFailures: 0 });
+    });
 
     it("warns if no endpoint exists or is enabled, and skips the other webhook checks", async () => {
       await clearEndpoints(world());

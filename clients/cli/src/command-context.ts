@@ -1,4 +1,4 @@
-/** Options that all commands share, the output, and the failures that end a command with exit code 1. */
+/** Options that all commands share, the output, and the failures that end a command with exit code 1 or 2. */
 import type { Command } from "commander";
 import { type CredentialKind, findCredential, InvalidServiceUrl, kindOf } from "./credentials.ts";
 import { RequestFailed, type Target } from "./service.ts";
@@ -22,9 +22,12 @@ export const addSharedOptions = (command: Command): Command =>
 /** A failure that a person can act on. Its message is the command's whole error output. */
 export class CommandFailed extends Error {}
 
+/** A failure because an option or argument of the command is wrong. */
+export class WrongUsage extends Error {}
+
 /**
- * Returns an action of commander that prints expected failures as one line and sets exit code 1. Any other
- * error is a bug of this program, so its stack is printed.
+ * Returns an action of commander that prints expected failures as one line. It sets exit code 2 if an option
+ * or argument is wrong, otherwise 1. Any other error is a bug of this program, so its stack is printed.
  */
 export const guarded =
   <Arguments extends readonly unknown[]>(run: (...given: Arguments) => Promise<void>) =>
@@ -35,12 +38,20 @@ export const guarded =
     } catch (error) {
       if (!expectedErrors.some((type) => error instanceof type)) throw error;
       printError((error as Error).message);
-      process.exitCode = 1;
+      process.exitCode = isWrongUsage(error) ? 2 : 1;
     }
   };
 
 /** The errors whose message is enough for the person who runs the command. */
-const expectedErrors = [CommandFailed, RequestFailed, InvalidServiceUrl];
+const expectedErrors = [CommandFailed, WrongUsage, RequestFailed, InvalidServiceUrl];
+
+/** The codes with which the service refuses a value that the person has given, for example an event type. */
+const wrongValueCodes = new Set(["unknown_event_type", "invalid_field", "missing_field"]);
+
+const isWrongUsage = (error: unknown): boolean =>
+  error instanceof WrongUsage ||
+  error instanceof InvalidServiceUrl ||
+  (error instanceof RequestFailed && wrongValueCodes.has(error.code ?? ""));
 
 /** Ends the process when the reader of the output has ended, for example in `commerce events tail | head`. */
 function endQuietlyWithoutReader(): void {
@@ -63,7 +74,7 @@ export function requireTarget(options: SharedOptions, accepted: readonly Credent
   const { url, credential } = findCredential(options, accepted);
   // A command never runs with other credentials than those that were named for it.
   if (options.key !== undefined && options.key !== "" && !accepted.includes(kindOf(options.key)))
-    throw new CommandFailed(
+    throw new WrongUsage(
       `--key is ${describeKind(kindOf(options.key))}, but this command needs ${needed}. Leave out --key and sign ` +
         "in with `commerce login`, or pass an internal token with --key.",
     );
@@ -106,6 +117,10 @@ export function createStopSignal(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stopping.abort());
   return stopping.signal;
 }
+
+/** Returns a number with its noun, for example "1 event" or "2 events". */
+export const countOf = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`;
 
 export const splitList = (text: string): string[] =>
   text

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import {
   addSharedOptions,
   allKinds,
+  countOf,
   guarded,
   print,
   printJson,
@@ -199,15 +200,27 @@ async function checkEndpoints(target: Target): Promise<Check[]> {
 
 function toEndpointCheck({ id, url, status, health }: EndpointView): Check {
   const name = `endpoint ${id.slice(-6)}`;
-  const [state, isEnabled] = [health.state.toLowerCase(), status.toLowerCase() === "enabled"];
-  if (isEnabled && (state === "healthy" || state === "unknown")) return ok(name, `${url} is ${state}.`);
-  const message = isEnabled
-    ? `${url} is ${state}: ${health.consecutiveFailures} attempts in a row failed.`
-    : `${url} is ${status.toLowerCase()}.`;
-  const remedy = isEnabled
-    ? "Repair the receiver, then run `commerce deliveries replay --since 7d`."
-    : "Enable the endpoint in the console if it should receive events.";
-  return { name, status: "warning", message, remedy };
+  const { consecutiveFailures } = health;
+  const warn = (message: string, remedy: string): Check => ({ name, status: "warning", message, remedy });
+  if (status.toLowerCase() !== "enabled")
+    return warn(
+      `${url} is ${status.toLowerCase()}.`,
+      "Enable the endpoint in the console if it should receive events.",
+    );
+  const isRetried = /^(?:healthy|unknown)$/i.test(health.state);
+  if (consecutiveFailures > 0 || !isRetried)
+    return warn(
+      `${url} is ${health.state.toLowerCase()}: ${countOf(consecutiveFailures, "attempt")} in a row failed.`,
+      isRetried
+        ? "Repair the receiver; the service then delivers the events by itself."
+        : "Repair the receiver, then run `commerce deliveries replay --since 7d`.",
+    );
+  return ok(
+    name,
+    health.state.toLowerCase() === "healthy"
+      ? `${url} is healthy.`
+      : `${url} is enabled, but no delivery to it has succeeded yet. Send a test event from its page in the console.`,
+  );
 }
 
 export const staffDoctorDocument = `query Doctor {

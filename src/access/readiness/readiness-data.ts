@@ -21,6 +21,9 @@ export interface DataForReadinessChecks {
   readonly endpoints: readonly WebhookEndpointReadinessData[];
 }
 
+/** Counting of the deliveries that wait for a retry stops at this number, so that the statement stays fast. */
+export const retryingDeliveriesMax = 1_000;
+
 export interface WebhookEndpointReadinessData {
   readonly id: string;
   readonly status: "enabled" | "disabled" | "auto_disabled";
@@ -29,6 +32,8 @@ export interface WebhookEndpointReadinessData {
   readonly health: {
     readonly state: "unknown" | "healthy" | "degraded" | "failing";
     readonly lastSuccessAt: Date | null;
+    /** Number of attempts that failed since the last success. */
+    readonly consecutiveFailures: number;
   };
   /** The endpoint's signing secrets; times are RFC 3339 texts. */
   readonly secrets: readonly { readonly createdAt: string; readonly expiresAt: string | null }[];
@@ -53,6 +58,11 @@ export interface InstallationReadinessData {
   readonly marketCount: number;
   readonly isDefaultMarketServed: boolean;
   readonly untaxedCountries: readonly string[];
+  /**
+   * The number of deliveries that wait for a retry, by the id of the webhook endpoint, for endpoints with
+   * such deliveries. Counting stops at `retryingDeliveriesMax`.
+   */
+  readonly retryingDeliveries: Readonly<Record<string, number>>;
   /** Handles of the merchant's markets that no return policy covers. */
   readonly marketsWithoutReturnPolicy: readonly string[];
   /**
@@ -113,6 +123,11 @@ export async function loadDataForReadinessChecks(
       array(select k.handle from market k where k.merchant_id = m.id and not exists (select from policy p
         where p.merchant_id = m.id and p.type = 'return' and (p.market_id is null or p.market_id = k.id))
         order by k.handle) as markets_without_return_policy,
+      (select coalesce(json_object_agg(w.id, d.waiting) filter (where d.waiting > 0), '{}')
+        from webhook_endpoint w cross join lateral (select count(*)::integer as waiting from
+          (select from webhook_delivery d where d.endpoint_id = w.id and d.status = 'retrying'
+            limit ${sql.lit(retryingDeliveriesMax)}) d) d
+        where w.installation_id = i.id and w.status <> 'deleted') as retrying_deliveries,
       clock_timestamp() as database_time
     from installation i join merchant m on m.id = i.merchant_id
     where i.id = any(${ids}::text[])`.execute(reader);

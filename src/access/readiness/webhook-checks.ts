@@ -2,6 +2,7 @@
  * The readiness checks of webhook endpoints: whether the installation has one, whether deliveries succeed,
  * and how old the signing secrets are.
  */
+import { formatCount } from "#foundation/text.ts";
 import {
   type InstallationReadinessCheckResult,
   createPassedReadinessCheckResult,
@@ -11,6 +12,7 @@ import {
 } from "./check-results.ts";
 import {
   compareInstallationAndCredentialScopes,
+  retryingDeliveriesMax,
   type WebhookEndpointReadinessData,
   type DataForReadinessChecks,
 } from "./readiness-data.ts";
@@ -73,13 +75,48 @@ export function assessWebhookDeliveryHealth(data: DataForReadinessChecks): Insta
     });
   }
   const degraded = endpoints.filter(({ health }) => health.state === "degraded");
-  if (degraded.length === 0)
-    return createPassedReadinessCheckResult("Deliveries to all webhook endpoints succeed.");
+  if (degraded.length === 0) return assessRetryingDeliveries(endpoints, data.installation.retryingDeliveries);
   return createWarningCheckResult(`No delivery has succeeded for a day to ${nameEndpoints(degraded)}.`, {
     remedy: "Repair the receiver.",
     since: failingSince(degraded),
   });
 }
+
+/**
+ * Reports the deliveries that wait for a retry. If the last attempt to each endpoint succeeded, the check
+ * passes: the service retries the waiting deliveries without further action.
+ */
+function assessRetryingDeliveries(
+  endpoints: readonly WebhookEndpointReadinessData[],
+  retrying: Readonly<Record<string, number>>,
+): InstallationReadinessCheckResult {
+  const waiting = endpoints.flatMap((endpoint) => {
+    const count = retrying[endpoint.id];
+    return count === undefined ? [] : [{ endpoint, count }];
+  });
+  if (waiting.length === 0)
+    return createPassedReadinessCheckResult("No delivery to a webhook endpoint is failing.");
+  const counts = waiting.map(
+    ({ endpoint, count }) => `${formatRetrying(count)} to ${nameEndpoints([endpoint])}`,
+  );
+  const message = `Waiting for a retry after a failed attempt: ${counts.join(", ")}.`;
+  const advice =
+    "The service retries these deliveries by itself; listInstallationWebhookEvents and the console show why " +
+    "they failed.";
+  const failing = waiting
+    .map(({ endpoint }) => endpoint)
+    .filter(({ health }) => health.consecutiveFailures > 0);
+  return failing.length === 0
+    ? createPassedReadinessCheckResult(`${message} ${advice}`)
+    : createWarningCheckResult(message, {
+        remedy: `Repair the receiver of ${nameEndpoints(failing)}. ${advice}`,
+      });
+}
+
+const formatRetrying = (count: number): string =>
+  count < retryingDeliveriesMax
+    ? formatCount(count, "delivery", "deliveries")
+    : `${retryingDeliveriesMax} or more deliveries`;
 
 /**
  * Returns the time since which the endpoints have had problems: the earliest of the times of the single
