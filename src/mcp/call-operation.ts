@@ -64,28 +64,34 @@ interface OperationArguments {
 }
 
 /**
- * Reads the arguments of a tool call. If an argument is unknown or missing, or cannot be written into a URL
- * or a header, returns a message about the first such argument. The values are not validated here; the REST
- * operation validates them.
+ * Reads the arguments of a tool call. If arguments are unknown or missing, or cannot be written into a URL or
+ * a header, returns a message that names all of them. The values are not validated here; the REST operation
+ * validates them.
  */
 function readArguments(
   { properties = {}, required = [] }: McpOperationTool["tool"]["inputSchema"],
   args: Readonly<Record<string, unknown>>,
 ): OperationArguments | string {
   const names = Object.keys(properties);
-  const allowed = names.length === 0 ? "The tool has no arguments." : `Allowed: ${names.join(", ")}.`;
-  const unknown = Object.keys(args).find((name) => !names.includes(name));
-  if (unknown !== undefined) return `The argument "${unknown}" is unknown. ${allowed}`;
-  const missing = required.find((name) => args[name] === undefined);
-  if (missing !== undefined) return `The argument "${missing}" is required. ${allowed}`;
   const { [bodyArgumentName]: body, ...others } = args;
-  const values = new Map<string, string>();
-  for (const [name, value] of Object.entries(others)) {
-    const rule = findBrokenRule(name, value);
-    if (rule !== undefined) return `The argument "${name}" must ${rule}.`;
-    values.set(name, String(value));
-  }
-  return { body: body === undefined ? undefined : JSON.stringify(body), values };
+  const unknown = Object.keys(args).filter((name) => !names.includes(name));
+  const missing = required.filter((name) => args[name] === undefined);
+  const broken = Object.entries(others).flatMap(([name, value]) => {
+    const rule = unknown.includes(name) ? undefined : findBrokenRule(name, value);
+    return rule === undefined ? [] : [`The argument "${name}" must ${rule}.`];
+  });
+  const allowed = names.length === 0 ? "The tool has no arguments." : `Allowed: ${names.join(", ")}.`;
+  const faults = [
+    ...unknown.map((name) => `The argument "${name}" is unknown.`),
+    ...missing.map((name) => `The argument "${name}" is required.`),
+    ...(unknown.length + missing.length === 0 ? [] : [allowed]),
+    ...broken,
+  ];
+  if (faults.length > 0) return faults.join(" ");
+  return {
+    body: body === undefined ? undefined : JSON.stringify(body),
+    values: new Map(Object.entries(others).map(([name, value]) => [name, String(value)])),
+  };
 }
 
 const headerArguments: ReadonlySet<string> = new Set([idempotencyKeyArgumentName, languageArgumentName]);

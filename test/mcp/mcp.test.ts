@@ -105,9 +105,12 @@ describe.each(eras)("an MCP client of the protocol version %s", (era) => {
       return JSON.stringify(content);
     };
     expect(await textOf("getPublicCart", { cart: "x" })).toContain(
-      String.raw`The argument \"cart\" is unknown. Allowed: cartId`,
+      String.raw`The argument \"cart\" is unknown. The argument \"cartId\" is required. Allowed: cartId`,
     );
-    expect(await textOf("getPublicCart", {})).toContain(String.raw`The argument \"cartId\" is required.`);
+    expect(await textOf("revokePublicCart", { idempotencyKey: [] })).toContain(
+      String.raw`The argument \"cartId\" is required. The argument \"body\" is required. Allowed: cartId, body, ` +
+        String.raw`idempotencyKey. The argument \"idempotencyKey\" must be a text, a number or a boolean.`,
+    );
     expect(await textOf("getPublicCart", { cartId: ["x"] })).toContain(
       "must be a text, a number or a boolean",
     );
