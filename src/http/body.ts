@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
-import { describeJsonSyntaxFault } from "./json-position.ts";
+import { describeJsonSyntaxFault, findDuplicateMember } from "./json-position.ts";
 
 const depthMax = 16;
 /** The maximum number of members of one JSON object. Inputs of the API have fewer than a tenth of this number. */
@@ -16,12 +16,13 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw createFailure("missing_body");
   const members = bytes.length > quickBodyBytesMax ? countMembers(bytes) : undefined;
-  const value = parseJsonText(decodeUtf8(bytes));
+  const text = decodeUtf8(bytes);
+  const value = parseJsonText(text);
   // If an object has several members with the same name, JSON.parse uses the last one. Other programs, for
   // example a proxy that checks requests, may use the first one.
   const distinctMembers = requireSafeJson(value, "", 1);
   if ((members ?? countMembersIfAbove(distinctMembers, bytes)) > distinctMembers)
-    throw duplicateMemberFailure(bytes);
+    throw duplicateMemberFailure(text);
   return value;
 }
 
@@ -118,28 +119,23 @@ function countMembersIfAbove(least: number, bytes: Uint8Array): number {
 }
 
 /** Returns the failure of a valid JSON body in which an object has two members with one name. */
-function duplicateMemberFailure(bytes: Uint8Array): Error {
-  // The names that were read so far in the object that is open at each nesting depth.
-  const names: Set<unknown>[] = [];
-  let lastString: unknown;
-  for (let position = 0; position < bytes.length; position += 1) {
-    const byte = bytes[position];
-    if (byte === quote) {
-      const end = endOfString(bytes, position);
-      lastString = JSON.parse(utf8.decode(bytes.subarray(position, end + 1)));
-      position = end;
-    } else if (byte === openBrace) names.push(new Set());
-    else if (byte === closeBrace) names.pop();
-    else if (byte === colon) {
-      if (names.at(-1)?.has(lastString)) break;
-      names.at(-1)?.add(lastString);
-    }
-  }
-  const name = JSON.stringify(String(lastString).slice(0, 100));
-  return createFailure("invalid_json", {
+function duplicateMemberFailure(text: string): Error {
+  const path = findDuplicateMember(text);
+  if (path === undefined) return createFailure("invalid_json");
+  const name = JSON.stringify(String(path.at(-1)).slice(0, memberNameLengthMax));
+  return createFailureWithDetail("invalid_json", {
+    in: "body",
+    field: path.map((step) => `/${toPointerStep(String(step))}`).join(""),
+    code: "duplicate",
     message: `An object of the body has more than one member ${name}.`,
   });
 }
+
+/** The maximum length of a member's name in the pointer and the message of a fault; a longer name is cut off. */
+const memberNameLengthMax = 100;
+
+const toPointerStep = (name: string): string =>
+  name.slice(0, memberNameLengthMax).replaceAll("~", "~0").replaceAll("/", "~1");
 
 /**
  * Returns the number of members of all objects of a parsed body. Throws if the body is nested too deeply, has
@@ -177,7 +173,7 @@ function requireSafeMember(
 ): number {
   const isSafeKey = key !== "__proto__" && key !== "constructor";
   if (isSafeKey && !isContainer(value[key])) return 0;
-  const field = `${path}/${key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const field = `${path}/${toPointerStep(key)}`;
   if (!isSafeKey)
     throw createFailureWithDetail("unknown_field", {
       in: "body",

@@ -1,6 +1,7 @@
 /**
  * Finds the place at which a body stops being JSON, and says what is expected there. A message never contains
- * a part of the body, because the body may hold personal data.
+ * a part of the body, because the body may hold personal data. Also finds a member whose name occurs twice in
+ * an object of valid JSON.
  */
 import { printParseErrorCode, visit } from "jsonc-parser";
 
@@ -86,6 +87,23 @@ function findJsonFault(text: string, depthMax: number): JsonFault | undefined {
   } catch (error) {
     if (!(error instanceof SearchEnd)) throw error;
   }
+  return found;
+}
+
+/** Returns the path of the first member of valid JSON whose object has an earlier member of the same name. */
+export function findDuplicateMember(text: string): readonly (string | number)[] | undefined {
+  // The names that were read so far in each object that is open.
+  const names: Set<string>[] = [];
+  let found: readonly (string | number)[] | undefined;
+  visit(text, {
+    onObjectBegin: () => void names.push(new Set()),
+    onObjectEnd: () => void names.pop(),
+    // eslint-disable-next-line max-params -- The library's own signature.
+    onObjectProperty: (name, _offset, _length, _line, _character, readPath) => {
+      if (names.at(-1)?.has(name)) found ??= [...readPath(), name];
+      names.at(-1)?.add(name);
+    },
+  });
   return found;
 }
 

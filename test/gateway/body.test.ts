@@ -58,15 +58,24 @@ describe("a body", () => {
   });
 
   it("is refused if an object has two members with one name, whatever their values and spelling", () => {
-    for (const [text, name] of [
-      ['{"a":1,"a":1}', "a"],
-      ['{"x":{"a":{"b":":"},"city":1,"\\u0063ity":2}}', "city"],
-      ['[{"a":1},{"a":1,"b":{"a":2},"b":{}}]', "b"],
-      ['{"":"\\"","":0}', ""],
+    for (const [text, name, path] of [
+      ['{"a":1,"a":1}', "a", "/a"],
+      ['{"x":{"a":{"b":":"},"city":1,"\\u0063ity":2}}', "city", "/x/city"],
+      ['[{"a":1},{"a":1,"b":{"a":2},"b":{}}]', "b", "/1/b"],
+      ['{"":"\\"","":0}', "", "/"],
+      ['{"a/b~":{"c":[0,{"d":1,"d":2}]},"a/b~":1}', "d", "/a~1b~0/c/1/d"],
     ] as const) {
-      const expected = `An object of the body has more than one member "${name}".`;
-      expect(refusal(text)).toBe(expected);
-      expect(refusal(`[${padding},${text}]`)).toBe(expected);
+      const message = `An object of the body has more than one member "${name}".`;
+      expect(refusal(text)).toBe(message);
+      for (const [body, field] of [
+        [text, path],
+        [`[${padding},${text}]`, `/1${path}`],
+      ] as const)
+        expect(() => parse(body)).toThrow(
+          expect.objectContaining({
+            parts: expect.objectContaining({ details: [{ in: "body", field, code: "duplicate", message }] }),
+          }),
+        );
     }
     const same = '[{"a":{"a":[{"a":1},{"a":1}]}},{"a":"{\\"a\\":1,\\"a\\":1}"}]';
     expect(parse(same)).toEqual(JSON.parse(same));
