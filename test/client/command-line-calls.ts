@@ -15,7 +15,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const run = promisify(execFile);
 
 /**
- * Packs the package and installs it into an empty folder. The only dependency comes from the project's own
+ * Packs the package and installs it into an empty folder. The dependencies come from the project's own
  * packages, so that the test needs no registry.
  */
 export async function installCommandLine(folder: string): Promise<string> {
@@ -25,7 +25,9 @@ export async function installCommandLine(folder: string): Promise<string> {
     });
     return join(folder, stdout.trim().split("\n").at(-1) ?? "");
   };
-  const packages = [await pack("./clients/cli"), await pack("./node_modules/commander")];
+  const packages: string[] = [];
+  for (const source of ["./clients/cli", "./node_modules/commander", "./node_modules/leven"])
+    packages.push(await pack(source));
   await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...packages], { cwd: folder });
   return join(folder, "node_modules/.bin/commerce");
 }

@@ -123,9 +123,14 @@ describe("listen", () => {
   });
 
   it("refuses unknown event types", async () => {
-    const { code, stderr } = await run("listen", "--events", "cart.nonsense");
-    expect(code).toBe(1);
-    expect(stderr).toContain("(unknown_event_type)");
+    for (const args of [
+      ["listen", "--events", "cart.nonsense"],
+      ["events", "tail", "--types", "cart.nonsense"],
+    ]) {
+      const { code, stderr } = await run(...args);
+      expect(code).toBe(2);
+      expect(stderr).toContain("(unknown_event_type)");
+    }
   });
 });
 
@@ -160,7 +165,7 @@ describe("trigger", () => {
   it("refuses an API key that --key names, and uses no other credential instead", async () => {
     const { code, stderr } = await run("trigger", "cart.created", "--key", demo.keys["otherMerchant"] ?? "");
     expect([code, stderr]).toEqual([
-      1,
+      2,
       expect.stringMatching(/^--key is an API key, but this command needs /),
     ]);
   });
@@ -249,7 +254,7 @@ describe("the other commands", () => {
   it("refuse a URL without a scheme", async () => {
     const environment = { ...line.environment, COMMERCE_URL: "127.0.0.1:4711" };
     const { code, stderr } = await runCommerce({ ...line, environment }, "whoami");
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^COMMERCE_URL must be a URL such as http:/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^COMMERCE_URL must be a URL such as http:/)]);
   });
 
   it("whoami shows the owner of the credential", async () => {
@@ -266,7 +271,7 @@ describe("the other commands", () => {
   it("doctor ends with 0 if no check failed, and with 1 and a remedy otherwise", async () => {
     const { ok, checks } = read(await run("doctor", "--json")) as {
       ok: boolean;
-      checks: { name: string; status: string }[];
+      checks: { name: string; status: string; message: string }[];
     };
     const statuses = Object.fromEntries(checks.map(({ name, status }) => [name, status]));
     expect({ ok, statuses }).toMatchObject({
@@ -280,8 +285,12 @@ describe("the other commands", () => {
         mode: "ok",
         scopes: "ok",
         merchant_active: "ok",
+        webhook_delivery_healthy: "ok",
       },
     });
+    expect(checks.find(({ name }) => name === "webhook_delivery_healthy")?.message).toMatch(
+      /^Waiting for a retry after a failed attempt: 1 delivery to the webhook endpoint whe_\w+\. The service retries/,
+    );
     expect(checks.filter(({ name }) => name.startsWith("endpoint "))).toHaveLength(1);
     expect((await runCommerce(withToken(), "doctor")).code).toBe(0);
     const lacking = await runCommerce(withKey(demo.keys["webhooksRead"]), "doctor");
@@ -306,7 +315,16 @@ describe("the other commands", () => {
   it.each([
     ["no command", [], "Usage: commerce"],
     ["an unknown command", ["nonsense"], "error: unknown command 'nonsense'"],
-    ["an unknown event", ["trigger", "order.nonsense"], "error: 'order.nonsense' cannot be triggered"],
+    [
+      "an unknown event",
+      ["trigger", "order.complete"],
+      "error: 'order.complete' cannot be triggered. Did you mean order.completed? --list shows",
+    ],
+    [
+      "an event like no other",
+      ["trigger", "nonsense"],
+      "error: 'nonsense' cannot be triggered. --list shows",
+    ],
     ["no event", ["trigger"], "error: missing required argument 'event'"],
     ["a wrong URL", ["listen", "--forward-to", "localhost"], "error: --forward-to must be a URL"],
     ["a wrong time", ["events", "tail", "--since", "yesterday"], "error: 'yesterday' is not a time."],

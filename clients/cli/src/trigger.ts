@@ -1,6 +1,7 @@
 /** The command `trigger`: makes an event happen in test mode, with real objects of the merchant. */
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
+import { closestMatch } from "leven";
 import {
   addSharedOptions,
   CommandFailed,
@@ -45,7 +46,7 @@ async function runTrigger(
     return command.error(
       type === undefined
         ? "error: missing required argument 'event'; --list shows the event types"
-        : `error: '${type}' cannot be triggered; --list shows the event types that can`,
+        : `error: '${type}' cannot be triggered.${suggestEventType(type)} --list shows the event types that can.`,
       { exitCode: 2 },
     );
   const target = requireTarget(options, staffKinds);
@@ -56,6 +57,14 @@ async function runTrigger(
   print(
     `Trigger succeeded: ${type} [${id}] about ${subject.type} ${subject.id}, version ${subject.version}.`,
   );
+}
+
+/** The largest number of typos for which `trigger` suggests an event type. */
+const typosMax = 4;
+
+function suggestEventType(type: string): string {
+  const nearest = closestMatch(type.toLowerCase(), [...recipes.keys()], { maxDistance: typosMax });
+  return nearest === undefined ? "" : ` Did you mean ${nearest}?`;
 }
 
 interface Connection<Node> {
