@@ -11,6 +11,7 @@ import {
   type FailureDetail,
 } from "./failure.ts";
 import { suggestCountryCode } from "./country-names.ts";
+import { findNearestText } from "./nearest.ts";
 import { isTextWithoutForbiddenCharacters, isCountryCode } from "./text.ts";
 import { isCurrencyCode } from "./money.ts";
 
@@ -158,19 +159,42 @@ export function findDuplicateFaults(
   );
 }
 
+/** A message lists all allowed values if none is similar to the given value and there are at most this many. */
+const listedValuesMax = 10;
+
 /**
- * Checks that a value is one of the allowed values. `noun` names the kind of value in the message, for
- * example `event type`.
+ * Creates the fault of a value that is none of the allowed values. The message names the value and the most
+ * similar allowed values. `noun` names the kind of value, for example `event type`.
  */
-export function findDisallowedValueFaults(
+export function createDisallowedValueFault(
   field: string,
   value: string,
-  { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },
-): InputFaults {
-  return allowed.includes(value)
-    ? []
-    : [{ ...createRequestBodyFault(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
+  { allowed, noun, code = "not_allowed" }: AllowedValues,
+): FailureDetail {
+  const nearest = findNearestText(value, allowed);
+  const hint =
+    nearest.length > 0
+      ? `; the nearest is ${nearest.join(", ")}`
+      : allowed.length <= listedValuesMax
+        ? `; allowed: ${allowed.join(", ")}`
+        : '; "allowed" lists the allowed ones';
+  const given = JSON.stringify(value.slice(0, shownValueLengthMax));
+  return { ...createRequestBodyFault(field, code, `${given} is not an allowed ${noun}${hint}.`), allowed };
 }
+
+/** The largest number of characters of a wrong value that a message shows. */
+const shownValueLengthMax = 100;
+
+export interface AllowedValues {
+  readonly allowed: readonly string[];
+  readonly noun: string;
+  /** The code of the fault; `not_allowed` by default. */
+  readonly code?: string;
+}
+
+/** Checks that a value is one of the allowed values. */
+export const findDisallowedValueFaults = (field: string, value: string, values: AllowedValues): InputFaults =>
+  values.allowed.includes(value) ? [] : [createDisallowedValueFault(field, value, values)];
 
 export function findCountryFaults(field: string, country: string): InputFaults {
   return isCountryCode(country)

@@ -39,14 +39,31 @@ it("an endpoint is created with filters and an order, which an update replaces a
 });
 
 it.each([
-  [filter("order.update", "status"), "/fieldFilters/0/eventType", "unknown", "order.updated"],
-  [filter("order.*", "status"), "/fieldFilters/0/eventType", "unknown", "order.updated"],
-  [filter("order.updated", "status", "payStatus"), "/fieldFilters/0/fields/1", "unknown", "paymentStatus"],
-  [filter("order.updated", "id"), "/fieldFilters/0/fields/0", "unknown", "status"],
-])("the filters %j are refused with the allowed names", async (options, field, code, allowed) => {
+  [
+    filter("order.update", "status"),
+    ["/fieldFilters/0/eventType", "order.updated"],
+    '"order.update" is not an allowed event type; the nearest is order.updated.',
+  ],
+  [
+    filter("order.*", "status"),
+    ["/fieldFilters/0/eventType", "order.updated"],
+    '"order.*" is not an allowed event type; the nearest is order.',
+  ],
+  [
+    filter("order.updated", "status", "paymentStat"),
+    ["/fieldFilters/0/fields/1", "paymentStatus"],
+    '"paymentStat" is not an allowed field of the object of order.updated; the nearest is paymentStatus.',
+  ],
+  [
+    filter("order.updated", "id"),
+    ["/fieldFilters/0/fields/0", "status"],
+    '"id" is not an allowed field of the object of order.updated; "allowed" lists the allowed ones.',
+  ],
+])("the filters %j are refused with the allowed names", async (options, [field, allowed], message) => {
   const expected = {
     code: "invalid_field",
-    details: [{ field, code, allowed: expect.arrayContaining([allowed]) as unknown }],
+    message: expect.stringContaining(message) as unknown,
+    details: [{ field, code: "unknown", allowed: expect.arrayContaining([allowed]) as unknown }],
   };
   expect((await create(options)).error).toMatchObject(expected);
   const { id } = (await create({})).data.endpoint;

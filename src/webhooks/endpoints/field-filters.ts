@@ -4,7 +4,12 @@
  * lists the fields that have changed.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createRequestBodyFault, findDuplicateFaults, findListLengthFaults } from "#foundation/faults.ts";
+import {
+  createDisallowedValueFault,
+  findDisallowedValueFaults,
+  findDuplicateFaults,
+  findListLengthFaults,
+} from "#foundation/faults.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import { eventTypeNames, listEventObjectFields } from "#webhooks/event-catalogue.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -33,21 +38,23 @@ export function findEventFieldFilterFaults(
 }
 
 function findFilterFaults({ eventType, fields }: EventFieldFilter, path: string): FailureDetail[] {
-  if (!isEventType(eventType)) {
-    const message = `"${path.slice(1)}/eventType" must be a name of the event catalogue.`;
+  if (!isEventType(eventType))
     return [
-      { ...createRequestBodyFault(`${path}/eventType`, "unknown", message), allowed: [...eventTypeNames] },
+      createDisallowedValueFault(`${path}/eventType`, eventType, {
+        allowed: eventTypeNames,
+        noun: "event type",
+        code: "unknown",
+      }),
     ];
-  }
-  const allowed = listEventObjectFields(eventType);
+  const values = {
+    allowed: listEventObjectFields(eventType),
+    noun: `field of the object of ${eventType}`,
+    code: "unknown",
+  };
   return [
     ...findListLengthFaults(`${path}/fields`, fields, { min: 1, max: filteredFieldsMax }),
     ...findDuplicateFaults(fields, (index) => `${path}/fields/${index}`),
-    ...fields.flatMap((field, index) => {
-      if (allowed.includes(field)) return [];
-      const message = `"${path.slice(1)}/fields/${index}" must be a field of the object of ${eventType}.`;
-      return [{ ...createRequestBodyFault(`${path}/fields/${index}`, "unknown", message), allowed }];
-    }),
+    ...fields.flatMap((field, index) => findDisallowedValueFaults(`${path}/fields/${index}`, field, values)),
   ];
 }
 
