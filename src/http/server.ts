@@ -117,7 +117,9 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     try {
       if (request.bodyBytesMax !== null && bytes.length > request.bodyBytesMax)
         throw createBodySizeFailure(request.bodyBytesMax);
-      done(null, parseJsonBody(bytes as Buffer));
+      // A REST operation refuses a missing body itself, so that the error names the required fields.
+      const isLeftToOperation = bytes.length === 0 && request.routeOptions.config.operationId !== undefined;
+      done(null, isLeftToOperation ? undefined : parseJsonBody(bytes as Buffer));
     } catch (error) {
       done(error as Error, undefined);
     }

@@ -139,7 +139,7 @@ function describeFormRefusals(
 
     it.each([
       ["no body", undefined, "missing_body", ""],
-      ["an empty body", "", "missing_body", null],
+      ["an empty body", "", "missing_body", ""],
       ["broken JSON", "{", "invalid_json", null],
       ["a body that is a list", "[]", "invalid_field", ""],
       ["null", "null", "invalid_field", ""],
@@ -150,6 +150,10 @@ function describeFormRefusals(
       const cartId = await cart();
       const answer = await withoutTrace(world(), () => callCart(world(), operation, { cartId, body: sent }));
       expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status: 400, code });
+      if (code === "missing_body")
+        expect(answer.body.error.message).toMatch(
+          /^The request must have a JSON body with the field "(?:expectedVersion|code|address)"\.$/,
+        );
       if (field !== null)
         expect(answer.body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
     });

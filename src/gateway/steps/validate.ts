@@ -36,9 +36,12 @@ export const validateRequest: RestRequestStep = {
     const pathNames = operation.parameters
       .filter((parameter) => parameter.in === "path")
       .map(({ name }) => name);
+    const missingBodyMessage = describeMissingBody(operation);
     return (call) => {
       for (const name of pathNames) call.variables[name] = pathValue(call, name, operation);
       readQuery(call);
+      if (checkBody !== undefined && call.request.body === undefined)
+        throw createFailureWithDetail("missing_body", bodyDetail("required", missingBodyMessage));
       readBody(call, checkBody);
     };
   },
@@ -110,14 +113,18 @@ function readBody(call: RestRequestState, check: ((body: unknown) => Fault[]) | 
       });
     return;
   }
-  if (body === undefined)
-    throw createFailure("missing_body", {
-      details: [bodyDetail("required", "The request must have a JSON body.")],
-    });
   const faults = check(body);
   if (faults.length > 0)
     throw combineFaults(explainVersionFaults(faults, raw.headers["if-match"] !== undefined));
   call.variables["body"] = body;
+}
+
+/** Describes the body that a request lacks, by the required fields of the operation's body. */
+function describeMissingBody({ body }: RestOperation): string {
+  const required = (body?.schema.required ?? []).map((name) => `"${name}"`);
+  const noun = required.length === 1 ? "field" : "fields";
+  const fields = required.length === 0 ? "" : ` with the ${noun} ${required.join(" and ")}`;
+  return `The request must have a JSON body${fields}.`;
 }
 
 const bodyDetail = (code: string, message: string): FailureDetail => ({
