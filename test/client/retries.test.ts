@@ -65,7 +65,9 @@ describe("the client repeats", () => {
   });
 
   it("and finally reports that no answer came, and why", async () => {
-    const asked = clientOf([gone], { attemptsMax: 2 });
+    const refused = (): Error =>
+      new TypeError("fetch failed", { cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) });
+    const asked = clientOf([refused], { attemptsMax: 2 });
     const error = await change(asked).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CommerceApiError);
     expect(error).toMatchObject({
@@ -73,8 +75,12 @@ describe("the client repeats", () => {
       status: 0,
       retryable: true,
       requestId: null,
+      message:
+        "PUT https://shop.test/api/v1/open/storefront/carts/cart_1/promotion got no answer: fetch failed " +
+        "(ECONNREFUSED).",
       cause: { message: "fetch failed" },
     });
+    expect(String(error)).not.toContain("cpk_test");
   });
 });
 

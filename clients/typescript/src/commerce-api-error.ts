@@ -80,15 +80,25 @@ export function toCommerceApiError(
   });
 }
 
-export function createNoAnswerError(cause: unknown, idempotencyKey: string | null): CommerceApiError {
+/** Creates the error of a request without an answer. The message has the URL without its query. */
+export function createNoAnswerError({ method, url, headers }: Request, cause: unknown): CommerceApiError {
+  const { origin, pathname } = new URL(url);
   return new CommerceApiError({
     code: "no_answer",
-    message: "The request got no answer.",
+    message: `${method} ${origin}${pathname} got no answer: ${reasonOf(cause)}`,
     status: 0,
     retryable: true,
-    idempotencyKey,
+    idempotencyKey: headers.get("idempotency-key"),
     cause,
   });
+}
+
+/** Returns the reason for a failed `fetch`. In Node, the cause of the error is the error of the system. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "the request failed.";
+  const { cause } = error;
+  const detail = cause instanceof Error ? ` (${"code" in cause ? String(cause.code) : cause.message})` : "";
+  return `${error.message.replace(/\.$/, "")}${detail}.`;
 }
 
 /** True if a status without the service's error body means a temporary failure. */

@@ -51,8 +51,7 @@ export function retryingFetch(
       const outcome = await attemptOnce(send, { request, timeoutMs: Math.min(timeoutMs, leftMs) });
       const waitMs = attempt < attemptsMax ? waitBefore(outcome, attempt, options) : undefined;
       if (waitMs !== undefined && performance.now() + waitMs < deadline) await wait(waitMs, request.signal);
-      else if ("cause" in outcome)
-        throw createNoAnswerError(outcome.cause, request.headers.get("idempotency-key"));
+      else if ("cause" in outcome) throw createNoAnswerError(request, outcome.cause);
       // A response with status 204 or 304 must not be constructed with a body, not even an empty one.
       else return new Response(outcome.text === "" ? null : outcome.text, outcome);
     }
