@@ -38,6 +38,15 @@ it("the client's types equal the current output of the generator", () => {
   ]);
 });
 
+it("the README explains every environment variable that its programs read", () => {
+  const text = readFileSync(join(source, "../README.md"), "utf8");
+  const read = [...text.matchAll(/const \{ ([^}]+) \} = process\.env;/g)].flatMap(([, names = ""]) =>
+    names.split(",").map((name) => name.replace(/=.*/, "").trim()),
+  );
+  expect(read).toContain("CART");
+  expect(read.filter((name) => !new RegExp(`^\\| .*\`${name}\`.* \\|`, "m").test(text))).toEqual([]);
+});
+
 /** The compiler must accept the types of events in each branch, and refuse the marked line. */
 const narrowing = `
 import type { CommerceEvent } from "@commerce-gateway/client/webhooks";
