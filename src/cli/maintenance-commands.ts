@@ -22,6 +22,7 @@ import type { Database } from "#database/connect.ts";
 import { requireMigratedDatabase } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
+import { countWithNoun } from "#foundation/text.ts";
 import { getCommandSession } from "./command-session.ts";
 import { printErrorLine, printCommandResult } from "./output.ts";
 import {
@@ -134,7 +135,7 @@ function printRewrapResult(
   printBroken(results);
   if (left > 0)
     printErrorLine(
-      `${left} rows were written with another key meanwhile: ` +
+      `${countWithNoun(left, "row was", "rows were")} written with another key meanwhile: ` +
         `restart every process with ${key} first, then run this again.`,
     );
   if (left > 0) getCommandSession().setExitCode(1);
@@ -149,7 +150,8 @@ function printBroken(
 ): void {
   for (const { table, broken } of results) {
     if (broken.length === 0) continue;
-    printErrorLine(`${table}: ${broken.length} values cannot be decrypted, for example:\n${broken[0]}`);
+    const count = countWithNoun(broken.length, "value");
+    printErrorLine(`${table}: ${count} cannot be decrypted, for example:\n${broken[0]}`);
     getCommandSession().setExitCode(1);
   }
 }

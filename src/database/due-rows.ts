@@ -2,6 +2,8 @@
  * Finds and handles due rows in batches. A row whose handling fails is skipped until the next run, and its
  * error is reported at the end of the run.
  */
+import { countWithNoun } from "#foundation/text.ts";
+
 export interface DueRowsTask<Row extends DueRow> {
   /**
    * Finds up to `rowsMax` due rows that follow the given row, or the first due rows if no row is given.
@@ -45,7 +47,11 @@ export async function processDueRows<Row extends DueRow>({
       if (failures.length < reportedMax) failures.push(new Error(`${row.id} was skipped.`, { cause: error }));
     }
   }
-  if (failed > 0) throw new AggregateError(failures, `${failed} rows failed, ${handled} rows were handled.`);
+  if (failed > 0)
+    throw new AggregateError(
+      failures,
+      `${countWithNoun(failed, "row")} failed, ${countWithNoun(handled, "row was", "rows were")} handled.`,
+    );
   return handled;
 }
 

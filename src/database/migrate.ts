@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { countWithNoun } from "#foundation/text.ts";
 import type { OpenedDatabase } from "./connect.ts";
 
 export interface DatabaseMigration {
@@ -92,7 +93,7 @@ export async function requireMigratedDatabase(
   });
   const [first, ...others] = migrations.filter(({ name }) => !applied.has(name));
   if (first === undefined) return;
-  const more = others.length === 0 ? "is" : `and ${others.length} later migrations are`;
+  const more = others.length === 0 ? "is" : `and ${countWithNoun(others.length, "later migration")} are`;
   throw new Error(
     `Migration ${first.name} ${more} not applied to the database. Run the command \`migrate\`, or check ` +
       "that DATABASE_URL and DATA_DIR name the right database.",

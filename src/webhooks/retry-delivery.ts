@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
-import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import { countWithNoun, isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { heldAtSql } from "./delivery-order.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-delivery.ts";
@@ -67,7 +67,9 @@ export async function retryDelivery(
 
 const notWaitingFailure = (delivery: WaitingDelivery): Failure =>
   conflictFailure(delivery, {
-    message: `The delivery has changed: its status is ${delivery.status}, after ${delivery.attemptCount} attempts.`,
+    message:
+      `The delivery has changed: its status is ${delivery.status}, after ` +
+      `${countWithNoun(delivery.attemptCount, "attempt")}.`,
     reason: null,
   });
 

@@ -304,7 +304,7 @@ it("the command line rewraps all with the first encryption key, and names unread
   expect(stderr).toMatch(
     /^webhook_secret\.sealed of whs_\w+ was encrypted with the key next, which is not in ENCRYPTION_KEYS\.$/m,
   );
-  expect(stderr).toContain("webhook_secret: 1 values cannot be decrypted, for example:\n");
+  expect(stderr).toContain("webhook_secret: 1 value cannot be decrypted, for example:\n");
   const refused = await runCommand(["serve"], environment);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toMatch(/^ENCRYPTION_KEYS lacks the key next, .+ run `keys rewrap`\.\n$/);

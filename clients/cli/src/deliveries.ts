@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import {
   addSharedOptions,
   CommandFailed,
+  countOf,
   guarded,
   parseTime,
   print,
@@ -104,8 +105,9 @@ async function runReplay(options: ReplayCommandOptions, command: Command): Promi
     ({ hasMore, endCursor: after } = page);
   }
   if (options.json === true) return printJson({ replayed, skipped });
-  print(`${replayed} deliveries are sent again.`);
-  for (const [reason, count] of Object.entries(skipped)) print(`${count} were skipped: ${reason}.`);
+  print(`${countOf(replayed, "delivery is", "deliveries are")} sent again.`);
+  for (const [reason, count] of Object.entries(skipped))
+    print(`${countOf(count, "delivery was", "deliveries were")} skipped: ${reason}.`);
 }
 
 interface InstallationsAnswer {

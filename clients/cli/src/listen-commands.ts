@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import {
   addSharedOptions,
   allKinds,
+  countOf,
   createStopSignal,
   guarded,
   parseTime,
@@ -76,7 +77,9 @@ async function runListen(options: ListenCommandOptions, command: Command): Promi
     if (tally.forwarded === max) break;
   }
   if (json !== true)
-    print(`Stopped. ${tally.forwarded} events, ${tally.failed} of them not accepted by the receiver.`);
+    print(
+      `Stopped. ${countOf(tally.forwarded, "event")}, ${tally.failed} of them not accepted by the receiver.`,
+    );
 }
 
 interface Forwarding {

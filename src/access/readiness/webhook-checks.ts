@@ -2,7 +2,7 @@
  * The readiness checks of webhook endpoints: whether the installation has one, whether deliveries succeed,
  * and how old the signing secrets are.
  */
-import { formatCount } from "#foundation/text.ts";
+import { countWithNoun } from "#foundation/text.ts";
 import {
   type InstallationReadinessCheckResult,
   createPassedReadinessCheckResult,
@@ -115,7 +115,7 @@ function assessRetryingDeliveries(
 
 const formatRetrying = (count: number): string =>
   count < retryingDeliveriesMax
-    ? formatCount(count, "delivery", "deliveries")
+    ? countWithNoun(count, "delivery", "deliveries")
     : `${retryingDeliveriesMax} or more deliveries`;
 
 /**

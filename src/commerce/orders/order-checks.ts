@@ -17,6 +17,7 @@ import {
   type FailureConflictDetail,
 } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
+import { countWithNoun } from "#foundation/text.ts";
 import type { OrderLineIdAndQuantity, OrderAggregate } from "./order-aggregate.ts";
 
 const linesMax = 200;
@@ -99,7 +100,7 @@ export function requireSelectableOrderLineUnits<Reason extends { readonly code: 
       createRequestBodyFault(
         `/lines/${index}/quantity`,
         "too_large",
-        `At most ${quantity} units of this line can be selected.`,
+        `At most ${countWithNoun(quantity, "unit")} of this line can be selected.`,
       ),
     ),
     conflict: toOrderConflictDetail(order, {

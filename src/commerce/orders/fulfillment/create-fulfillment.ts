@@ -192,7 +192,9 @@ function requireOpen(
       createRequestBodyFault(
         `/lines/${index}/quantity`,
         "too_large",
-        `At most ${quantity} units of this line need a fulfillment.`,
+        quantity === 1
+          ? "Only 1 unit of this line needs a fulfillment."
+          : `At most ${quantity} units of this line need a fulfillment.`,
       ),
     ),
     conflict: toOrderConflictDetail(order, {

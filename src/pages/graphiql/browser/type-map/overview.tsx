@@ -19,6 +19,8 @@ interface Tie {
   readonly count: number;
 }
 
+const typesOf = (count: number): string => (count === 1 ? "1 type" : `${count} types`);
+
 const size = { width: 880, height: 560, box: 148, boxHeight: 52 } as const;
 
 export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element {
@@ -27,7 +29,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
   return (
     <>
       <p class="soft">
-        {map.size} types. Choose an area, or start with a root type:{" "}
+        {typesOf(map.size)}. Choose an area, or start with a root type:{" "}
         <a href={getTypeMapTypeUrl("Query")}>Query</a>, <a href={getTypeMapTypeUrl("Mutation")}>Mutation</a>
         {map.has("Subscription") ? (
           <>
@@ -43,7 +45,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
           <li key={name}>
             <a href={getTypeMapAreaUrl(name)}>{name}</a>{" "}
             <span class="soft">
-              {count} types; {name === nameOfSharedArea ? "used by all areas" : neighboursOf(name, ties)}
+              {typesOf(count)}; {name === nameOfSharedArea ? "used by all areas" : neighboursOf(name, ties)}
             </span>
           </li>
         ))}
@@ -92,7 +94,7 @@ function Picture({
             {name}
           </text>
           <text class="box-note" x={x} y={y + 15} text-anchor="middle">
-            {count} types
+            {typesOf(count)}
           </text>
         </a>
       ))}
