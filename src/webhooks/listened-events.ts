@@ -1,7 +1,7 @@
 /**
  * The events that `commerce listen` forwards to a receiver on a developer's machine: signed requests as a
  * webhook endpoint of the installation would receive them. The service stores nothing for a listener: its
- * cursor says which events it has received, and its secret is derived from the encryption keys.
+ * cursor is a position in the event feed, and its secret is derived from the encryption keys.
  */
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
@@ -12,36 +12,39 @@ import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { createWebhookHeaders } from "./dispatch/deliver.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
-/**
- * Milliseconds for which a cursor lists each received event. Events are read in the order of their ids, and
- * an id begins with the time of the change. A transaction that commits late therefore inserts an event before
- * events that the listener has already received. The listener recognizes it as new because its id is not in
- * the cursor. Two minutes are longer than any transaction takes.
- */
-const lateCommitMs = 120_000;
-/**
- * The largest number of received events that a cursor lists. If there are more, the lower limit of the cursor
- * moves up to the oldest events that still fit.
- */
-const receivedMax = 10_000;
 export const listenedEventsMax = 50;
 
 export const listenCursor = z.object({
-  /**
-   * The lower limit of the cursor: all events with a lower id were either received, or occurred before the
-   * listener began.
-   */
-  floor: z.string().max(64),
-  /** Ids of those received events whose ids are not lower than `floor`. */
-  received: z.array(z.string().max(64)).max(receivedMax + listenedEventsMax),
+  /** The position in the event feed up to which the listener has received the events. */
+  position: z.int().min(0),
 });
 export type EventListenCursor = z.infer<typeof listenCursor>;
 
-/** Returns the cursor of a listener that receives the events from `since` on. */
-export const createEventListenCursor = (since: Date): EventListenCursor => ({
-  floor: getLowestIdAtTime("event", since.getTime()),
-  received: [],
-});
+export interface EventListenStart {
+  readonly merchantId: string;
+  /** The time of the first event; null for the events that are added from now on. */
+  readonly since: Date | null;
+}
+
+/** Returns the cursor of a new listener. */
+export async function createEventListenCursor(
+  reader: DatabaseReader,
+  { merchantId, since }: EventListenStart,
+): Promise<EventListenCursor> {
+  const first =
+    since === null
+      ? sql`null`
+      : sql`(select min(e.position) - 1 from event e where e.merchant_id = ${merchantId}
+          and e.position is not null and e.id >= ${getLowestIdAtTime("event", since.getTime())})`;
+  const { rows } = await sql<EventListenCursor>`
+    select coalesce(${first}, last_position) as position from event_feed`.execute(reader);
+  return requireFeedRow(rows[0]);
+}
+
+function requireFeedRow<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw new Error("The table event_feed has no row.");
+  return row;
+}
 
 export interface EventListenFilter {
   readonly installationId: string;
@@ -56,44 +59,52 @@ export interface ListenedEvent {
   readonly body: string;
 }
 
+export interface ListenedEventPage {
+  readonly events: readonly ListenedEvent[];
+  /** The cursor after the events of the page. */
+  readonly cursor: EventListenCursor;
+  /** True if there are events that have no position yet, so that a later page may have them. */
+  readonly hasWaitingEvents: boolean;
+}
+
+type Row = Pick<ListenedEvent, "type" | "occurredAt" | "body"> & {
+  /** Null if there is no further event for the listener. */
+  readonly id: string | null;
+  readonly position: number;
+  readonly lastPosition: number;
+  readonly hasWaitingEvents: boolean;
+};
+
 /**
- * Reads the next events for a listener, oldest first. A listener receives the same events that an endpoint of
- * the installation with the same event types would receive.
+ * Reads the next events for a listener, in the order of the event feed. A listener receives the same events
+ * that an endpoint of the installation with the same event types would receive. An event gets its position
+ * after its transaction has committed, so the listener misses no event of a transaction that commits late.
  */
 export async function findListenedEvents(
   reader: DatabaseReader,
   { installationId, eventTypes }: EventListenFilter,
-  { floor, received }: EventListenCursor,
-): Promise<ListenedEvent[]> {
+  { position }: EventListenCursor,
+): Promise<ListenedEventPage> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
-  const { rows } = await sql<ListenedEvent>`
-    select e.id, e.type, e.occurred_at, e.snapshot as body from event e
-    join installation i on i.id = ${installationId} and i.status = 'active' and i.merchant_id = e.merchant_id
-      and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
-    where e.id >= ${floor} and e.id <> all(${received}::text[])
-      and (e.installation_id is null or e.installation_id = i.id)
-      and (${eventTypes.includes("*")} or e.type = any(${eventTypes}::text[])
-      or split_part(e.type, '.', 1) = any(${groups}::text[]))
-    order by e.id limit ${listenedEventsMax}`.execute(reader);
-  return rows;
-}
-
-/** Returns the cursor after the given events were received. */
-export function advanceEventListenCursor(
-  cursor: EventListenCursor,
-  events: readonly ListenedEvent[],
-  now: Date,
-): EventListenCursor {
-  const received = [...cursor.received, ...events.map(({ id }) => id)].toSorted();
-  const settled = getLowestIdAtTime("event", now.getTime() - lateCommitMs);
-  // After a full page, older events may remain that the listener has not received yet.
-  const last = events.length < listenedEventsMax ? settled : (events.at(-1)?.id ?? settled);
-  const full = received.at(-receivedMax) ?? cursor.floor;
-  const reached = last < settled ? last : settled;
-  const floor = [cursor.floor, reached, received.length > receivedMax ? full : cursor.floor]
-    .toSorted()
-    .at(-1);
-  return { floor: floor ?? cursor.floor, received: received.filter((id) => id >= (floor ?? "")) };
+  const { rows } = await sql<Row>`
+    select f.last_position, exists (select from event where position is null) as has_waiting_events, e.* from event_feed f left join (
+      select e.id, e.type, e.occurred_at, e.snapshot as body, e.position from event e
+      join installation i on i.id = ${installationId} and i.status = 'active' and i.merchant_id = e.merchant_id
+        and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
+      where e.position > ${position}::bigint and (e.installation_id is null or e.installation_id = i.id)
+        and (${eventTypes.includes("*")} or e.type = any(${eventTypes}::text[])
+        or split_part(e.type, '.', 1) = any(${groups}::text[]))
+      order by e.position limit ${listenedEventsMax}
+    ) e on true order by e.position`.execute(reader);
+  const { lastPosition, hasWaitingEvents } = requireFeedRow(rows[0]);
+  const last = rows.length < listenedEventsMax ? lastPosition : (rows.at(-1)?.position ?? lastPosition);
+  return {
+    events: rows.flatMap(({ id, type, occurredAt, body }) =>
+      id === null ? [] : [{ id, type, occurredAt, body }],
+    ),
+    cursor: { position: last },
+    hasWaitingEvents,
+  };
 }
 
 /** Identifies the credential of a listener and its installation. */

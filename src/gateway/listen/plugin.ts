@@ -27,11 +27,11 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
 import { requireValidEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
 import {
-  advanceEventListenCursor,
   createEventListenCursor,
   createEventListenSecret,
   findListenedEvents,
   listenCursor,
+  type ListenedEventPage,
   type ListenedEventRequest,
   signListenedEvent,
 } from "#webhooks/listened-events.ts";
@@ -47,13 +47,13 @@ export interface EventListenPluginOptions {
 }
 
 const path = "/listen";
-/**
- * The maximum size of the request body. It is larger than for other routes, because the body contains a
- * cursor, and a cursor lists all events of two minutes.
- */
-const bodyBytesMax = 1024 * 1024;
 const pollMs = 400;
 const waitSecondsMax = 20;
+/**
+ * The largest number of milliseconds by which a request waits longer for events that have occurred and have
+ * no position in the event feed yet. A process that does background work gives the position within a second.
+ */
+const positionMsMax = 5_000;
 /**
  * The largest number of requests that wait for events at the same time. Each waiting request reads the
  * database every 400 ms.
@@ -82,7 +82,7 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
     stopping.abort();
     done();
   });
-  server.post(path, { bodyLimit: bodyBytesMax }, async (request, reply) => {
+  server.post(path, async (request, reply) => {
     const viewer = await identifyListener(request, reply, options);
     const input = parseListenBody(request.body);
     const installation = await findInstallationForEventListening(db, {
@@ -188,18 +188,20 @@ interface Waiting {
  * ends or the process stops.
  */
 async function waitForEvents(
-  { services: { db, clock } }: Pick<EventListenPluginOptions, "services">,
+  { services: { db } }: Pick<EventListenPluginOptions, "services">,
   { input, installation, signal }: Waiting,
-) {
-  const { eventTypes, cursor, since, waitSeconds } = input;
-  const start =
-    cursor ?? createEventListenCursor(since === null || since === undefined ? clock.now() : new Date(since));
+): Promise<ListenedEventPage> {
+  const { eventTypes, since, waitSeconds } = input;
+  const { id: installationId, merchantId } = installation;
+  let cursor =
+    input.cursor ??
+    (await createEventListenCursor(db, { merchantId, since: since ? new Date(since) : null }));
   const endsAt = performance.now() + waitSeconds * 1000;
   for (;;) {
-    const now = clock.now();
-    const events = await findListenedEvents(db, { installationId: installation.id, eventTypes }, start);
-    if (events.length > 0 || signal.aborted || performance.now() >= endsAt)
-      return { events, cursor: advanceEventListenCursor(start, events, now) };
+    const page = await findListenedEvents(db, { installationId, eventTypes }, cursor);
+    const extraMs = page.hasWaitingEvents ? positionMsMax : 0;
+    if (page.events.length > 0 || signal.aborted || performance.now() >= endsAt + extraMs) return page;
+    ({ cursor } = page);
     await wait(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
