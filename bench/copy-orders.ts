@@ -39,8 +39,8 @@ const promotions = `case when abs(hashtext(t.id)::bigint) % 4 > 0 then t.promoti
   from (select array_agg(id order by id) as ids from promotion where merchant_id = $2) as p) end`;
 
 /**
- * The tables that lists and reports of many orders read. The lines of carts and parcels, timelines, policies
- * and encrypted data are not copied.
+ * The tables that lists and reports of many orders read. The lines of carts, timelines and encrypted data are
+ * not copied.
  */
 export const copiedTables: Readonly<Record<string, CopiedTable>> = {
   cart: {
@@ -64,8 +64,14 @@ export const copiedTables: Readonly<Record<string, CopiedTable>> = {
     where: ofMerchant,
   },
   order_line: { ids: ["id", "order_id"] },
+  // The service computes an order's eligibility for cancellations and returns from its policies and parcels.
+  policy_snapshot: { ids: ["id", "order_id"] },
   payment: { ids: ["id", "session_id", "order_id"] },
   fulfillment: { ids: ["id", "order_id", "return_id"] },
+  fulfillment_line: {
+    ids: ["fulfillment_id", "order_line_id"],
+    where: "exists (select from fulfillment f where f.id = t.fulfillment_id and f.merchant_id = $2)",
+  },
   refund: { ids: ["id", "payment_id", "order_id", "return_id"] },
   order_return: { ids: ["id", "order_id"] },
   return_line: {

@@ -2,10 +2,16 @@
  * Every example of GraphiQL's picker runs on the demo data with the tokens of its group. Frequent examples
  * run a known number of statements.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sql } from "kysely";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { addListRows } from "#bench/list-rows.ts";
+import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
+import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { exampleQueries } from "#pages/graphiql/example-queries.ts";
 import { cartWorkflowExample, orderWorkflowExample } from "#pages/graphiql/workflow-examples.ts";
 import { exampleGroups } from "#pages/graphiql/examples.ts";
+import { databaseUrl } from "#test/support/postgres.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 /** The numbers of statements, without the statement that verifies the token. */
@@ -39,6 +45,41 @@ describe.each(["pglite", "postgres"] as const)("GraphiQL's example queries on %s
       expect(statements.length, statements.join("\n\n")).toBe(statementsOf[title]);
     }
   });
+
+  it.runIf(engine === "postgres")(
+    "lists of carts and orders work with generated and copied rows",
+    async () => {
+      const { db } = world.database;
+      const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+      const { id: merchantId } = world.demo.merchants.first;
+      await seedBulkOrders(db, { merchantId, count: 40, now: world.clock.now(), keyring });
+      const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db);
+      const client = new Client({
+        connectionString: databaseUrl(inject("postgresUrl"), rows[0]?.name ?? ""),
+      });
+      await client.connect();
+      try {
+        await addListRows(client, 150);
+      } finally {
+        await client.end();
+      }
+      for (const { title, query } of exampleQueries.filter(({ title: name }) =>
+        /^(?:Carts|Orders)$/.test(name),
+      ))
+        for (const page of ["first: 30", "last: 30"]) {
+          const { status, body } = await world.graphql(query.replace(/(?:first|last): 20/, page), {
+            token: "admin",
+          });
+          expect({ title, page, status, errors: body.errors }).toEqual({
+            title,
+            page,
+            status: 200,
+            errors: undefined,
+          });
+          expect(body.data[title.toLowerCase()].edges).toHaveLength(30);
+        }
+    },
+  );
 
   const cases = exampleGroups.flatMap(({ title: group, roles, examples }) =>
     // The workflow examples need variables of earlier steps: the test below runs them.
