@@ -180,6 +180,7 @@ it.each(views)("the console has no accessibility faults: $name", async ({ name, 
   await button(page, "Register an endpoint").click();
   await page.getByLabel("All events").uncheck();
   await page.locator("summary", { hasText: /^Cart / }).click();
+  await button(page, "Add a filter").click();
   await button(page, "Register").click();
   await page.getByRole("alert").waitFor();
   await settle("register");

@@ -124,9 +124,26 @@ it("the console edits, rotates the secret of, disables, enables and deletes an e
   await page.getByLabel("All events").uncheck();
   await page.locator("summary", { hasText: /^Order / }).click();
   await page.getByLabel("All of order", { exact: true }).check();
+  await page.getByLabel("Order of the deliveries").selectOption("SUBJECT");
+  await button(page, "Add a filter").click();
+  await page.getByLabel("Event", { exact: true }).selectOption("order.updated");
+  const fields = page.getByLabel("Fields, separated by commas");
+  await fields.fill("status, paymentStat");
+  await button(page, "Save").click();
+  await page.getByText("the nearest is paymentStatus.").waitFor();
+  await picture(page, "field-filters");
+  await fields.fill("status, paymentStatus");
   await button(page, "Save").click();
   await page.getByText("The warehouse").waitFor();
   await page.locator("dd", { hasText: "order.*" }).waitFor();
+  await page.getByText("only if one of these fields has changed: status, paymentStatus").waitFor();
+  await page.getByText("Deliveries about the same object are sent one after the other").waitFor();
+
+  await button(page, "Change").click();
+  expect(await fields.inputValue()).toBe("status, paymentStatus");
+  await button(page, "Remove the filter for order.updated").click();
+  await button(page, "Save").click();
+  await expect.poll(() => page.getByText("only if one of these fields").count()).toBe(0);
 
   await button(page, "Rotate secret").click();
   await button(page, "Rotate the secret").click();

@@ -1,6 +1,6 @@
 /**
- * The dialogs that register or change a webhook endpoint: its URL, payload and events. If the service refuses
- * the form, the typed values stay in it.
+ * The dialogs that register or change a webhook endpoint: its URL, deliveries, events and field filters. If
+ * the service refuses the form, the typed values stay in it.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -13,12 +13,18 @@ import {
   createEndpointDocument,
   type ConsoleWebhookEndpoint,
   type ConsoleEndpointInput,
+  type ConsoleEndpointOptions,
   type EndpointSecretMutationResult,
   eventTypesDocument,
-  type ConsolePayloadMode,
   updateEndpointDocument,
 } from "./endpoint-documents.ts";
 import { EventTypeField } from "./event-type-choice.tsx";
+import {
+  FieldFilterField,
+  readTypedFieldFilter,
+  toTypedFieldFilter,
+  type TypedFieldFilter,
+} from "./field-filters.tsx";
 
 interface EndpointFormProps {
   readonly installationId: string;
@@ -28,15 +34,15 @@ interface EndpointFormProps {
 
 export function CreateEndpointDialog({ installationId, onMade, onClose }: EndpointFormProps): JSX.Element {
   const { isBusy, failure, run } = useGraphqlMutation(createEndpointDocument);
-  const create = async (input: ConsoleEndpointInput): Promise<void> => {
-    const made = await run({ installationId, input });
+  const create = async ({ fieldFilters, deliveryOrder, ...input }: EndpointSettings): Promise<void> => {
+    const made = await run({ installationId, input, options: { fieldFilters, deliveryOrder } });
     if (made !== undefined) onMade(made.webhookEndpointCreate);
   };
   return (
     <Dialog title="Register an endpoint" onClose={onClose} isFirm={isBusy}>
       <Fields
         installationId={installationId}
-        before={{ url: "", eventTypes: ["*"], description: null, payloadMode: "SNAPSHOT" }}
+        before={newEndpoint}
         action="Register"
         isBusy={isBusy}
         failure={failure}
@@ -46,6 +52,17 @@ export function CreateEndpointDialog({ installationId, onMade, onClose }: Endpoi
     </Dialog>
   );
 }
+
+type EndpointSettings = ConsoleEndpointInput & ConsoleEndpointOptions;
+
+const newEndpoint: EndpointSettings = {
+  url: "",
+  eventTypes: ["*"],
+  description: null,
+  payloadMode: "SNAPSHOT",
+  fieldFilters: [],
+  deliveryOrder: "ANY",
+};
 
 interface ChangeEndpointProps {
   readonly endpoint: ConsoleWebhookEndpoint;
@@ -64,7 +81,7 @@ export function ChangeEndpointDialog({
   // The form sends the version that the endpoint had when the form was opened, so that it cannot overwrite a
   // later change by another person unnoticed.
   const [expectedVersion] = useState(endpoint.version);
-  const save = async (input: ConsoleEndpointInput): Promise<void> => {
+  const save = async (input: EndpointSettings): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;
     onChanged();
     onClose();
@@ -86,18 +103,49 @@ export function ChangeEndpointDialog({
 
 interface FieldsProps {
   readonly installationId: string;
-  readonly before: ConsoleEndpointInput;
+  readonly before: EndpointSettings;
   readonly action: string;
   readonly isBusy: boolean;
   readonly failure: GraphqlFailure | undefined;
-  readonly onSave: (input: ConsoleEndpointInput) => void;
+  readonly onSave: (input: EndpointSettings) => void;
   readonly onClose: () => void;
 }
 
-const modes = [
-  { value: "SNAPSHOT", label: "The complete resource at the time of the event" },
-  { value: "THIN", label: "Only the resource's id" },
-] as const;
+/** The values of the form as they are typed. */
+interface FormValues extends Omit<EndpointSettings, "eventTypes" | "description" | "fieldFilters"> {
+  readonly eventTypes: ReadonlySet<string>;
+  readonly description: string;
+  readonly fieldFilters: readonly TypedFieldFilter[];
+}
+
+const toFormValues = (before: EndpointSettings): FormValues => ({
+  url: before.url,
+  eventTypes: new Set(before.eventTypes),
+  description: before.description ?? "",
+  payloadMode: before.payloadMode,
+  fieldFilters: before.fieldFilters.map(toTypedFieldFilter),
+  deliveryOrder: before.deliveryOrder,
+});
+
+function toSettings({ url, eventTypes, description, fieldFilters, ...values }: FormValues): EndpointSettings {
+  const text = description.trim();
+  return {
+    ...values,
+    url: url.trim(),
+    eventTypes: [...eventTypes].toSorted(),
+    description: text === "" ? null : text,
+    fieldFilters: fieldFilters.map(readTypedFieldFilter),
+  };
+}
+
+const shownPointers = [
+  "/url",
+  "/eventTypes",
+  "/description",
+  "/payloadMode",
+  "/fieldFilters",
+  "/deliveryOrder",
+];
 
 function Fields({
   installationId,
@@ -109,52 +157,93 @@ function Fields({
   onClose,
 }: FieldsProps): JSX.Element {
   const types = useGraphqlQuery(eventTypesDocument, { installationId });
-  const [url, setUrl] = useState(before.url);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(before.eventTypes));
-  const [description, setDescription] = useState(before.description ?? "");
-  const [mode, setMode] = useState<ConsolePayloadMode>(before.payloadMode);
+  const [values, setValues] = useState(() => toFormValues(before));
+  const change = (changed: Partial<FormValues>): void => setValues((current) => ({ ...current, ...changed }));
   const save = (event: Event): void => {
     event.preventDefault();
-    const text = description.trim();
-    if (!isBusy)
-      onSave({
-        url: url.trim(),
-        eventTypes: [...chosen].toSorted(),
-        description: text === "" ? null : text,
-        payloadMode: mode,
-      });
+    if (!isBusy) onSave(toSettings(values));
   };
   return (
     <form onSubmit={save} noValidate>
-      <FailureBanner failure={failure} shown={["/url", "/eventTypes", "/description", "/payloadMode"]} />
+      <FailureBanner failure={failure} shown={shownPointers} />
       <TextFields
-        url={url}
-        description={description}
+        url={values.url}
+        description={values.description}
         failure={failure}
-        onUrl={setUrl}
-        onDescription={setDescription}
+        onUrl={(url) => change({ url })}
+        onDescription={(description) => change({ description })}
       />
+      <DeliveryFields values={values} failure={failure} onChange={change} />
+      <QueryResultView query={types} what="the events">
+        {({ installation }) => {
+          const known = (installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated);
+          return (
+            <>
+              <EventTypeField
+                types={known}
+                chosen={values.eventTypes}
+                failure={failure}
+                onChange={(eventTypes) => change({ eventTypes })}
+              />
+              <FieldFilterField
+                types={known}
+                filters={values.fieldFilters}
+                failure={failure}
+                onChange={(fieldFilters) => change({ fieldFilters })}
+              />
+            </>
+          );
+        }}
+      </QueryResultView>
+      <DialogFormButtons action={action} isBusy={isBusy} onCancel={onClose} />
+    </form>
+  );
+}
+
+const modes = [
+  { value: "SNAPSHOT", label: "The complete resource at the time of the event" },
+  { value: "THIN", label: "Only the resource's id" },
+] as const;
+
+const orders = [
+  { value: "ANY", label: "Each delivery at once" },
+  { value: "SUBJECT", label: "One after the other per object" },
+] as const;
+
+const orderHint =
+  "One after the other: a delivery that fails holds back later ones about the same object, for example an " +
+  "order, until it succeeds or its last attempt has failed.";
+
+interface DeliveryFieldsProps {
+  readonly values: Pick<FormValues, "payloadMode" | "deliveryOrder">;
+  readonly failure: GraphqlFailure | undefined;
+  readonly onChange: (changed: Partial<FormValues>) => void;
+}
+
+/** The form fields for the content and the order of the deliveries of a webhook endpoint. */
+function DeliveryFields({ values, failure, onChange }: DeliveryFieldsProps): JSX.Element {
+  return (
+    <>
       <SelectField
         label="Content of the deliveries"
         pointer="/payloadMode"
         failure={failure}
         name="payloadMode"
-        value={mode}
+        value={values.payloadMode}
         options={modes}
-        onChange={setMode}
+        onChange={(payloadMode) => onChange({ payloadMode })}
       />
-      <QueryResultView query={types} what="the events">
-        {({ installation }) => (
-          <EventTypeField
-            types={(installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated)}
-            chosen={chosen}
-            failure={failure}
-            onChange={setChosen}
-          />
-        )}
-      </QueryResultView>
-      <DialogFormButtons action={action} isBusy={isBusy} onCancel={onClose} />
-    </form>
+      <SelectField
+        label="Order of the deliveries"
+        hint={orderHint}
+        pointer="/deliveryOrder"
+        failure={failure}
+        name="deliveryOrder"
+        value={values.deliveryOrder}
+        options={orders}
+        onChange={(deliveryOrder) => onChange({ deliveryOrder })}
+      />
+    </>
   );
 }
 

@@ -4,6 +4,12 @@ import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts
 
 export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
 export type ConsolePayloadMode = "SNAPSHOT" | "THIN";
+export type ConsoleDeliveryOrder = "ANY" | "SUBJECT";
+
+export interface ConsoleFieldFilter {
+  readonly eventType: string;
+  readonly fields: readonly string[];
+}
 
 export interface ConsoleWebhookEndpoint {
   readonly id: string;
@@ -14,6 +20,8 @@ export interface ConsoleWebhookEndpoint {
   readonly disabledAt: string | null;
   readonly eventTypes: readonly string[];
   readonly payloadMode: ConsolePayloadMode;
+  readonly fieldFilters: readonly ConsoleFieldFilter[];
+  readonly deliveryOrder: ConsoleDeliveryOrder;
   readonly version: number;
   readonly createdAt: string;
   readonly secrets: readonly {
@@ -38,6 +46,7 @@ export interface ConsoleWebhookEndpoint {
 
 const fields = `
   id url description status disabledReason disabledAt eventTypes payloadMode version createdAt
+  fieldFilters { eventType fields } deliveryOrder
   secrets { version hint expiresAt }
   health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus }
     pausedUntil }
@@ -97,6 +106,12 @@ export interface EndpointSecretMutationResult {
   readonly secret: { readonly value: string };
 }
 
+/** The settings of an endpoint that `WebhookEndpointOptionsInput` has when the endpoint is created. */
+export interface ConsoleEndpointOptions {
+  readonly fieldFilters: readonly ConsoleFieldFilter[];
+  readonly deliveryOrder: ConsoleDeliveryOrder;
+}
+
 export interface ConsoleEndpointInput {
   readonly url: string;
   readonly eventTypes: readonly string[];
@@ -106,11 +121,16 @@ export interface ConsoleEndpointInput {
 
 export const createEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointCreate: EndpointSecretMutationResult },
-  IdempotencyVariables & { installationId: string; input: ConsoleEndpointInput }
+  IdempotencyVariables & {
+    installationId: string;
+    input: ConsoleEndpointInput;
+    options: ConsoleEndpointOptions;
+  }
 >(`
   mutation ConsoleEndpointCreate($idempotencyKey: String!, $installationId: ID!, $input:
-  PublicWebhookCreateRequest!) {
-    webhookEndpointCreate(idempotencyKey: $idempotencyKey, installationId: $installationId, input: $input) {
+  PublicWebhookCreateRequest!, $options: WebhookEndpointOptionsInput) {
+    webhookEndpointCreate(idempotencyKey: $idempotencyKey, installationId: $installationId, input: $input,
+    options: $options) {
       endpoint { ${fields} } secret { value }
     }
   }
@@ -118,7 +138,10 @@ export const createEndpointDocument = createConsoleGraphqlDocument<
 
 export const updateEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointUpdate: ConsoleWebhookEndpoint },
-  IdempotencyVariables & { endpointId: string; input: ConsoleEndpointInput & { expectedVersion: number } }
+  IdempotencyVariables & {
+    endpointId: string;
+    input: ConsoleEndpointInput & ConsoleEndpointOptions & { expectedVersion: number };
+  }
 >(`
   mutation ConsoleEndpointUpdate($idempotencyKey: String!, $endpointId: ID!, $input:
   WebhookEndpointUpdateInput!) {

@@ -51,8 +51,7 @@ const hostOf = (url: string): string => {
 };
 
 function Facts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX.Element {
-  const { url, description, status, disabledReason, disabledAt, eventTypes, payloadMode, secrets, health } =
-    endpoint;
+  const { url, description, status, disabledReason, disabledAt, payloadMode, secrets, health } = endpoint;
   return (
     <dl class="facts">
       <DescriptionListRow name="Address">{url}</DescriptionListRow>
@@ -80,13 +79,7 @@ function Facts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX
           </>
         )}
       </DescriptionListRow>
-      <DescriptionListRow name="Events">
-        <span class="scopes">
-          {eventTypes.map((type) => (
-            <code key={type}>{type === "*" ? "all events" : type}</code>
-          ))}
-        </span>
-      </DescriptionListRow>
+      <EventFacts endpoint={endpoint} />
       <DescriptionListRow name="Content of the deliveries">
         {payloadMode === "SNAPSHOT" ? "The complete object" : "Only the id of the object"}
       </DescriptionListRow>
@@ -104,6 +97,36 @@ function Facts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX
         ))}
       </DescriptionListRow>
     </dl>
+  );
+}
+
+/** The events that the endpoint receives, with its field filters and the order of the deliveries. */
+function EventFacts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX.Element {
+  const { eventTypes, fieldFilters, deliveryOrder } = endpoint;
+  return (
+    <>
+      <DescriptionListRow name="Events">
+        <span class="scopes">
+          {eventTypes.map((type) => (
+            <code key={type}>{type === "*" ? "all events" : type}</code>
+          ))}
+        </span>
+      </DescriptionListRow>
+      {fieldFilters.length === 0 ? null : (
+        <DescriptionListRow name="Field filters">
+          {fieldFilters.map(({ eventType, fields }) => (
+            <div key={eventType}>
+              <code>{eventType}</code> only if one of these fields has changed: {fields.join(", ")}
+            </div>
+          ))}
+        </DescriptionListRow>
+      )}
+      <DescriptionListRow name="Order of the deliveries">
+        {deliveryOrder === "ANY"
+          ? "Each delivery is sent at once"
+          : "Deliveries about the same object are sent one after the other"}
+      </DescriptionListRow>
+    </>
   );
 }
 
