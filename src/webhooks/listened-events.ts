@@ -67,7 +67,7 @@ export interface ListenedEventPage {
   readonly hasWaitingEvents: boolean;
 }
 
-type Row = Pick<ListenedEvent, "type" | "occurredAt" | "body"> & {
+type ListenedRow = Pick<ListenedEvent, "type" | "occurredAt" | "body"> & {
   /** Null if there is no further event for the listener. */
   readonly id: string | null;
   readonly position: number;
@@ -86,7 +86,7 @@ export async function findListenedEvents(
   { position }: EventListenCursor,
 ): Promise<ListenedEventPage> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ListenedRow>`
     select f.last_position, exists (select from event where position is null) as has_waiting_events, e.* from event_feed f left join (
       select e.id, e.type, e.occurred_at, e.snapshot as body, e.position from event e
       join installation i on i.id = ${installationId} and i.status = 'active' and i.merchant_id = e.merchant_id
