@@ -80,12 +80,14 @@ interface ReplayAnswer {
 async function runReplay(options: ReplayCommandOptions, command: Command): Promise<void> {
   const target = requireTarget(options, staffKinds);
   const { endpoint } = options;
+  // `until` is read first: with `--since 30d`, a later `until` would make the period longer than 30 days.
+  const until = options.until === undefined ? new Date() : parseTime(options.until, command);
   const input = {
     endpointId: endpoint ?? null,
     installationId:
       endpoint === undefined ? (options.installation ?? (await findInstallation(target))) : null,
     since: parseTime(options.since, command).toISOString(),
-    until: (options.until === undefined ? new Date() : parseTime(options.until, command)).toISOString(),
+    until: until.toISOString(),
     status: options.status.toUpperCase(),
     reason: options.reason.toUpperCase(),
   };

@@ -198,7 +198,7 @@ async function checkEndpoints(target: Target): Promise<Check[]> {
   return (field(list, "endpoints") as readonly EndpointView[]).map(toEndpointCheck);
 }
 
-function toEndpointCheck({ id, url, status, health }: EndpointView): Check {
+export function toEndpointCheck({ id, url, status, health }: EndpointView): Check {
   const name = `endpoint ${id.slice(-6)}`;
   const { consecutiveFailures } = health;
   const warn = (message: string, remedy: string): Check => ({ name, status: "warning", message, remedy });
