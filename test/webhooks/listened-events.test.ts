@@ -114,8 +114,12 @@ describe("a listener", () => {
   it("waits for the positions of events that have occurred already", async () => {
     const { cursor } = (await listen()).body.data;
     const id = await insertEvent();
-    const [answer] = await Promise.all([send({ cursor, waitSeconds: 0 }), positionEvents()]);
-    expect(idsOf(answer)).toEqual([id]);
+    const { statements } = world();
+    statements.length = 0;
+    const waiting = send({ cursor, waitSeconds: 0 });
+    await expect.poll(() => statements.some((text) => text.includes("has_waiting_events"))).toBe(true);
+    await positionEvents();
+    expect(idsOf(await waiting)).toEqual([id]);
   });
 
   it("continues after events that it does not want", async () => {
