@@ -18,7 +18,7 @@ export const listenCursor = z.object({
   /** The position in the event feed up to which the listener has received the events. */
   position: z.int().min(0),
 });
-export type EventListenCursor = z.infer<typeof listenCursor>;
+export type EventListenerCursor = z.infer<typeof listenCursor>;
 
 export interface EventListenStart {
   readonly merchantId: string;
@@ -27,16 +27,16 @@ export interface EventListenStart {
 }
 
 /** Returns the cursor of a new listener. */
-export async function createEventListenCursor(
+export async function createEventListenerCursor(
   reader: DatabaseReader,
   { merchantId, since }: EventListenStart,
-): Promise<EventListenCursor> {
+): Promise<EventListenerCursor> {
   const first =
     since === null
       ? sql`null`
       : sql`(select min(e.position) - 1 from event e where e.merchant_id = ${merchantId}
           and e.position is not null and e.id >= ${getLowestIdAtTime("event", since.getTime())})`;
-  const { rows } = await sql<EventListenCursor>`
+  const { rows } = await sql<EventListenerCursor>`
     select coalesce(${first}, last_position) as position from event_feed`.execute(reader);
   return requireFeedRow(rows[0]);
 }
@@ -46,13 +46,13 @@ function requireFeedRow<Row>(row: Row | undefined): Row {
   return row;
 }
 
-export interface EventListenFilter {
+export interface EventListenerFilter {
   readonly installationId: string;
   /** Event types, groups such as `order.*`, or `*` alone. */
   readonly eventTypes: readonly string[];
 }
 
-export interface ListenedEvent {
+export interface EventForListener {
   readonly id: string;
   readonly type: string;
   readonly occurredAt: Date;
@@ -60,14 +60,14 @@ export interface ListenedEvent {
 }
 
 export interface ListenedEventPage {
-  readonly events: readonly ListenedEvent[];
+  readonly events: readonly EventForListener[];
   /** The cursor after the events of the page. */
-  readonly cursor: EventListenCursor;
+  readonly cursor: EventListenerCursor;
   /** True if there are events that have no position yet, so that a later page may have them. */
   readonly hasWaitingEvents: boolean;
 }
 
-type ListenedRow = Pick<ListenedEvent, "type" | "occurredAt" | "body"> & {
+type ListenedRow = Pick<EventForListener, "type" | "occurredAt" | "body"> & {
   /** Null if there is no further event for the listener. */
   readonly id: string | null;
   readonly position: number;
@@ -80,10 +80,10 @@ type ListenedRow = Pick<ListenedEvent, "type" | "occurredAt" | "body"> & {
  * that an endpoint of the installation with the same event types would receive. An event gets its position
  * after its transaction has committed, so the listener misses no event of a transaction that commits late.
  */
-export async function findListenedEvents(
+export async function findEventsForListener(
   reader: DatabaseReader,
-  { installationId, eventTypes }: EventListenFilter,
-  { position }: EventListenCursor,
+  { installationId, eventTypes }: EventListenerFilter,
+  { position }: EventListenerCursor,
 ): Promise<ListenedEventPage> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
   const { rows } = await sql<ListenedRow>`
@@ -118,7 +118,7 @@ export interface EventListenerIdentity {
  * first encryption key. It changes only if one of these changes, so a receiver can store it in its
  * configuration.
  */
-export function createEventListenSecret(
+export function deriveEventListenerSigningSecret(
   keyring: EncryptionKeyring,
   { installationId, credentialId }: EventListenerIdentity,
 ): string {
@@ -134,17 +134,17 @@ interface SignContext {
   readonly now: Date;
 }
 
-export interface ListenedEventRequest {
+export interface SignedRequestForListener {
   readonly event: { readonly id: string; readonly type: string; readonly occurredAt: Date };
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** Creates the request that a receiver gets for an event. Its delivery id is the event's id with `whd_`. */
-export function signListenedEvent(
-  { id, type, occurredAt, body }: ListenedEvent,
+export function signEventForListener(
+  { id, type, occurredAt, body }: EventForListener,
   { secret, installationId, now }: SignContext,
-): ListenedEventRequest {
+): SignedRequestForListener {
   const headers = createWebhookHeaders({
     eventId: id,
     eventType: type,

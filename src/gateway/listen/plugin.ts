@@ -8,10 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { CredentialVerifier } from "#access/credentials.ts";
-import {
-  findInstallationForEventListening,
-  type InstallationForEventListening,
-} from "#access/installations.ts";
+import { findInstallationForListenCommand, type InstallationOfListenCommand } from "#access/installations.ts";
 import { recordApiKeyUse } from "#access/keys/verify-keys.ts";
 import {
   getCredentialIdOfViewer,
@@ -27,13 +24,13 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
 import { requireValidEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
 import {
-  createEventListenCursor,
-  createEventListenSecret,
-  findListenedEvents,
+  createEventListenerCursor,
+  deriveEventListenerSigningSecret,
+  findEventsForListener,
   listenCursor,
   type ListenedEventPage,
-  type ListenedEventRequest,
-  signListenedEvent,
+  type SignedRequestForListener,
+  signEventForListener,
 } from "#webhooks/listened-events.ts";
 
 export interface EventListenPluginOptions {
@@ -85,11 +82,11 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
   server.post(path, async (request, reply) => {
     const viewer = await identifyListener(request, reply, options);
     const input = parseListenBody(request.body);
-    const installation = await findInstallationForEventListening(db, {
+    const installation = await findInstallationForListenCommand(db, {
       ...toOwner(viewer),
       installationId: viewer.kind === "internal" ? (input.installationId ?? null) : viewer.installationId,
     });
-    const secret = createEventListenSecret(keyring, {
+    const secret = deriveEventListenerSigningSecret(keyring, {
       installationId: installation.id,
       credentialId: getCredentialIdOfViewer(viewer),
     });
@@ -103,8 +100,8 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
       const signal = AbortSignal.any([stopping.signal, createCloseSignal(reply)]);
       const found = await waitForEvents(options, { input, installation, signal });
       const now = clock.now();
-      const requests: readonly ListenedEventRequest[] = found.events.map((event) =>
-        signListenedEvent(event, { secret, installationId: installation.id, now }),
+      const requests: readonly SignedRequestForListener[] = found.events.map((event) =>
+        signEventForListener(event, { secret, installationId: installation.id, now }),
       );
       void reply.header("cache-control", "no-store");
       return { data: { installation, secret, requests, cursor: found.cursor } };
@@ -179,7 +176,7 @@ function createCloseSignal({ raw }: FastifyReply): AbortSignal {
 
 interface Waiting {
   readonly input: ListenBody;
-  readonly installation: InstallationForEventListening;
+  readonly installation: InstallationOfListenCommand;
   readonly signal: AbortSignal;
 }
 
@@ -195,10 +192,10 @@ async function waitForEvents(
   const { id: installationId, merchantId } = installation;
   let cursor =
     input.cursor ??
-    (await createEventListenCursor(db, { merchantId, since: since ? new Date(since) : null }));
+    (await createEventListenerCursor(db, { merchantId, since: since ? new Date(since) : null }));
   const endsAt = performance.now() + waitSeconds * 1000;
   for (;;) {
-    const page = await findListenedEvents(db, { installationId, eventTypes }, cursor);
+    const page = await findEventsForListener(db, { installationId, eventTypes }, cursor);
     const extraMs = page.hasWaitingEvents ? positionMsMax : 0;
     if (page.events.length > 0 || signal.aborted || performance.now() >= endsAt + extraMs) return page;
     ({ cursor } = page);

@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the webhook endpoint pages. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
 export type ConsolePayloadMode = "SNAPSHOT" | "THIN";
@@ -55,7 +55,7 @@ const fields = `
  * Returns the GraphQL selection of the fields of a webhook endpoint, which the documents of other pages
  * include.
  */
-export const getEndpointFieldSelection = (): string => fields;
+export const getEndpointGraphqlFieldSelection = (): string => fields;
 
 interface EndpointsAnswer {
   readonly installation: {
@@ -121,7 +121,7 @@ export interface ConsoleEndpointInput {
 
 export const createEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointCreate: EndpointSecretMutationResult },
-  IdempotencyVariables & {
+  IdempotencyKeyGraphqlVariables & {
     installationId: string;
     input: ConsoleEndpointInput;
     options: ConsoleEndpointOptions;
@@ -138,7 +138,7 @@ export const createEndpointDocument = createConsoleGraphqlDocument<
 
 export const updateEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointUpdate: ConsoleWebhookEndpoint },
-  IdempotencyVariables & {
+  IdempotencyKeyGraphqlVariables & {
     endpointId: string;
     input: ConsoleEndpointInput & ConsoleEndpointOptions & { expectedVersion: number };
   }
@@ -150,7 +150,10 @@ export const updateEndpointDocument = createConsoleGraphqlDocument<
   }
 `);
 
-type Transition = IdempotencyVariables & { endpointId: string; input: { expectedVersion?: number } };
+type Transition = IdempotencyKeyGraphqlVariables & {
+  endpointId: string;
+  input: { expectedVersion?: number };
+};
 
 export const enableEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointEnable: { id: string } },
@@ -195,7 +198,7 @@ export const testEndpointDocument = createConsoleGraphqlDocument<
 
 export const rotateSecretDocument = createConsoleGraphqlDocument<
   { webhookSecretRotate: EndpointSecretMutationResult },
-  IdempotencyVariables & { endpointId: string; input: { overlapHours: number } }
+  IdempotencyKeyGraphqlVariables & { endpointId: string; input: { overlapHours: number } }
 >(`
   mutation ConsoleSecretRotate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookSecretRotateInput!)
   {
