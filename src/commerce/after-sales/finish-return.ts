@@ -126,7 +126,7 @@ function findFullyReturnedWarranties(
 
 interface InspectedLine extends ReturnLineWithCountedUnits {
   readonly accepted: number;
-  /** Number of accepted units that can be sold again and are added to the stock. */
+  /** Number of accepted units that are in a condition to be sold again; they are added to the stock. */
   readonly restock: number;
 }
 

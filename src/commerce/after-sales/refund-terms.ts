@@ -48,7 +48,10 @@ export function createAfterSalesRefundTerms(
   };
 }
 
-/** Calculates the value of a return that has a single order line. */
+/**
+ * Calculates the value of the returned units, and the fees that are deducted, for a return with a single
+ * order line.
+ */
 export function calculateSingleLineReturnedUnitsValue(
   { order, line, isFault }: AfterSalesOptionEvaluationContext,
   {

@@ -47,7 +47,10 @@ export interface RepriceCartInput {
   readonly now: Date;
   /** True if a checkout session has locked the cart. The address of a locked cart does not expire. */
   readonly isInCheckout?: boolean;
-  /** True if the caller has read the stored cart, because the caller named the cart's current version. */
+  /**
+   * True if the caller has named the current version of the stored cart, which shows that the caller has read
+   * this cart.
+   */
   readonly areWarningsSeen?: boolean;
 }
 
@@ -120,9 +123,9 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
 }
 
 /**
- * Returns stored warnings about reduced quantities that must be repeated, because the caller has neither
- * changed the line nor read the cart. Otherwise a change by another caller could hide from the buyer that the
- * cart contains fewer units than wanted.
+ * Returns the stored warnings about reduced quantities that must be repeated, because the caller has neither
+ * changed the cart line nor read the cart. Otherwise, after a change by another caller, the buyer might never
+ * see that the cart contains fewer units than the buyer wanted.
  */
 function unseenReductions(
   before: CartAggregate | undefined,

@@ -148,9 +148,9 @@ function savedValues({
 }
 
 /**
- * SQL types of the columns that are saved with a cart and that `cartColumns` does not list. The digest of the
- * address token is missing here: it is binary, which JSON cannot contain, so the statement has its own
- * parameter for the digest.
+ * SQL types of the columns that are saved with a cart in addition to those in `cartColumns`. The digest of
+ * the address token is not in this list: it is binary, which JSON cannot contain, so the statement has a
+ * separate parameter for the digest.
  */
 const furtherColumnTypes = {
   buyer_email_id: "text",

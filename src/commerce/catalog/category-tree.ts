@@ -8,7 +8,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import type { CategoryRow } from "./catalog-lists.ts";
 
-/** Maximum number of categories below one parent, or at the top level, that a list contains. */
+/** Maximum number of categories in a list of the categories below one parent, or at the top level. */
 export const siblingCategoriesMax = 500;
 
 /** Returns a merchant's top-level categories, sorted by position. */
@@ -36,7 +36,7 @@ export async function findChildCategories(
   return rows;
 }
 
-/** For each given category id: the categories above the category, the top-level category first. */
+/** Returns, for each given category id, the categories above the category, the top-level category first. */
 export async function findCategoryAncestors(
   reader: DatabaseReader,
   ids: readonly string[],

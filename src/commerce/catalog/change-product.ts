@@ -60,8 +60,8 @@ interface AttributeInput {
 }
 
 /**
- * Fields of a product that a change may set. A field that is left out stays unchanged; null removes the
- * value.
+ * Fields of a product in the input of a change. A field that is left out stays unchanged; null removes the
+ * stored value.
  */
 export interface ProductInputFields {
   readonly brand?: string | null | undefined;
@@ -268,8 +268,8 @@ export async function saveProductFields(
 }
 
 /**
- * Returns the columns of those fields that the caller gave. A field with null empties its column; the column
- * of a field that is left out is not returned.
+ * Returns the new column values for those product fields that the input contains. A field with null empties
+ * its column. The columns of fields that are left out are not contained.
  */
 function patchOf({ brand, rating, attributes }: ProductInputFields): Record<string, unknown> {
   return {

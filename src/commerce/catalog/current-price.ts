@@ -1,7 +1,7 @@
 /**
  * SQL expressions for the price that a variant has in a market at the time `now`. The statement must use the
- * alias `pr` for the row of the table `price` in which `valid_until` is null. If the end of this price has
- * passed and the background job has not stored it yet, the expressions return the price that follows.
+ * alias `pr` for the row of the table `price` in which `valid_until` is null. If the end time of this price
+ * has passed and the background job has not yet saved the next price, the expressions return the next price.
  */
 import { type RawBuilder, sql } from "kysely";
 

@@ -5,8 +5,8 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 /**
- * Selects products with at least one variant that has free units (in_stock), few free units (low_stock) or no
- * free units (out_of_stock).
+ * Filter that selects products by the free units of their variants: at least one variant has free units
+ * (in_stock), few free units (low_stock) or no free units (out_of_stock).
  */
 export type ProductStockFilter = "in_stock" | "low_stock" | "out_of_stock";
 
@@ -56,8 +56,8 @@ export async function findDescendantCategories(
 }
 
 /**
- * The ids of the categories are a parameter and not a subquery, so that PostgreSQL can estimate from its
- * statistics how many products these categories have.
+ * SQL condition that is true for products in one of the categories. The category ids are a parameter and not
+ * a subquery, so that PostgreSQL can estimate from its statistics how many products the categories have.
  */
 const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => sql<boolean>`product.id in (
   select pc.product_id from product_category pc where pc.category_id = any(${categoryIds}::text[]))`;

@@ -49,7 +49,7 @@ export interface VariantMergeContext {
 }
 
 export interface VariantToSave extends VariantInputFields {
-  /** JSON Pointer of this variant in the mutation's input, for the details of errors. */
+  /** JSON Pointer of this variant in the mutation's input, which error details contain. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
   readonly mediaId?: string | null | undefined;
@@ -155,8 +155,8 @@ function resolveField<Value>(given: Value | null | undefined, before: Value, fal
 }
 
 /**
- * Returns the faults of a variant's choices. A discontinued variant may keep its choices even if the product
- * no longer offers them.
+ * Returns the faults in the choices of a variant. A discontinued variant may keep its choices, even if the
+ * product no longer offers these choices.
  */
 function combinationFaults(
   current: VariantMergeContext,

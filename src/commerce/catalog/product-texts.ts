@@ -17,7 +17,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
 import { toProductConflictDetail, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
 
-/** All texts of a product in one locale. Saving removes a stored text that is left out here. */
+/** All texts of a product in one locale. If a text is left out here, saving removes the stored text. */
 export interface ProductTranslationInput {
   readonly locale: string;
   readonly slug: string;

@@ -36,9 +36,9 @@ interface AddressWithContact {
 }
 
 /**
- * Returns the e-mail address that a cart gets together with a new address. This is the contact e-mail address
- * that the caller gives. If the caller gives none and the cart has no e-mail address, it is the e-mail
- * address in the new address. Returns null if the cart's e-mail address stays unchanged.
+ * Returns the e-mail address that a cart gets together with a new address: the contact e-mail address that
+ * the caller gives. If the caller gives none and the cart has no e-mail address, returns the e-mail address
+ * in the new address. Returns null if the e-mail address of the cart stays unchanged.
  */
 export function chooseContactEmail(
   { buyerEmail }: Pick<CartAggregate, "buyerEmail">,

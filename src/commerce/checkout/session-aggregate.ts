@@ -2,7 +2,7 @@
  * The type of a stored checkout session, with the statement that reads sessions, the query that lists
  * sessions, the computation of the status, and the conflict errors. The status depends on the time: an open
  * session whose expiry time has passed is treated as expired, even before a background job stores this
- * status. A session stores no items; they are those of its cart.
+ * status. The items of a session are the lines of its cart; the session itself stores no items.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { CheckoutSessionCancellation } from "./end-session.ts";

@@ -15,7 +15,7 @@ export interface CheckoutPageSessionRow {
   readonly cartId: string;
   /**
    * The digest of the cookie of the browser that claimed the checkout page (the first browser that changed
-   * something on it); null if no browser has done so.
+   * something on the page); null if no browser has claimed the page.
    */
   readonly holderDigest: Buffer | null;
 }

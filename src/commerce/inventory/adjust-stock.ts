@@ -30,7 +30,10 @@ import {
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
-/** Reasons that a caller may give for an adjustment. "sold" is missing, because only orders write it. */
+/**
+ * Reasons that a caller may give for a stock adjustment. The reason "sold" is not allowed, because only
+ * orders write it.
+ */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
 export type StockAdjustReason = (typeof stockAdjustReasons)[number];
 
@@ -172,8 +175,8 @@ interface CountCorrection extends CountedVariantStock {
 }
 
 /**
- * For imports: sets the stock on hand of variants to the counted numbers. Returns the changes, whose events
- * the caller publishes after the import.
+ * Sets the stock on hand of variants to the numbers that an import has counted. Returns the stock changes;
+ * the caller publishes their events after the import.
  */
 export async function setStockToCountedQuantities(
   transaction: Transaction,

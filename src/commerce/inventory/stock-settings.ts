@@ -36,7 +36,7 @@ const lowStockThresholdDefault = 5;
 export interface SavedStockSettings {
   readonly isChanged: boolean;
   /**
-   * Changes of the stock levels of variants that existed before. The caller publishes the events of these
+   * Changes of the stock levels that existed before this call. The caller must publish the events of these
    * changes.
    */
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];

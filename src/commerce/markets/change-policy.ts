@@ -131,8 +131,8 @@ function policyFaults({ type, marketId, summaries, url, rules }: UpsertMerchantP
 }
 
 /**
- * Rules of a policy as a merchant enters them. Null has the same meaning as a rule that is left out, except
- * for the rules listed in `nullable`, for which null is a value.
+ * Rules of a policy as a merchant enters them. Null means the same as leaving the rule out, except for the
+ * rules listed in `nullable`: for these, null is a value.
  */
 type PartialRules<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 

@@ -76,8 +76,8 @@ export interface WarrantyRules {
 }
 
 /**
- * The complete rules of a policy, as an order stores them. Which of these types the rules have depends on the
- * type of the policy.
+ * The complete rules of a policy, as an order stores them. The policy's type decides which of these four
+ * types the rules have.
  */
 export type MerchantPolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 

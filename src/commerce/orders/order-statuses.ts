@@ -105,7 +105,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
   // Units that were refunded and then lost are neither waiting for shipment nor in transit. They are
-  // therefore subtracted both from the units to be sent and from the shipped units.
+  // therefore subtracted from the units to be sent and from the shipped units.
   const settled = sum((line) => countUnitsRefundedBeforeLoss({ fulfillments }, line));
   const wanted = sum(getUncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";

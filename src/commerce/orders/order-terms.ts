@@ -13,7 +13,7 @@ export type TimeWindowStartEvent = "delivered" | "shipped_plus_transit" | "place
 
 export interface OrderTimeWindow {
   readonly clock: TimeWindowStartEvent;
-  /** The first moment of the time window; null if the event with which the window starts has not happened yet. */
+  /** The first moment of the time window; null if the event that starts the window has not happened yet. */
   readonly startsAt: string | null;
   /** The last millisecond of the time window; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;

@@ -115,7 +115,7 @@ function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   if (payment === null) return [];
   const { id, capturedMinor } = payment;
   // Both payment events name `pending` as the previous status, because no event was published when the
-  // payment became `pending`.
+  // payment got the status `pending`.
   const previous = { status: "pending" };
   return [
     { type: "payment.authorized", id, previous },

@@ -101,8 +101,8 @@ function summaryOf(
 }
 
 /**
- * Removes amounts from a policy's rules if they are in another currency than the order, because the market's
- * currency has changed.
+ * Removes amounts from a policy's rules if the amounts are in another currency than the order. This happens
+ * if the currency of the market has changed.
  */
 function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredPolicyRules {
   if (currency === orderCurrency) return rules;

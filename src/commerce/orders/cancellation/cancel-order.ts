@@ -176,7 +176,10 @@ export function requireCancelableUnits(
   requireSelectableOrderLineUnits(order, { lines, selectable, ...refusal });
 }
 
-/** Returns the reasons why fewer units of an order line can be canceled than were ordered. */
+/**
+ * Returns the reason why the already shipped or canceled units of an order line can no longer be canceled; an
+ * empty list if the line has no such units.
+ */
 function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacleReason[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
   if (line.shipped === 0) return [createCancellationObstacle("line_already_canceled")];
@@ -221,7 +224,7 @@ export async function approveCancellationRequest(
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
   // An open cancellation request blocks further cancellations. The eligibility is therefore computed as if
-  // the request that is approved here did not exist.
+  // the cancellation request that is now approved did not exist.
   requireCancelableUnits(order, {
     lines,
     eligibility: evaluateCancellationEligibility(
