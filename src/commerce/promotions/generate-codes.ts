@@ -46,8 +46,8 @@ export interface GeneratedPromotionCodes {
 }
 
 /**
- * The characters of random codes. Characters that look similar in print or handwriting are left out. Vowels
- * are left out too, so that no code contains a word.
+ * The characters of which random codes consist. Characters that look similar in print or handwriting are left
+ * out. Vowels are left out too, so that no random code contains a word.
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
 /**

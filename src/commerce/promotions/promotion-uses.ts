@@ -18,7 +18,7 @@ export interface PromotionUsesToReserve {
   readonly buyerReference: string | null;
   readonly promotions: readonly { readonly promotionId: string; readonly promotionCodeId: string | null }[];
   /**
-   * Creates the failure to throw if a promotion cannot be used, for example because its usage limit is
+   * Creates the failure that is thrown if a promotion cannot be used, for example because its usage limit is
    * reached. The caller must then roll back the transaction.
    */
   readonly refusal: (reason: PromotionRefusalReason, promotionId: string) => Failure;

@@ -140,8 +140,8 @@ function productStatement({
   const inScope = buildReportScopeCondition(scope, "o", "placed_at");
   const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
     sum(gross) as gross, sum(net) as net`;
-  // A line is included in the numbers of each category of its product. The statement first adds up the lines
-  // with the same list of categories, because there are far fewer such lists than lines.
+  // An order line counts for each category of its product. The statement first adds up the lines with the
+  // same list of categories, because there are far fewer lists of categories than lines.
   const grouped =
     groupBy === "category"
       ? sql`select c.id as key, currency, ${sumsOfSummed} from summed cross join lateral unnest(key) as c(id)

@@ -63,8 +63,8 @@ const sumOfStatusSql = (status: string): RawBuilder<string> =>
   sql<string>`sum(amount_minor) filter (where status = ${status})`;
 
 /**
- * Selects the refunds by the time of their request, and by the market of the cart from which the payment was
- * made. The cart is used and not the order, because a payment that succeeded too late has no order.
+ * Selects refunds by the time of their request, and by the market of the cart for which the buyer paid. The
+ * market of the order cannot be used, because a payment that succeeded too late has no order.
  */
 function refundStatement(scope: RefundReportQuery): RawBuilder<RefundStatementRow> {
   return sql<RefundStatementRow>`

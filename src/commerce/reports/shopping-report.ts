@@ -158,7 +158,7 @@ interface SearchReportQuery {
   readonly merchantId: string | null;
   /** The country for which buyers searched; null for all countries. */
   readonly country: string | null;
-  /** First day of the searches (UTC), inclusive. `to` is the last day, also inclusive. */
+  /** First day (UTC) of the searches in the report. The last day is `to`; both days are included. */
   readonly from: string;
   readonly to: string;
   readonly first: number;

@@ -50,7 +50,7 @@ interface SearchTerm {
   readonly term: string;
   /** Empty for stop words. */
   readonly stem: string | undefined;
-  /** The word in lower case with its accents; undefined if misspelt words are not corrected to this word. */
+  /** The word in lower case with its accents; undefined if misspelt words are not corrected to it. */
   readonly spelling: string | undefined;
 }
 
