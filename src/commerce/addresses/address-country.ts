@@ -194,7 +194,7 @@ interface AddressFormField {
 
 /** The fields of an address form, in the order that is usual in the country. */
 export interface AddressFormLayout {
-  /** The fields of the form after the country. The country is always the first field of a form. */
+  /** The fields of the address form after the country, which is always the first field of the form. */
   readonly fields: readonly AddressFormField[];
   /** The regions that the form offers, sorted by name; empty if the form has no region field. */
   readonly regions: readonly AddressFormRegion[];

@@ -66,7 +66,7 @@ export interface OpenReturnSummary {
   readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
-/** All after-sales options of an order at one time. */
+/** All after-sales options of an order, as they are at one point in time. */
 export interface AfterSalesEligibility {
   readonly orderId: string;
   readonly orderVersion: number;
@@ -111,7 +111,7 @@ export function evaluateAfterSalesEligibility(
   };
 }
 
-/** Selects one after-sales option: by order line, kind of return and the buyer's reason. */
+/** Selects the after-sales option for one order line, one kind of return and one reason of the buyer. */
 export interface ReturnOptionSelector {
   readonly lineId: string;
   readonly kind: ReturnKind;

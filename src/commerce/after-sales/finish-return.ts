@@ -90,7 +90,7 @@ async function closeLockedReturn(
   return { ...patch, events: [closed, ...events] };
 }
 
-/** Refuses to close an exchange or replacement if the new item was not sent. */
+/** Throws if an exchange or replacement is closed before the new item was sent. */
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
   if (!isExchangeOrReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found))
     return;

@@ -17,7 +17,7 @@ import { type AfterSalesObstacleReason, createAfterSalesObstacle } from "./reaso
 export const returnsPerOrderMax = 100;
 
 interface OrderStateContext {
-  /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
+  /** True if the law gives the buyer the right to this request; false if only the merchant grants it. */
   readonly isRight: boolean;
   /**
    * The obstacles that do not come from the order's state but, for example, from the merchant's return

@@ -86,7 +86,7 @@ function feesOf(
   ];
 }
 
-/** Creates a return shipping fee of amount 0, because the merchant pays the return shipping. */
+/** Creates the fee for a return whose shipping the merchant pays: a return shipping fee of amount 0. */
 export function createFreeReturnShippingFee({
   order,
 }: Pick<AfterSalesOptionEvaluationContext, "order">): AfterSalesFee {

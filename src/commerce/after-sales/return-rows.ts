@@ -69,7 +69,7 @@ export async function updateReturnStatus(
     .execute();
 }
 
-/** New numbers of units of one return line. A number that is left out is not changed. */
+/** New unit counts of one return line. A count that is left out stays unchanged. */
 export interface ReturnLineUnitCountsUpdate {
   readonly lineId: string;
   readonly received?: number;
@@ -77,7 +77,7 @@ export interface ReturnLineUnitCountsUpdate {
   readonly restocked?: number;
 }
 
-/** Sets the numbers of units of return lines. A number that is left out is not changed. */
+/** Sets the unit counts of return lines. A count that is left out stays unchanged. */
 export async function updateReturnLineUnitCounts(
   transaction: Transaction,
   { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineUnitCountsUpdate[] },

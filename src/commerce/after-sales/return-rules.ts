@@ -151,7 +151,7 @@ export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): 
   return next;
 }
 
-/** For each step, the mutation that runs the step. Error messages name the mutation. */
+/** For each step of a return, the GraphQL mutation that runs the step. Error messages name the mutation. */
 const stepMutations: Readonly<Record<ReturnStep, string>> = {
   approve: "returnApprove",
   decline: "returnDecline",

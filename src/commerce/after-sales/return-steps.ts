@@ -49,7 +49,7 @@ export interface ReturnIdAndExpectedVersion extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
-/** A return together with its order, which this transaction has locked. */
+/** A return together with its order; the transaction has locked the order. */
 export interface ReturnWithLockedOrder {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;

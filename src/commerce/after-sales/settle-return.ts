@@ -41,7 +41,10 @@ export interface ReturnSettlement {
   readonly shippingMinor: number;
   /** Amount by which the return reduces what the buyer owes, in minor units. */
   readonly reducedMinor: number;
-  /** Part of `reducedMinor` that the buyer has already paid and that is refunded, in minor units. */
+  /**
+   * The part of the amount `reducedMinor` that the buyer has already paid, so that it is refunded; in minor
+   * units.
+   */
   readonly refundMinor: number;
 }
 
@@ -134,7 +137,7 @@ function distributeWithinLines(
   });
 }
 
-/** Refuses to settle a return by a refund while a payment of the order is disputed. */
+/** Throws if the return would be settled by a refund while a payment of the order is disputed. */
 export function requireRefundNotDisputed(settled: ReturnToSettle): void {
   const isCredit = settled.found.settlement === "store_credit";
   if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0)

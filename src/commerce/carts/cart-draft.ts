@@ -16,7 +16,7 @@ import {
   type StoredCartWarning,
 } from "./cart-aggregate.ts";
 
-/** How long the address of a cart stays valid after the last change of the cart, in milliseconds. */
+/** How long the address of a cart stays valid if the cart is not changed, in milliseconds. */
 export const cartAddressLifetimeMs = 30 * 60_000;
 
 export interface UnpricedCartDraftLine {
@@ -41,7 +41,7 @@ export interface UnpricedCartDraft extends CartSettings {
   readonly addressTokenDigest: Uint8Array | undefined;
   /** The id of the cart's promotion code; null if the cart has no code. */
   readonly promotionCodeId: string | null;
-  /** Warnings that this change of the cart causes, besides the warnings of the price calculation. */
+  /** Warnings that this change of the cart causes, besides those that the price calculation returns. */
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -59,7 +59,7 @@ export function copyCartSettings({
   return { marketId, country, locale, buyerReference, buyerSessionId };
 }
 
-/** Returns the draft of a new cart without lines. */
+/** Returns an empty cart draft, from which a new cart is created. */
 export function createEmptyUnpricedCartDraft(settings: CartSettings): UnpricedCartDraft {
   return {
     ...settings,

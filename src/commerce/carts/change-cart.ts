@@ -45,7 +45,7 @@ export interface CartCommandContext extends CommandContext, BuyerRepresentedByCa
    * that ended more than 90 days ago.
    */
   readonly isSystem?: boolean | undefined;
-  /** Base URL that is put before image paths in published cart events. */
+  /** Base URL of this service, which is put before the image paths in published cart events. */
   readonly publicUrl: string;
   readonly events: InProcessEvents;
 }

@@ -41,7 +41,7 @@ export interface CartRepriceResult {
 
 export interface RepriceCartInput {
   readonly draft: UnpricedCartDraft;
-  /** The stored cart; undefined if the cart is new. */
+  /** The cart as it is stored before the change; undefined if the cart is new. */
   readonly before: CartAggregate | undefined;
   readonly offer: CurrentOfferForCart;
   readonly now: Date;
@@ -141,7 +141,10 @@ function unseenReductions(
   );
 }
 
-/** Returns the warning that the cart's address has expired, until the cart gets a new address. */
+/**
+ * If the address of the cart has expired, returns the warning about it. The warning stays until the cart gets
+ * a new address.
+ */
 function expiryWarnings(
   draft: UnpricedCartDraft,
   before: CartAggregate | undefined,

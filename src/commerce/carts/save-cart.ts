@@ -71,7 +71,7 @@ const insertStatement = (): RawBuilder<unknown> => sql`
     select 1`;
 
 export interface CartToUpdate extends CartToInsert {
-  /** The version of the cart before the update. */
+  /** The version of the cart before the update; the update changes nothing if the stored version differs. */
   readonly version: number;
   readonly status: "active" | "locked";
 }
@@ -125,7 +125,7 @@ const cartId = sqlParameter<string>("cartId");
 const merchantId = sqlParameter<string>("merchantId");
 const savedAt = sqlParameter<Date>("now");
 
-/** Returns the parameters that the statements for inserting and for updating a cart have in common. */
+/** Returns the SQL parameters that the statements for inserting and for updating a cart have in common. */
 function savedValues({
   cartId: id,
   merchantId: owner,

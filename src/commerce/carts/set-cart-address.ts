@@ -150,7 +150,7 @@ export async function setAddressOfLockedCart(
 }
 
 export interface StoredCartAddressChangePlan {
-  /** The new token that represents the stored address. */
+  /** The new address token, which represents the stored address. */
   readonly token: string;
   readonly plan: CartChangePlanner;
 }

@@ -52,7 +52,7 @@ export async function findCategoryAncestors(
   return new Map(ids.map((id) => [id, inOrder(grouped.get(id) ?? [])]));
 }
 
-/** Sorts the ancestors of one category from the top level downwards. */
+/** Sorts the ancestors (all categories above) of one category, from the top level downwards. */
 function inOrder(ancestors: readonly CategoryRow[]): CategoryRow[] {
   const sorted: CategoryRow[] = [];
   for (let next = ancestors.find(({ parentId }) => parentId === null); next !== undefined;) {

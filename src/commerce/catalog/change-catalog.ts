@@ -70,7 +70,7 @@ export async function lockProduct(
   return product;
 }
 
-/** A locked product with its state before the change. Events compare this state with the new state. */
+/** A locked product with its state before the change; events compare it with the state afterwards. */
 export interface LockedEditableProduct extends LockedProduct {
   readonly before: ProductAggregate;
 }

@@ -51,7 +51,7 @@ export interface ProductRatingInput {
 
 type AttributeValue = string | number | boolean | readonly string[];
 
-/** A property that is displayed for all variants of a product, for example the material. */
+/** A product attribute: a property that is the same for all variants, for example the material. */
 interface AttributeInput {
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
@@ -211,7 +211,10 @@ function valueFaults(field: string, value: unknown): InputFaults {
   ];
 }
 
-/** Converts attributes to the form in which the column `product.attributes` stores them. */
+/**
+ * Converts product attributes from the input to the form in which the column `product.attributes` stores
+ * them.
+ */
 function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
   return attributes.map(({ code, names, value, unit }) => ({
     code,

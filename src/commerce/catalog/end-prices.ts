@@ -57,7 +57,7 @@ interface DuePriceServices {
 }
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
-/** Maximum number of prices that one transaction ends. */
+/** Maximum number of prices that are ended in one transaction. */
 const pricesPerTransaction = 500;
 
 /** Ends all prices whose end time has passed. Returns the number of merchants whose prices ended. */

@@ -30,7 +30,7 @@ export interface PriceHistoryRow {
   readonly validFrom: Date;
   /** The time at which the price ended; null if the price is still valid. */
   readonly validUntil: Date | null;
-  /** The end time that was set together with the price, exclusive; null if none was set. */
+  /** The end time that was set together with the price (itself excluded); null if none was set. */
   readonly endsAt: Date | null;
 }
 

@@ -14,7 +14,10 @@ export interface ProductFilter {
   /** The merchant whose products are selected; null selects the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
-  /** The ids of a category and of the categories below it (`findDescendantCategories`). */
+  /**
+   * Ids of categories: products in at least one of them are selected. Callers also pass the categories below
+   * a category (`findDescendantCategories`).
+   */
   readonly categoryIds?: readonly string[] | null | undefined;
   readonly brand?: string | null | undefined;
   readonly stock?: ProductStockFilter | null | undefined;
@@ -42,7 +45,7 @@ const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuil
     on v.id = sl.variant_id where ${isOwned} and ${stockConditions[stock]})`;
 };
 
-/** Returns the ids of a category and of the categories below it; empty if the category does not exist. */
+/** Returns the ids of a category and of all categories below it; empty if the category does not exist. */
 export async function findDescendantCategories(
   reader: DatabaseReader,
   categoryId: string,

@@ -42,7 +42,10 @@ export interface VariantMergeContext {
   readonly product: LockedProduct;
   readonly now: Date;
   readonly rows: readonly VariantRow[];
-  /** SKUs of the merchant's other products, in lower case. The variants of this product must not have them. */
+  /**
+   * SKUs of the merchant's other products, in lower case. No variant of this product may have one of these
+   * SKUs.
+   */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
   readonly options: ProductOptionChoices;
   readonly mediaIds: ReadonlySet<string>;

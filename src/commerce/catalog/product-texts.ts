@@ -23,7 +23,7 @@ export interface ProductTranslationInput {
   readonly slug: string;
   readonly title: string;
   readonly summary?: string | null | undefined;
-  /** Product description as CommonMark. */
+  /** The product's description in the CommonMark format. */
   readonly description?: string | null | undefined;
   readonly seoTitle?: string | null | undefined;
   readonly seoDescription?: string | null | undefined;
@@ -102,7 +102,7 @@ function translationFaults(at: string, translation: ProductTranslationInput): In
 export interface ProductTranslationsToSave {
   readonly productId: string;
   readonly translations: readonly ProductTranslationInput[];
-  /** Returns the JSON Pointer of the slug in the translation with the given index in the input. */
+  /** Returns the JSON Pointer of the slug in the translation at the given index of the input. */
   readonly fieldOf: (index: number) => string;
 }
 

@@ -42,7 +42,7 @@ export interface StoredVariantPrice {
    */
   readonly lowest30dMinor: number | null;
   readonly validFrom: string;
-  /** The time at which the price ends, exclusive; null if the price has no end. */
+  /** The time at which the price ends; at this time it is no longer valid. Null if the price has no end. */
   readonly endsAt: string | null;
 }
 

@@ -303,6 +303,6 @@ export async function changeCheckoutSession(
 export interface CheckoutSessionCommandContext extends CartCommandContext {
   /** The kind of caller, which is stored as the actor if the caller cancels a checkout session. */
   readonly cancelActor: CheckoutSessionCancelActor;
-  /** The id of the caller's internal token; null if the caller has another credential. */
+  /** The id of the caller's internal token; null if the caller uses another kind of credential. */
   readonly tokenId: string | null;
 }

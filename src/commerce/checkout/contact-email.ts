@@ -29,7 +29,10 @@ export async function findOrStoreContactEmail(
   return replaceBuyerEmailOfCart(transaction, context, { cart, email: opened.address.email ?? null });
 }
 
-/** A new address for a checkout, and the contact e-mail address that the caller gives with it, if any. */
+/**
+ * A new address for a checkout. If the caller gives a contact e-mail address with it, also this e-mail
+ * address.
+ */
 interface AddressWithContact {
   readonly contactEmail: string | null | undefined;
   readonly address: Pick<PostalAddress, "email">;

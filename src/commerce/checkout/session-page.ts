@@ -117,6 +117,6 @@ export function findReturnUrlFaults(field: string, text: string): InputFaults {
   ];
 }
 
-/** Returns true if the host is the local machine, where developers run their shop pages. */
+/** Returns true if the host is the local machine, on which developers run shop pages without https. */
 const isLocalHost = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

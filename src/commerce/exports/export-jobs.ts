@@ -219,7 +219,7 @@ export interface ExportFilePart {
 export interface StoredExportChunk {
   readonly startByte: number;
   readonly sizeBytes: number;
-  /** The rows of this chunk as NDJSON, compressed with gzip. */
+  /** The rows of this part of the export (chunk) as NDJSON, compressed with gzip. */
   readonly content: Uint8Array;
 }
 

@@ -269,7 +269,7 @@ export function buildExportRowSqlQuery(
     order by ${sql.join(keys.map((each) => sql.raw(each.sql)))} limit ${limit}`;
 }
 
-/** Returns the query that counts the rows of an export, at most up to `limit`. */
+/** Returns the query that counts the rows of an export. The counting stops at `limit`. */
 export const buildExportRowCountSqlQuery = (
   scope: ExportMerchantAndPeriod,
   limit: number,

@@ -23,7 +23,7 @@ import { type ExportJobRow, getExportExpiryTime } from "./export-jobs.ts";
 
 export interface ExportWriterOptions {
   readonly db: Database;
-  /** Reads the exported rows, from the replica if there is one. */
+  /** Runs the queries that read the exported rows, on the replica if there is one. */
   readonly readOnly: ReportReadRunner;
   readonly clock: Clock;
   /** Maximum number of rows of one export; `exportRowsMax` if left out. */
@@ -120,7 +120,7 @@ function toLine(cells: Readonly<Record<string, ExportRowCell>>): string {
 
 interface NewChunk {
   readonly totalRows: number;
-  /** The rows of the page as NDJSON; empty if the page has no rows. */
+  /** The rows of the page as NDJSON (one JSON object for each line); empty if the page has no rows. */
   readonly lines: Buffer;
   readonly rowCount: number;
   readonly lastKeys: ExportRowSortKeys | null;

@@ -37,7 +37,7 @@ import { releaseExpiredStockHolds } from "./stock-holds.ts";
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
 export type StockAdjustReason = (typeof stockAdjustReasons)[number];
 
-/** The input of a stock adjustment. */
+/** The input of a stock adjustment, by which a merchant changes the stock on hand of a variant. */
 export interface AdjustStockInput {
   readonly variantId: string;
   /** Number of units to add to the stock on hand; negative to remove units; not 0. */
@@ -162,7 +162,7 @@ async function explainRefusal(
   return createInsufficientStockFailure(figures, { delta });
 }
 
-/** The counted stock on hand of one variant. */
+/** The stock on hand of one variant as the merchant has counted it. */
 export interface CountedVariantStock {
   readonly variantId: string;
   readonly onHand: number;

@@ -151,7 +151,7 @@ export interface VariantQuantity {
   readonly quantity: number;
 }
 
-/** Sums up the quantities of each variant, because a variant can occur several times in the list. */
+/** Adds up the quantities of each variant. A variant can occur several times in the list. */
 export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): Map<string, number> {
   const quantities = new Map<string, number>();
   for (const { variantId, quantity } of lines)
@@ -159,7 +159,7 @@ export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): M
   return quantities;
 }
 
-/** The values of a stock level that an error reports. */
+/** The values of a stock level that the data of an error contains. */
 export interface StockLevelInErrorDetails {
   readonly variantId: string;
   readonly onHand: number;
@@ -178,7 +178,7 @@ export function createInsufficientStockFailure(
   return stockFailure(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
 }
 
-/** Creates the failure for a change after which the stock would be higher than the allowed maximum. */
+/** Creates the failure for a change after which the stock would be higher than the maximum. */
 export function createStockMaximumExceededFailure(
   variantId: string,
   data: Readonly<Record<string, number>>,

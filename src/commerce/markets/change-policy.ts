@@ -86,7 +86,7 @@ export async function upsertMerchantPolicy(
   return { policyId };
 }
 
-/** Saves the policy. Returns true if any value has changed. */
+/** Saves the policy of a merchant. Returns true if any value of the policy has changed. */
 async function savePolicy(
   transaction: Transaction,
   { merchantId, now }: CommandContext,

@@ -90,7 +90,7 @@ export interface PolicyRulesByType {
 
 export type PolicyTypeWithRules = keyof PolicyRulesByType;
 
-/** The rules that a policy stores. Rules that the merchant left out are not contained. */
+/** The rules that a stored policy contains. Rules that the merchant has left out are not contained. */
 export type StoredPolicyRules<Type extends PolicyTypeWithRules = PolicyTypeWithRules> = Partial<
   PolicyRulesByType[Type]
 >;

@@ -254,7 +254,7 @@ export function changeOrderAsSystem<Changed>(
   );
 }
 
-/** The changed order, with the id of the part that was changed or created. */
+/** The order after the change, with the id of the order part that was changed or created. */
 export interface ChangedOrderPart {
   readonly order: OrderAggregate;
   readonly id: string;

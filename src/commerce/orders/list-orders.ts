@@ -158,7 +158,7 @@ export function buildOrderPartIdSqlQuery(
   return list;
 }
 
-/** The columns that the tables of all order parts have. */
+/** The columns that the tables of all kinds of order parts have in common. */
 interface PartTable {
   readonly id: string;
   readonly orderId: string | null;

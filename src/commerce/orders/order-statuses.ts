@@ -43,7 +43,7 @@ export function deriveOrderStatuses(order: StatusInputs): DerivedOrderStatuses {
   };
 }
 
-/** Returns the captured amount minus the refunded amount of all payments. */
+/** Returns the sum, over all payments, of the captured amount minus the refunded amount. */
 export function computeNetCapturedAmountMinor({ payments }: Pick<StatusInputs, "payments">): number {
   return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
 }

@@ -50,7 +50,7 @@ export interface CanceledUnitsValue {
    * before the cancellation.
    */
   readonly reducedMinor: number;
-  /** The amount that the cancellation refunds from the captured amount, in minor units. */
+  /** The part of the captured amount that the cancellation refunds, in minor units. */
   readonly refundMinor: number;
   /** True if no ordered unit is left after the cancellation, so that the whole order is canceled. */
   readonly isWhole: boolean;

@@ -72,7 +72,10 @@ export async function snapshotPoliciesForOrder(
 
 interface Snapshot {
   readonly summary: string;
-  /** The merchant's summaries of the policy as a JSON object that maps a locale to a text. */
+  /**
+   * The merchant's summaries of the policy, as a JSON object that maps a locale to the summary in this
+   * locale.
+   */
   readonly summaries: string;
   readonly url: string | null;
   readonly rules: string;

@@ -98,7 +98,7 @@ export function createPaymentOperationDriver(
   const wake = (): void => {
     if (state === "running") pool.startWorker();
   };
-  /** Starts a timer for an additional search if a payment operation becomes due before the next poll. */
+  /** Starts a timer for an additional poll if a payment operation becomes due before the next poll. */
   const scheduleEarlySearch = async (): Promise<void> => {
     const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
     const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();
@@ -133,7 +133,7 @@ interface OperationPool {
    * already running.
    */
   startWorker(): void;
-  /** Lets no further worker start. */
+  /** Prevents further workers from starting; running workers continue. */
   stopStarting(): void;
   /** Resolves as soon as no worker runs a payment operation. */
   waitUntilIdle(): Promise<void>;

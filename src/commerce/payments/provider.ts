@@ -48,7 +48,7 @@ export interface VoidedPaymentResult extends ProviderPaymentAmounts {
 
 export interface DeclinedPaymentResult {
   readonly outcome: "declined";
-  /** The payment provider's reason in lower_snake_case, for example `card_declined`. */
+  /** The reason why the payment provider declined, in lower_snake_case, for example `card_declined`. */
   readonly code: string;
 }
 
@@ -61,7 +61,7 @@ export type PaymentAuthorizationResult =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/** The result of a capture, a void or a refund. */
+/** The result that a payment provider returns for a capture, a void or a refund. */
 export type CaptureVoidOrRefundResult =
   | { readonly outcome: "succeeded" }
   | DeclinedPaymentResult

@@ -134,7 +134,7 @@ const wholeBasisPoints = 10_000;
 
 export interface RemainingCartAmounts {
   readonly lines: readonly DiscountableLine[];
-  /** For each cart line, in the order of `lines`: the amount that the earlier discounts left, in minor units. */
+  /** The amounts that the earlier discounts left of the cart lines, in the order of `lines`, in minor units. */
   readonly linesMinor: readonly number[];
   /**
    * The shipping price that the earlier discounts left, in minor units; 0 if the shipping price is not known
@@ -144,7 +144,7 @@ export interface RemainingCartAmounts {
 }
 
 export interface DiscountAmounts {
-  /** For each cart line, in the order of the lines: the amount that is deducted, in minor units. */
+  /** The amount that is deducted from each cart line, in the order of the lines; in minor units. */
   readonly linesMinor: readonly number[];
   readonly shippingMinor: number;
 }

@@ -36,7 +36,7 @@ import type { PromotionRow } from "./read-promotions.ts";
 
 export const promotionTriggers = ["code", "automatic"] as const satisfies readonly PromotionRule["trigger"][];
 
-/** The input that creates a promotion. */
+/** The fields that a merchant enters to create a promotion. */
 export interface CreatePromotionInput extends PromotionInputFields {
   readonly trigger: PromotionRule["trigger"];
   readonly kind: PromotionKind;

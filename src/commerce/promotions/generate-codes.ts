@@ -27,7 +27,7 @@ import type { PromotionCodeRow } from "./read-promotions.ts";
 export interface GeneratePromotionCodesInput {
   readonly promotionId: string;
   readonly count?: number | null | undefined;
-  /** Text before each random code. */
+  /** Text with which each random code begins. */
   readonly prefix?: string | null | undefined;
   /** Length of each random code in characters, without the prefix. */
   readonly length?: number | null | undefined;
@@ -39,7 +39,7 @@ export interface GeneratePromotionCodesInput {
   readonly usageLimit?: number | null | undefined;
 }
 
-/** The codes that were added to a promotion. */
+/** The result of adding codes to a promotion: the codes that were added. */
 export interface GeneratedPromotionCodes {
   readonly promotionId: string;
   readonly codes: readonly PromotionCodeRow[];

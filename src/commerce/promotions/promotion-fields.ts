@@ -78,7 +78,7 @@ export interface PromotionInputFields {
   readonly isExclusive?: boolean | null | undefined;
 }
 
-/** The fields of a promotion that a merchant can set, in their stored form. */
+/** The fields of a promotion that a merchant can set, in the form in which the database stores them. */
 export interface StoredPromotionFields {
   readonly titles: Readonly<Record<string, string>>;
   readonly basisPoints: number | null;

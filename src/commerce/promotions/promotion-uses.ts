@@ -10,7 +10,7 @@ import type { Failure } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
-/** The promotion uses that a checkout session takes. */
+/** The promotion uses that a checkout session takes when the checkout is submitted. */
 export interface PromotionUsesToReserve {
   readonly context: CommandContext;
   readonly sessionId: string;

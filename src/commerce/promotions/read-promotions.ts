@@ -30,7 +30,7 @@ export type PromotionRuleJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
-  /** Locale → title shown to buyers. */
+  /** The titles of the promotion that buyers see, as a map from locale to title. */
   readonly titles: Readonly<Record<string, string>>;
   readonly currency: string | null;
   readonly minimumSubtotalMinor: number | null;

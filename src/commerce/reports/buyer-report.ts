@@ -17,9 +17,9 @@ export interface BuyerTotals {
    * period.
    */
   readonly repeatBuyers: number;
-  /** Number of orders of buyers with a buyer reference. */
+  /** Number of orders with a buyer reference. */
   readonly orders: number;
-  /** Orders without a buyer reference. */
+  /** Number of orders without a buyer reference. */
   readonly guestOrders: number;
 }
 
@@ -49,7 +49,6 @@ export interface BuyerReport {
   readonly cohorts: readonly BuyerCohort[];
 }
 
-/** Reads the report on buyers. */
 export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope): Promise<BuyerReport> {
   const months = dividePeriodIntoBuckets(scope.period, "month");
   const { rows } = await buyerStatement(scope, months).execute(reader);

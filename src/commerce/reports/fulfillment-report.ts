@@ -10,9 +10,12 @@ import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
 
 /** The number of orders and units that have been waiting for shipment for a certain number of days. */
 export interface UnshippedOrdersByAge {
-  /** Minimum number of full days since the order was placed. */
+  /** Lower bound of the age group: minimum number of full days since the order was placed. */
   readonly fromDays: number;
-  /** Number of full days since the order was placed, exclusive; null in the last group. */
+  /**
+   * Upper bound of the age group: number of full days since the order was placed, exclusive; null in the last
+   * group.
+   */
   readonly toDays: number | null;
   readonly orders: number;
   /** Number of units that are neither shipped nor canceled. */

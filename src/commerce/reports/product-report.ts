@@ -52,7 +52,6 @@ interface ProductReportQuery extends ReportScope {
   readonly first: number;
 }
 
-/** Reads the report on products. */
 export async function readProductReport(
   reader: DatabaseReader,
   query: ProductReportQuery,
@@ -71,7 +70,7 @@ export async function readProductReport(
 
 interface ProductSums {
   readonly currency: string;
-  /** Sums as decimal digits. */
+  /** The following sums are texts of decimal digits, because they can be larger than a JavaScript integer. */
   readonly units: string;
   readonly canceled: string;
   readonly returned: string;

@@ -31,7 +31,6 @@ interface RefundReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
-/** Reads the report on refunds. */
 export async function readRefundReport(
   reader: DatabaseReader,
   query: RefundReportQuery,

@@ -54,7 +54,6 @@ interface SalesReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
-/** Reads the report on sales. */
 export async function readSalesReport(
   reader: DatabaseReader,
   query: SalesReportQuery,

@@ -47,7 +47,7 @@ interface FunnelReportQuery extends ReportScope {
   readonly now: Date;
 }
 
-/** Reads the funnel report. */
+/** Reads the funnel report: how many carts reached a checkout, a submission and an order. */
 export async function readCheckoutFunnelReport(
   reader: DatabaseReader,
   query: FunnelReportQuery,
@@ -164,7 +164,6 @@ interface SearchReportQuery {
   readonly first: number;
 }
 
-/** Reads the report on searches. */
 export async function readSearchReport(
   reader: DatabaseReader,
   query: SearchReportQuery,

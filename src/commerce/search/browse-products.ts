@@ -103,7 +103,7 @@ async function cacheCounts(
 }
 
 interface BrowseSearch {
-  /** The result of `getSearchCountsCacheKey`. */
+  /** The cache key of the search, which `getSearchCountsCacheKey` returns. */
   readonly key: string;
   readonly values: SearchParameterValues;
   readonly count: () => Promise<SearchResultRow>;

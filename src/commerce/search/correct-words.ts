@@ -67,7 +67,7 @@ async function mostFrequent(
 }
 
 interface Candidate extends TypoCorrectionCandidate {
-  /** The misspelt word. */
+  /** The misspelt word of the query. */
   readonly word: string;
 }
 

@@ -244,7 +244,7 @@ export function addStemsToSearchDocument(
   };
 }
 
-/** Returns the words of a search document whose stems are needed. */
+/** Returns those words of a search document for which stems must be loaded. */
 export function listWordsToStem({
   fields: { title, brand, categories, text },
 }: SearchDocumentWithoutStems): string[] {

@@ -151,7 +151,7 @@ export interface SampledPopularityStep {
    * full-text query).
    */
   readonly candidates: number;
-  /** Number of documents in the smallest random sample that match the search. */
+  /** Number of documents in the smallest random sample that match all conditions of the search. */
   readonly matches: number;
   /** Number of documents in the smallest random sample that contain all words of the query in the title. */
   readonly titles: number;

@@ -169,7 +169,7 @@ interface DocumentSource {
    * the index returns only matches, so that no check is needed.
    */
   readonly words?: Sql | undefined;
-  /** Joins with further tables. */
+  /** SQL joins with further tables. */
   readonly joined?: Sql;
   /**
    * True if a part of the matches is sufficient, whichever documents it contains. At most 10 000 documents

@@ -59,7 +59,7 @@ const queryOf = (part: ExpandedSearchQueryPart): TsqueryToCount => ({
   candidates: buildTsqueryOfPart(part, { isCandidate: true }),
 });
 
-/** How many documents contain a part of the query, and in which fields. */
+/** The frequency of a part of the query: how many documents contain this part, and in which fields. */
 export interface SearchQueryPartFrequency {
   /** False if no document that passes the filters of the search contains this part of the query. */
   readonly isFound: boolean;

@@ -34,7 +34,10 @@ export interface SearchQueryToRelax extends FilteredSearch {
  */
 const combinedPartsMax = 5;
 
-/** Returns the parts of the query that the search keeps; undefined if no product contains any part. */
+/**
+ * Returns the parts of the query that the search keeps; undefined if no product contains any part of the
+ * query.
+ */
 export async function chooseSearchQueryPartsToKeep(
   search: SearchQueryToRelax,
 ): Promise<ReadonlySet<SearchQueryPart> | undefined> {

@@ -56,7 +56,7 @@ export interface ProductSearchHitRow extends ProductSummaryRow {
   readonly inBrand?: boolean;
   readonly inCategory?: boolean;
   readonly inText?: boolean;
-  /** The parts of the product's score; present only if the request asked for them. */
+  /** The parts of which the product's score consists; present only if the request asked for them. */
   readonly explanation?: {
     readonly tier: number;
     readonly isInStock: boolean;

@@ -40,7 +40,7 @@ export async function correctSearchQuery(
 
 export interface RelaxedSearchQuery {
   readonly query: ParsedSearchQuery;
-  /** Words that were left out. */
+  /** Words that were left out of the query, so that it finds products. */
   readonly dropped: readonly string[];
 }
 

@@ -74,11 +74,11 @@ export interface ProductSearchInput {
    * separate fields.
    */
   readonly filters?: ProductSearchFilters | undefined;
-  /** True to return the parts of each product's score. */
+  /** True to return, for each found product, the parts of which its score consists. */
   readonly isExplained?: boolean | undefined;
   /** True to count facets of product attributes too, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
-  /** Limits other than `defaultSearchMatchLimits`. */
+  /** Limits of the ranked matches; if left out, `defaultSearchMatchLimits`. */
   readonly matchLimits?: SearchMatchLimits;
 }
 
@@ -114,7 +114,7 @@ export interface SearchStatementForm {
    * `search_document`, otherwise the table `search_offer`.
    */
   readonly hasWords: boolean;
-  /** True if the search text can be a SKU or GTIN. */
+  /** True if the search text may be a SKU or GTIN. */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;

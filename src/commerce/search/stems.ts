@@ -116,7 +116,7 @@ export async function loadStemsOfIndexedLanguages(
 interface StemCache {
   /** Names of the stemmers of all indexed languages; empty if they have not been read from the database yet. */
   stemmers: readonly string[];
-  /** Cached stems: word → stemmer → stem. */
+  /** Cached stems of words: a map from word to a map from stemmer to stem. */
   readonly words: LRUCache<string, ReadonlyMap<string, string>>;
 }
 

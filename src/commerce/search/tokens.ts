@@ -14,7 +14,7 @@ export interface SearchWord {
    * splits such a text into segments.
    */
   readonly isDense: boolean;
-  /** Index of the word's first character in the text that contains the word. */
+  /** Index of the first character of the word in the text from which the word was taken. */
   readonly start: number;
   readonly end: number;
 }

@@ -32,15 +32,15 @@ export interface SearchVocabularyEntry {
 export interface WordSynonym {
   readonly merchantId: string;
   readonly stemmer: string;
-  /** Folded words, separated by spaces. */
+  /** The synonym: words without case and accents, separated by spaces. */
   readonly phrase: string;
 }
 
 /** A vocabulary word to which a misspelt word can be corrected. */
 export interface TypoCorrectionCandidate {
-  /** The folded word. */
+  /** The corrected word, without case and accents. */
   readonly correct: string;
-  /** The word in lower case with its accents. */
+  /** The corrected word in lower case with its accents. */
   readonly spelling: string;
   readonly distance: number;
 }

@@ -54,7 +54,7 @@ export interface ExpandedSearchQueryPart {
   readonly weak: readonly SearchWordForm[];
   /** Stemmers of the languages in which this part of the query is a stop word. */
   readonly stopIn: readonly string[];
-  /** True if the vocabulary contains the word of this query part. */
+  /** True if the vocabulary contains the word of which this part of the query consists. */
   readonly isKnown: boolean;
   /** The two parts of a compound word of which only one is a known word; null for other words. */
   readonly partlyKnownSplit: SearchVocabularyEntry["partlyKnownSplit"];
@@ -64,7 +64,7 @@ export interface ExpandedSearchQueryPart {
 export interface ExpandedSearchQuery {
   readonly query: ParsedSearchQuery;
   readonly stems: WordStemsByStemmer;
-  /** The word forms of all parts of the query, except fillers. */
+  /** The word forms of each part of the query, except of fillers (words like `best`). */
   readonly forms: readonly ExpandedSearchQueryPart[];
 }
 

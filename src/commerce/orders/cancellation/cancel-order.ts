@@ -101,7 +101,10 @@ export function findCancellationInputFaults(
 
 export interface OrderCancellationDecision {
   readonly lines: readonly OrderLineIdAndQuantity[];
-  /** True if the cancellation needs the merchant's approval. */
+  /**
+   * True if the cancellation is a request that the merchant must approve; false if units are canceled at
+   * once.
+   */
   readonly isRequest: boolean;
 }
 

@@ -105,7 +105,7 @@ export async function allocateFulfillmentUnits(
 
 interface WaitingUnits extends OrderLineIdAndQuantity {
   readonly variantId: string;
-  /** Units without reserved stock. */
+  /** Number of units for which no stock is reserved. */
   readonly unreserved: number;
 }
 
@@ -298,7 +298,10 @@ async function markUnreserved(
 
 interface DroppedUnits {
   readonly order: Pick<OrderAggregate, "fulfillments">;
-  /** The id of the return if the units belong to an exchange or replacement; null for ordered units. */
+  /**
+   * The id of the return if the units belong to an exchange or replacement; null for units of the original
+   * order.
+   */
   readonly returnId: string | null;
   readonly lines: readonly OrderLineIdAndQuantity[];
 }
