@@ -98,8 +98,8 @@ export async function changeCart(
 }
 
 /**
- * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if the caller may
- * use no cart with this id.
+ * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if no cart has this
+ * id, or if the caller may not use the cart.
  */
 export async function lockCartRow(
   transaction: Transaction,
@@ -112,8 +112,8 @@ export async function lockCartRow(
 }
 
 /**
- * Locks the cart until the end of the transaction, then reads it. Returns undefined if the caller may use no
- * cart with this id.
+ * Locks the cart until the end of the transaction, then reads it. Returns undefined if no cart has this id,
+ * or if the caller may not use the cart.
  */
 export async function lockCartRowIfFound(
   transaction: Transaction,

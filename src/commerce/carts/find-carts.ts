@@ -180,8 +180,9 @@ function firstListedIdSql(merchantId: string | null, now: Date): RawBuilder<stri
 }
 
 /**
- * For each status that a cart can have at the time `now`: the stored statuses from which it can follow. The
- * index that finds carts by status contains only the stored status.
+ * For each status that a cart can have at the time `now`: the stored statuses that such a cart can have. A
+ * list with a status filter first selects by the stored status, because only the stored status is in the
+ * index.
  */
 const storedStatuses: Readonly<Record<CartStatus, readonly CartStatus[]>> = {
   active: ["active", "locked"],

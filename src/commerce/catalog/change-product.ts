@@ -271,8 +271,8 @@ export async function saveProductFields(
 }
 
 /**
- * Returns the new column values for those product fields that the input contains. A field with null empties
- * its column. The columns of fields that are left out are not contained.
+ * Returns the new column values of those product fields that the input contains. A field with null empties
+ * its column; a field that is left out adds no column.
  */
 function patchOf({ brand, rating, attributes }: ProductInputFields): Record<string, unknown> {
   return {

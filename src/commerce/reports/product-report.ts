@@ -70,7 +70,10 @@ export async function readProductReport(
 
 interface ProductSums {
   readonly currency: string;
-  /** The following sums are texts of decimal digits, because they can be larger than a JavaScript integer. */
+  /**
+   * The following sums are texts of decimal digits, because a JavaScript number may be unable to represent
+   * them exactly.
+   */
   readonly units: string;
   readonly canceled: string;
   readonly returned: string;
