@@ -33,7 +33,7 @@ export function createAfterSalesRefundTerms(
   { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
-  const value = calculateSingleLineReturnedUnitsValue(context, {
+  const value = calculateValueOfSingleLineReturn(context, {
     kind,
     quantity,
     method: methods[0] ?? "mail",
@@ -52,7 +52,7 @@ export function createAfterSalesRefundTerms(
  * Calculates the value of the returned units, and the fees that are deducted, for a return with a single
  * order line.
  */
-export function calculateSingleLineReturnedUnitsValue(
+export function calculateValueOfSingleLineReturn(
   { order, line, isFault }: AfterSalesOptionEvaluationContext,
   {
     quantity,

@@ -5,8 +5,8 @@
  * `search_document` finds the documents, which are scored and counted without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
-import { sqlParameter } from "#database/prepared-template.ts";
-import { quoteLexeme, toSampleLexeme } from "./match-query.ts";
+import { createTemplateSqlParameter } from "#database/prepared-template.ts";
+import { quoteLexeme, toRandomSampleLexeme } from "./match-query.ts";
 import {
   facetCountKeySql,
   searchOfferCurrencySql,
@@ -80,10 +80,11 @@ const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
-  if (hasCategory) filters.push(sql`o.category_keys @> array[${sqlParameter("categoryKey")}::text]`);
+  if (hasCategory)
+    filters.push(sql`o.category_keys @> array[${createTemplateSqlParameter("categoryKey")}::text]`);
   if (hasMerchant)
     filters.push(
-      sql`o.merchant_id = (select id from merchant where slug = ${sqlParameter("merchant")}::text)`,
+      sql`o.merchant_id = (select id from merchant where slug = ${createTemplateSqlParameter("merchant")}::text)`,
     );
   return sql`search_offer o ${
     joined === undefined
@@ -104,7 +105,7 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
  * result; it excludes most other documents without reading their offers.
  */
 function byTitle(form: SearchStatementForm): Sql {
-  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => sqlParameter(`chain${index}`)))}]::text[]`;
+  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => createTemplateSqlParameter(`chain${index}`)))}]::text[]`;
   return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
       and (d.locale = any(${chain}) or not d.locales && ${chain})
@@ -131,12 +132,12 @@ function byPrice(form: SearchStatementForm, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function searchMatchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
+export function searchMatchesWithWordsSql(form: SearchStatementForm): SearchMatchesSql {
   const { sort } = form;
   const key = sql`d.offer_key`;
   const price = sql`, ${searchOfferCurrencySql(key)} as currency, ${searchOfferMinPriceSql(key)} as min_minor`;
   const sortKey: Sql = {
-    relevance: sql`, ${scoreSql(form, key)} as score`,
+    relevance: sql`, ${searchScoreSql(form, key)} as score`,
     newest: sql`, d.published_at`,
     price_asc: price,
     price_desc: price,
@@ -153,7 +154,7 @@ export function searchMatchesOfWordsSql(form: SearchStatementForm): SearchMatche
   const base = sql`
     select d.product_id, d.locale, d.group_key, d.brand, ${facetCountKeySql(key)} as offer ${attributes}
     ${sortKey}
-    from ${matchingDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
+    from ${matchingSearchDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
   return {
     base,
     main: mainCurrencySql(mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), sql`base`)),
@@ -184,18 +185,20 @@ interface DocumentSource {
  * each product that is offered in the country. The alias of the document is `d`; `d.offer_key` is its offer
  * in the country (availability, currency and price).
  */
-export function matchingDocumentsSql(
+export function matchingSearchDocumentsSql(
   form: SearchStatementForm,
   { isIndexed, words, joined = sql``, isLimited = false }: DocumentSource,
 ): Sql {
   const key = sql`d.offer_key`;
   const filters = [sql`${key} is not null`, isShown(key), isMerchantActiveSql(sql`d.merchant_id`)];
   if (form.hasPrice)
-    filters.push(sql`${searchOfferCurrencySql(key)} = ${sqlParameter("priceCurrency")}::text
-      and ${searchOfferMinPriceSql(key)} >= ${sqlParameter("priceMin")}::bigint
-      and ${searchOfferMinPriceSql(key)} <= ${sqlParameter("priceMax")}::bigint`);
+    filters.push(sql`${searchOfferCurrencySql(key)} = ${createTemplateSqlParameter("priceCurrency")}::text
+      and ${searchOfferMinPriceSql(key)} >= ${createTemplateSqlParameter("priceMin")}::bigint
+      and ${searchOfferMinPriceSql(key)} <= ${createTemplateSqlParameter("priceMax")}::bigint`);
   if (form.hasAvailability)
-    filters.push(sql`${searchOfferAvailabilitySql(key)} = any(${sqlParameter("availabilities")}::text[])`);
+    filters.push(
+      sql`${searchOfferAvailabilitySql(key)} = any(${createTemplateSqlParameter("availabilities")}::text[])`,
+    );
   if (words !== undefined) filters.push(sql`d.words @@ ${words}`);
   const documentColumns = isLimited ? sql`head, words, locale, locales, merchant_id` : sql`*`;
   const matched = sql`select ${documentColumns}, offers ->> ${countryParameter}::text as offer_key from search_document
@@ -212,7 +215,7 @@ export function matchingDocumentsSql(
  * shown. This is the requested locale, or else the fallback locale.
  */
 function isShown(key: Sql): Sql {
-  const requested = sql`${sqlParameter("chain0")}::text`;
+  const requested = sql`${createTemplateSqlParameter("chain0")}::text`;
   return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales)
     and d.locale = ${resolvedLocaleSql(sql`d.locales`, searchOfferFallbackLocaleSql(key))}))`;
 }
@@ -228,7 +231,7 @@ const orders: Record<SearchSort, Sql> = {
   popularity: sql`popularity desc, published_at desc, product_id`,
 };
 
-const queryParameter = (name: string): Sql => sql`${sqlParameter<string>(name)}::tsquery`;
+const queryParameter = (name: string): Sql => sql`${createTemplateSqlParameter<string>(name)}::tsquery`;
 
 /**
  * Returns the SQL conditions for the documents that match the words and the filters. The tsquery for the
@@ -237,19 +240,19 @@ const queryParameter = (name: string): Sql => sql`${sqlParameter<string>(name)}:
 function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
   if (isLimited) {
-    const titles = sql`${isFoundByTsquerySql(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
-    const others = sql`${isFoundByTsquerySql(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
+    const titles = sql`${matchesTsqueryParameterSql(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
+    const others = sql`${matchesTsqueryParameterSql(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
     return { isIndexed: sql`(${titles} or ${others})`, words: queryParameter("filtered") };
   }
-  if (!hasCandidates) return { isIndexed: isFoundByTsquerySql(form, "filtered") };
-  return { isIndexed: isFoundByTsquerySql(form, "candidates"), words: queryParameter("filtered") };
+  if (!hasCandidates) return { isIndexed: matchesTsqueryParameterSql(form, "filtered") };
+  return { isIndexed: matchesTsqueryParameterSql(form, "candidates"), words: queryParameter("filtered") };
 }
 
 /**
  * SQL condition that is true for the documents that the full-text index finds by a tsquery. The tsquery is
  * the value of the parameter with the given name.
  */
-export const isFoundByTsquerySql = (form: SearchStatementForm, name: string): Sql =>
+export const matchesTsqueryParameterSql = (form: SearchStatementForm, name: string): Sql =>
   matchesTsqueryExpressionSql(form, queryParameter(name));
 
 /**
@@ -265,7 +268,7 @@ export const matchesTsqueryExpressionSql = (form: SearchStatementForm, words: Sq
  * SQL condition that is true for the documents in the smallest random sample. On average, one of
  * `sampleParts` documents is in this sample.
  */
-export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)))}::tsquery`;
+export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toRandomSampleLexeme(1)))}::tsquery`;
 
 /**
  * Returns SQL for a tsquery as a subselect. If the search names a merchant, the tsquery also requires the
@@ -273,8 +276,8 @@ export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)
  */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
-  return sql`select ${words} && quote_literal(${sqlParameter("merchantMark")}::text || id)::tsquery
-    from merchant where slug = ${sqlParameter("merchant")}::text`;
+  return sql`select ${words} && quote_literal(${createTemplateSqlParameter("merchantMark")}::text || id)::tsquery
+    from merchant where slug = ${createTemplateSqlParameter("merchant")}::text`;
 }
 
 /**
@@ -304,36 +307,36 @@ export const scoreTierNames = [
   "title_in_part",
   "text",
 ] as const satisfies readonly (keyof typeof scoreTiers)[];
-export type ScoreTierName = (typeof scoreTierNames)[number];
+export type SearchScoreTierName = (typeof scoreTierNames)[number];
 export const stockScore = 40;
 export const popularityStepScore = 4;
 export const textRankScore = 10;
 
 const points = (value: number): Sql => sql.raw(String(value));
 
-export function scoreTierSql({ hasCode }: SearchStatementForm): Sql {
+export function searchScoreTierSql({ hasCode }: SearchStatementForm): Sql {
   const code = hasCode
-    ? sql`when strpos(d.codes, ${sqlParameter("codeStart")}::text) > 0 then case
-      when strpos(d.codes, ${sqlParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
+    ? sql`when strpos(d.codes, ${createTemplateSqlParameter("codeStart")}::text) > 0 then case
+      when strpos(d.codes, ${createTemplateSqlParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
       else ${points(scoreTiers.code_prefix)} end`
     : sql``;
-  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${sqlParameter("phrase")}::text) > 0
+  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${createTemplateSqlParameter("phrase")}::text) > 0
       then ${points(scoreTiers.title_phrase)}
-    when d.head @@ ${sqlParameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
-    when d.head @@ ${sqlParameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
-    when d.head @@ ${sqlParameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
-    when d.head @@ ${sqlParameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
-    when d.head @@ ${sqlParameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
+    when d.head @@ ${createTemplateSqlParameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
+    when d.head @@ ${createTemplateSqlParameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
+    when d.head @@ ${createTemplateSqlParameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
+    when d.head @@ ${createTemplateSqlParameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
+    when d.head @@ ${createTemplateSqlParameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
     else ${points(scoreTiers.text)} end`;
 }
 
-export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${sqlParameter("any")}::tsquery, 1)::float8`;
+export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${createTemplateSqlParameter("any")}::tsquery, 1)::float8`;
 
 /**
  * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,
  * popularity and text rank.
  */
-export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
-  sql`(${scoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
+export const searchScoreSql = (form: SearchStatementForm, key: Sql): Sql =>
+  sql`(${searchScoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
     + ${points(popularityStepScore)} * ${searchOfferPopularitySql(key)}
     + ${points(textRankScore)} * ${textRankSql})`;
