@@ -48,7 +48,10 @@ export function createAfterSalesRefundTerms(
   };
 }
 
-/** Calculates the value of a return that has a single order line. */
+/**
+ * Calculates the value of the returned units, and the fees that are deducted, for a return with a single
+ * order line.
+ */
 export function calculateValueOfSingleLineReturn(
   { order, line, isFault }: AfterSalesOptionEvaluationContext,
   {
@@ -83,7 +86,7 @@ function feesOf(
   ];
 }
 
-/** Creates a return shipping fee of amount 0, because the merchant pays the return shipping. */
+/** Creates the fee for a return whose shipping the merchant pays: a return shipping fee of amount 0. */
 export function createFreeReturnShippingFee({
   order,
 }: Pick<AfterSalesOptionEvaluationContext, "order">): AfterSalesFee {

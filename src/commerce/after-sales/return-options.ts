@@ -1,7 +1,7 @@
 /**
  * Evaluates the after-sales options of a return, exchange, withdrawal, or refund without a return. Each
- * function evaluates an option either for return reasons that are the merchant's fault or for other return
- * reasons; for both cases, callers call the function twice.
+ * function evaluates an option for one of two kinds of return reasons: reasons that are the merchant's fault,
+ * or all other reasons. Callers that need both kinds call the function twice.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isTimeWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
@@ -276,7 +276,7 @@ function returnableUnitsOf({
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
-/** Adds reasons against an after-sales option, unless a blocking reason already denies the option. */
+/** Adds further reasons against an after-sales option, unless a blocking reason already denies the option. */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableQuantityWithObstacles,
   rest: readonly AfterSalesObstacle[],

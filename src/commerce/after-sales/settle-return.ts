@@ -41,7 +41,10 @@ export interface ReturnSettlement {
   readonly shippingMinor: number;
   /** Amount by which the return reduces what the buyer owes, in minor units. */
   readonly reducedMinor: number;
-  /** Part of `reducedMinor` that the buyer has already paid and that is refunded, in minor units. */
+  /**
+   * The part of the amount `reducedMinor` that the buyer has already paid, so that it is refunded; in minor
+   * units.
+   */
   readonly refundMinor: number;
 }
 
@@ -95,8 +98,9 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
 }
 
 /**
- * Returns the order as it was before the goods of the return were inspected, so that the value of the return
- * is calculated from the same numbers as the promised refund.
+ * Returns the order with the unit counts that it had before the goods of the return were inspected. The value
+ * of the return is then calculated from the same counts as the refund that was promised when the return was
+ * requested.
  */
 function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
   const returns = order.returns.filter(({ id }) => id !== found.id);
@@ -116,8 +120,8 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 
 /**
  * Limits the settled amount of each order line to the part of the line's total that was not reduced before.
- * Because of rounding, the promised refund can be a few minor units higher than the present value of the
- * units. These minor units are added to lines that have not reached their limit.
+ * Because of rounding, the refund that was promised on request can be a few minor units higher than the
+ * present value of the units. These minor units are added to lines that have not reached their limit.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,
@@ -133,7 +137,7 @@ function distributeWithinLines(
   });
 }
 
-/** Refuses to settle a return by a refund while a payment of the order is disputed. */
+/** Throws if the return would be settled by a refund while a payment of the order is disputed. */
 export function requireRefundNotDisputed(settled: ReturnToSettle): void {
   const isCredit = settled.found.settlement === "store_credit";
   if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0)
