@@ -79,8 +79,8 @@ const synonymRules = z.array(
 const synonymsFile = z.strictObject({ en: synonymRules, de: synonymRules, ja: synonymRules });
 
 /**
- * One parser for the JSON text of each data file. A parser throws an error that names the file, the entry and
- * the broken rule.
+ * A function for each data file that parses the file's JSON text. It throws an error that names the file, the
+ * entry and the broken rule.
  */
 export const parseDemoData = {
   catalog: (json: string) => parseDemoDataFile("catalog.json", catalogFileSchema, json),

@@ -37,9 +37,9 @@ export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
-  /** Encrypts the buyers' addresses and the secret of the webhook endpoint. */
+  /** The keyring that encrypts the buyers' addresses and the secret of the webhook endpoint. */
   readonly keyring: EncryptionKeyring;
-  /** Renders the objects in webhook events, for example an order. */
+  /** The function that renders the objects in webhook events, for example an order. */
   readonly render: EventSubjectRenderFunction;
 }
 

@@ -121,7 +121,7 @@ export async function loadBulkMarketOffers(
 
 /**
  * Finds variants that are on sale in a market and have enough stock, ordered by a hash of SKU and seed. The
- * order does not use ids, because ids differ between databases and the result must not.
+ * order must be the same in all databases; it does not use ids, because ids differ between databases.
  */
 async function findVariantIds(
   transaction: Transaction,
@@ -188,11 +188,11 @@ interface BulkCartContext {
 }
 
 const hourMs = 3_600_000;
-/** The maximum age of a generated cart in hours: 25 days, because carts expire after 30 days. */
+/** The maximum age of a generated cart, in hours. It is 25 days, because carts expire after 30 days. */
 const cartAgeHoursMax = 25 * 24;
 /**
- * The maximum quantity of a cart line. The stock of every used variant is at least this high, so the service
- * never has to reduce a quantity.
+ * The maximum quantity of a generated cart line. Every variant in a generated cart has at least this stock,
+ * so the service never has to reduce a quantity.
  */
 const bulkQuantityMax = 3;
 const [linesMin, linesMax] = [2, 5];

@@ -50,8 +50,9 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
     onProgress?.(done);
   };
   const batches = createBatches(productCount + 1, count);
-  // The first batch of products is inserted before any other. It adds most words to the search index; if two
-  // transactions added the same words at the same time, one would wait for the other.
+  // The first batch of products is inserted alone, before all other batches, because it adds most words to
+  // the search index. If two transactions added the same words at the same time, one of them would have to
+  // wait for the other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
   // Two loops insert batches at the same time, so that this process can create the rows of one batch while

@@ -55,7 +55,7 @@ const catalogEntry = z.strictObject({
     ja: z.array(nonEmptyText).exactOptional(),
   }),
   price: marketAmounts,
-  /** The price before the current sale; left out if the product is not on sale. */
+  /** The prices before the current price reduction; left out if the price is not reduced. */
   priceBefore: marketAmounts.exactOptional(),
   /** True if the price rose by 10 % twelve days ago; otherwise left out. */
   priceRose: z.literal(true).exactOptional(),

@@ -4,8 +4,9 @@
  */
 
 /**
- * Opens the shop after some seconds, unless the buyer came to this page with the Back button.
- * `location.replace` is used so that the Back button does not lead from the shop to this page.
+ * Opens the shop after some seconds, unless the buyer came to this page with the browser's Back button. The
+ * shop replaces this page in the history (`location.replace`), so that the Back button does not lead from the
+ * shop to this page.
  */
 export function returnToShopAfterDelay(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
