@@ -58,8 +58,8 @@ const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "10" };
 
 /**
- * The names of the demo carts that examples change or delete. Each of these examples uses another cart, so
- * that the examples can be run in any order.
+ * The names of the demo carts that examples change or delete. Each of these examples uses a different cart,
+ * so that readers can run the examples in any order.
  */
 type CartName = "active" | "activeSecond" | "empty";
 const cartOf: Readonly<Record<string, CartName>> = {
@@ -135,7 +135,7 @@ function parametersOf(
 
 /** Written by `npm run generate`. */
 const file = new URL("../../../schema/example-answers.json", import.meta.url);
-/** The base URL in the stored example answers. The pages replace it by the URL of their own service. */
+/** The base URL in the stored example answers. The pages replace it by the URL of the service that shows them. */
 export const storedAnswersBaseUrl = "https://commerce.example";
 
 export type StoredExampleAnswerLookup = (operation: OpenApiDocumentOperation) => unknown;

@@ -29,7 +29,10 @@ export interface DocsGuide {
 }
 
 const folder = new URL("../../../docs/guides/", import.meta.url);
-/** The base URL in the Markdown files of the guides. The pages replace it by the URL of their own service. */
+/**
+ * The base URL in the Markdown files of the guides. The pages replace it by the URL of the service that shows
+ * them.
+ */
 const writtenBase = "http://127.0.0.1:4000";
 
 export function readDocsGuides(): DocsGuide[] {

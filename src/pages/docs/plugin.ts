@@ -42,8 +42,8 @@ export const docsPlugin: FastifyPluginAsync<DocsPluginOptions> = async (
 };
 
 /**
- * Creates a function that sends a request to this server through its normal routes. The function returns
- * undefined unless the status is 200.
+ * Creates a function that sends a request to this server through the server's normal routes, without the
+ * network. The function returns undefined unless the status is 200.
  */
 function askOf(server: FastifyInstance): DocsServices["ask"] {
   return async (path, key) => {
@@ -60,8 +60,8 @@ const demoKeyPath = "/docs/demo-key";
 
 /**
  * Adds the route that returns the demo's API key to the forms with which readers try an operation. The route
- * exists only if the service runs at a loopback address, where only the developer can reach it. Pages never
- * contain the key.
+ * exists only if the service runs at a loopback address, where only the developer can reach it. HTML pages
+ * never contain the key.
  */
 function mountDemoKey(
   server: FastifyInstance,

@@ -13,7 +13,7 @@ interface LogoFieldProps {
   readonly url: string | null;
   readonly failure: GraphqlFailure | undefined;
   readonly isReadOnly: boolean;
-  /** Called with the chosen file in base64, or with null to remove the logo. */
+  /** The callback that receives the chosen image file in base64, or null if the logo is to be removed. */
   readonly onChange: (logo: string | null) => void;
 }
 

@@ -30,7 +30,7 @@ import { type ConsoleExportJob, exportsDocument } from "./export-documents.ts";
 import { formatExportPeriod, formatFileSize } from "./export-period.ts";
 import "./exports.css";
 
-/** Milliseconds between two reads of the list while an export is not finished. */
+/** Milliseconds between two requests for the list of exports while an export is not finished. */
 const refreshMs = 2_000;
 
 const isUnfinished = ({ status }: ConsoleExportJob): boolean => status === "QUEUED" || status === "RUNNING";

@@ -127,7 +127,7 @@ interface BannerProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** True if the faulty input field is the form field with this JSON pointer, or a part of it. */
+/** True if the invalid input field is the form field with this JSON pointer, or a part of that field. */
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 

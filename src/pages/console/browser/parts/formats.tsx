@@ -103,7 +103,7 @@ export function formatMoney({ amountMinor, currency, exponent }: MoneyAmount): s
   return format.format(amountMinor / 10 ** exponent);
 }
 
-/** Formats times in the browser's time zone and in the form of the reader's locale. */
+/** Formats times in the browser's time zone, in the usual form of the reader's locale. */
 const minuteParts = { hour: "2-digit", minute: "2-digit" } as const;
 const timeParts = { ...minuteParts, second: "2-digit" } as const;
 const dayParts = { day: "numeric", month: "short" } as const;
@@ -125,13 +125,13 @@ const zoneNameAt = (date: Date): string =>
   zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
 interface TimeProps {
-  /** A time in RFC 3339; null if the event has not happened. */
+  /** A time in RFC 3339; null if the event that the time belongs to has not happened. */
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;
   /**
-   * True if the text of the time has no seconds. The time with seconds then appears while the mouse pointer
-   * is on the text.
+   * If true, the shown time has no seconds. The time with seconds then appears while the mouse pointer is on
+   * it.
    */
   readonly isMinute?: boolean;
 }

@@ -83,8 +83,8 @@ interface FilterSelectProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   /**
-   * The values that the reader can choose in a filter. If the page's URL contains a value that is not in this
-   * list, the filter shows this value too.
+   * The values that the reader can choose in a filter. If the page's URL contains a value that is not among
+   * them, the filter shows that value too.
    */
   readonly options: readonly string[];
   readonly children: ComponentChildren;

@@ -2,8 +2,8 @@
 import type { GraphqlAnswerCell, GraphqlAnswerList } from "./answer-lists.ts";
 
 /**
- * Characters at the start of a cell that make a spreadsheet read it as a formula, also in their full-width
- * forms.
+ * Characters, also in their full-width forms, that make a spreadsheet program read a cell as a formula if the
+ * cell begins with them.
  */
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 const needsQuotes = /[",\r\n]/;
