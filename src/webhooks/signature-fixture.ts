@@ -1,7 +1,8 @@
 /**
- * Signed example requests with which developers test a signature verifier: one live request signed with the
- * secrets of the endpoint, and test vectors with public secrets that are the same everywhere. The caller
- * cannot choose the signed content; otherwise the fixture could be used to forge webhooks.
+ * Signature fixtures: signed example requests with which developers test a signature verifier. There is one
+ * live request, which is signed with the secrets of the endpoint, and test vectors with public secrets, which
+ * are the same everywhere. The caller cannot choose the signed content; otherwise the fixture could be used
+ * to forge webhooks.
  */
 import { createId } from "#foundation/ids.ts";
 import { signWebhook } from "./signatures.ts";
@@ -75,8 +76,8 @@ export function createSignatureFixture({ endpoint, secrets, now }: SignatureFixt
 }
 
 /**
- * Creates a signed request without consequences for a receiver: no endpoint ever receives its event type, and
- * its subject is the endpoint itself.
+ * Creates a signed example request that has no consequences for a receiver: no endpoint ever receives an
+ * event of its type, and its subject is the endpoint itself.
  */
 export function createLiveSignatureFixture({
   endpoint,

@@ -1,4 +1,7 @@
-/** Makes one attempt of a webhook delivery: decrypts the secrets, signs the stored body and sends it. */
+/**
+ * Makes one attempt of a webhook delivery: decrypts the signing secrets, signs the stored body and sends the
+ * request.
+ */
 import { createHash, randomBytes } from "node:crypto";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
@@ -40,9 +43,9 @@ export function sendDelivery(
 }
 
 /**
- * Describes the span of an attempt. The span is a link, not a child, of the request that caused the event,
- * because that request did not wait for the delivery. The span does not contain the URL, which may contain
- * secrets of the receiver.
+ * Returns the options of the tracing span of a delivery attempt. The span is linked to the request that
+ * caused the event, and is not its child, because that request did not wait for the delivery. The span does
+ * not contain the URL, which may contain secrets of the receiver.
  */
 function spanOf(
   { id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery,
@@ -73,7 +76,7 @@ interface SignedRequest {
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   readonly body: string;
-  /** One or two secrets, newest first. */
+  /** The one or two secrets that sign the webhook, newest first. */
   readonly secrets: readonly string[];
   readonly now: Date;
 }

@@ -1,8 +1,8 @@
 /**
  * Gives new events their positions in the event feed, and creates their deliveries: one for each endpoint
- * that subscribes to the event and may read it. One process at a time does this, under the lock of the row
- * `event_feed`. An event without a position is new, so events of transactions that commit late are not
- * missed.
+ * that subscribes to the event and may read it. Only one process at a time does this, because it must lock
+ * the row `event_feed`. Every event without a position counts as new, so that events of transactions that
+ * commit late are not missed.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -13,7 +13,10 @@ import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has up to 15. */
+/**
+ * The largest number of rows that one statement inserts. A PostgreSQL statement can have 65,535 parameters,
+ * and a row has up to 15.
+ */
 const rowsMax = 1_000;
 
 export interface EventFanOutResult {
@@ -64,8 +67,8 @@ type Taken =
 
 /**
  * Locks the event feed until the end of the transaction. If there are no new events, takes no lock and
- * returns false. The statement that reads the new events must run after this one, so that it sees all
- * positions that another process gave while it held the lock.
+ * returns false. The new events must be read by a later statement, so that this statement sees all positions
+ * that another process gave while it held the lock.
  */
 async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
   const { rows } = await sql`
