@@ -83,7 +83,10 @@ export interface EndpointHealthCounters {
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
-  /** Earliest time of the next probe while the circuit breaker is open; null if the breaker is closed. */
+  /**
+   * Earliest time of the next probe (a single test attempt) while the circuit breaker is open; null if the
+   * breaker is closed.
+   */
   readonly probeAt: Date | null;
 }
 
@@ -97,7 +100,7 @@ export const initialEndpointHealth: EndpointHealthCounters = {
 
 export interface EndpointHealthChange {
   readonly health: EndpointHealthCounters;
-  /** The new state of the endpoint after this attempt; null if the state does not change. */
+  /** The state that the endpoint gets because of this attempt; null if its state does not change. */
   readonly becomes: "degraded" | "gone" | "failing" | null;
 }
 
@@ -152,7 +155,7 @@ export type ReplayRefusalCode = Extract<
 
 export interface DeliveryReplayState {
   readonly status: DeliveryStatus;
-  /** Time at which the delivered event occurred. */
+  /** Time at which the event of the delivery occurred. */
   readonly occurredAt: Date;
   /** The number of times that the original delivery has been replayed before. */
   readonly replays: number;

@@ -15,18 +15,18 @@ import type { EventSummary } from "./event-lists.ts";
 export interface EventFeedReadOptions {
   /** The merchant whose events are read; null reads the events of all merchants. */
   readonly merchantId: string | null;
-  /** The event types to read; null reads all types. */
+  /** The event types to read; null if all types are read. */
   readonly types: readonly string[] | null;
-  /** The cursor of an earlier page; null begins with the oldest stored event. */
+  /** The cursor of the previous page, after which this page begins; null begins with the oldest stored event. */
   readonly after: string | null;
-  /** The highest number of events. */
+  /** The maximum number of events that the page contains. */
   readonly limit: number;
 }
 
-/** One page of the feed. */
+/** One page of the event feed. */
 export interface EventFeedPage {
   readonly events: readonly EventSummary[];
-  /** The cursor with which the caller reads the next page. */
+  /** The cursor with which the caller reads the next page of the event feed. */
   readonly cursor: string;
   /** The position of the feed up to which this page contains all wanted events. */
   readonly position: number;

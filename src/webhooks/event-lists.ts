@@ -9,9 +9,9 @@ import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 interface ListPeriod {
-  /** Only entries that were created at this time or later are selected. */
+  /** The earliest creation time of the selected rows (included). */
   readonly createdFrom?: Date | null | undefined;
-  /** Only entries that were created before this time are selected. */
+  /** The time before which the selected rows were created (excluded). */
   readonly createdTo?: Date | null | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface EventFilter extends ListPeriod {
   /** The merchant whose events are selected; null selects the events of all merchants. */
   readonly merchantId: string | null;
   readonly type?: string | null | undefined;
-  /** The id of the object that the events are about. */
+  /** The id of the object (the subject) that the selected events are about. */
   readonly subjectId?: string | null | undefined;
 }
 

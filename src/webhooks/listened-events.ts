@@ -30,8 +30,8 @@ export const listenedEventsMax = 50;
 
 export const listenCursor = z.object({
   /**
-   * The lower limit of the cursor: all events with a lower id were either received, or occurred before the
-   * listener began.
+   * The lower limit of the cursor. All events with a lower id were either received by the listener, or
+   * occurred before the listener began.
    */
   floor: z.string().max(64),
   /** The ids of the received events that are not lower than `floor`. */

@@ -41,7 +41,10 @@ export interface FailedDeliveryFilter {
    * out, each replay goes to the endpoint of its original delivery.
    */
   readonly toEndpointId?: string | null | undefined;
-  /** The `endCursor` of the previous page of deliveries; left out for the first page. */
+  /**
+   * The `endCursor` of the previous page of deliveries, after which the selection continues; left out for the
+   * first page.
+   */
   readonly after?: string | null | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface SsrfSafeFetch {
    * not public.
    */
   readonly fetch: (url: string, init?: Pick<RequestInit, "headers" | "signal">) => Promise<Response>;
-  /** Closes idle connections. */
+  /** Closes all connections after the requests in progress have ended. */
   readonly close: () => Promise<void>;
 }
 

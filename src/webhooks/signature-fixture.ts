@@ -54,7 +54,7 @@ export interface SignatureFixtureEndpoint {
 
 export interface SignatureFixtureSource {
   readonly endpoint: SignatureFixtureEndpoint;
-  /** The secrets that currently sign webhooks. */
+  /** The secrets with which webhooks to the endpoint are currently signed. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }

@@ -8,7 +8,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { EncryptionContext } from "#foundation/encryption.ts";
 
 export interface WebhookToSign {
-  /** The event id, sent as `webhook-id`. */
+  /** The event id, which the webhook request contains in the header `webhook-id`. */
   readonly id: string;
   /** The Unix time of this delivery attempt, in seconds. */
   readonly timestampSeconds: number;

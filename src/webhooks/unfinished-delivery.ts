@@ -8,7 +8,7 @@ import type { DeliveryStatus } from "./delivery-rules.ts";
 export interface UnfinishedDelivery {
   readonly id: string;
   readonly status: DeliveryStatus;
-  /** The number of attempts that have begun. */
+  /** The number of attempts of the delivery that have begun. */
   readonly attemptCount: number;
   /**
    * Time of the next attempt; while an attempt is in progress, the end of its lease; null if the delivery is

@@ -9,7 +9,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveryChanges {
-  /** Delivery ids, oldest first. */
+  /** The ids of the changed deliveries, oldest first. */
   readonly changed: readonly string[];
   /**
    * True if more deliveries were created since the previous query than one query returns. Some changes may

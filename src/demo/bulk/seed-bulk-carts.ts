@@ -31,7 +31,7 @@ export interface BulkCartOptions {
    * merchant had the same number of carts before each run.
    */
   readonly seed?: number;
-  /** Called after each transaction, with the number of carts inserted so far. */
+  /** The callback after each transaction; receives the number of carts inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 
@@ -177,10 +177,7 @@ export interface BulkMarketOffer {
 interface BulkCartContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarketOffer[];
-  /**
-   * The merchant's active promotion codes. Whether a code applies to a cart is decided when the cart is
-   * priced.
-   */
+  /** The merchant's active promotion codes. The pricing of a cart decides whether a code applies to the cart. */
   readonly codes: readonly PromotionRule[];
   readonly keyring: EncryptionKeyring;
   readonly now: Date;

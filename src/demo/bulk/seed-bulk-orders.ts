@@ -34,7 +34,7 @@ export interface BulkOrderOptions {
    * merchant had the same number of orders before each run.
    */
   readonly seed?: number;
-  /** Called after each transaction, with the number of orders inserted so far. */
+  /** The callback after each transaction; receives the number of orders inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 

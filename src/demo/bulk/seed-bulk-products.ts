@@ -21,9 +21,12 @@ export interface BulkProductOptions {
    * merchant had the same number of products before each run.
    */
   readonly seed?: number;
-  /** Adds products to the search index. Called in the transaction that inserts the products. */
+  /**
+   * The function that adds products to the search index. It runs in the transaction that inserts the
+   * products.
+   */
   readonly index: (transaction: Transaction, productIds: readonly string[]) => Promise<unknown>;
-  /** Called after each transaction, with the number of products inserted so far. */
+  /** The callback after each transaction; receives the number of products inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 

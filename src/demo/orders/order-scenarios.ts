@@ -97,7 +97,7 @@ function defineScenario(fields: ScenarioFields): DemoOrderScenario {
   };
 }
 
-/** All scenarios, oldest first. */
+/** All scenarios from which the demo's checkouts and orders are created, oldest first. */
 export const orderScenarios: readonly DemoOrderScenario[] = [
   defineScenario({
     country: "US",

@@ -22,7 +22,10 @@ export interface DemoPaymentAndRefundRows {
   readonly testProviderPayment: DemoTableRowToInsert<"testProviderPayment">;
   readonly testProviderEntry: readonly DemoTableRowToInsert<"testProviderEntry">[];
   readonly refund: readonly DemoTableRowToInsert<"refund">[];
-  /** The payments in the form in which the order contains them; statuses of the order are derived from them. */
+  /**
+   * The payments in the form in which an order contains them. The statuses of the order are derived from
+   * them.
+   */
   readonly orderPayments: readonly OrderPayment[];
 }
 

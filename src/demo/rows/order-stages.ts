@@ -50,7 +50,7 @@ export interface DemoOrderHistory {
   readonly stage: DemoOrderStage;
   /** The steps of the order, in the order of their execution. */
   readonly steps: readonly DemoOrderHistoryStep[];
-  /** Returns the time at which a step of the order was executed. */
+  /** Returns the time at which the order went through a step. */
   readonly timeOf: (step: DemoOrderHistoryStep) => Date;
 }
 

@@ -104,8 +104,8 @@ async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): P
 }
 
 /**
- * Loads the checkout session again after the service has refused a form, so that the page shows the present
- * amounts and not those from before the form was sent.
+ * Loads the checkout session again after the service has refused a form, so that the page shows the current
+ * amounts and not the amounts from before the form was sent.
  */
 export async function reloadSessionAfterRefusal(visit: CheckoutPageVisit): Promise<CheckoutPageVisit> {
   const { viewer, request, pageContext } = visit;

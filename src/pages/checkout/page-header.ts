@@ -29,7 +29,7 @@ export function renderCheckoutPageHeader(
   </div>`;
 }
 
-/** Shows a button for each language. */
+/** Renders the choice of the language: a button for each language. */
 function languageChoice(
   { path, language, say, session }: CheckoutPageVisit,
   { formId, query = "" }: PageHeaderOptions,

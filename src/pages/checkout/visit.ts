@@ -35,7 +35,7 @@ export interface CheckoutPageVisit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly secret: string;
-  /** The page's URL path. */
+  /** The URL path of the checkout page. */
   readonly path: string;
   readonly page: CheckoutPageSessionRow;
   readonly viewer: CheckoutBuyerViewer;
@@ -58,7 +58,7 @@ export interface CheckoutPageVisit {
    */
   readonly entered: EnteredPersonalData;
   readonly language: CheckoutLanguage;
-  /** The locale for amounts. */
+  /** The locale in which the page formats amounts. */
   readonly locale: string;
   readonly say: CheckoutTranslator;
 }

@@ -17,7 +17,7 @@ import { createFailure, type Failure, getRetryAfterSeconds, toFailure } from "#f
 import type { Log } from "#foundation/log.ts";
 
 interface ConsoleSignIn extends SignInFormState {
-  /** The URL path that opens after signing in. */
+  /** The URL path of the page that opens after signing in. */
   readonly next: string;
   readonly publicUrl: string;
 }

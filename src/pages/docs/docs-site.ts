@@ -51,7 +51,7 @@ export interface CachedDocsPage {
 
 export interface DocsSite {
   readonly asset: DocsPageLayoutOptions["asset"];
-  /** Returns the page of a path below /docs; undefined if there is no such page. */
+  /** Returns the documentation page at a path below /docs; undefined if there is no page at this path. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
   /** Returns all entries of the documentation's search as JSON. */

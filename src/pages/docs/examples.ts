@@ -133,7 +133,7 @@ function parametersOf(
   };
 }
 
-/** Written by `npm run generate`. */
+/** The file with the stored example answers. `npm run generate` writes this file. */
 const file = new URL("../../../schema/example-answers.json", import.meta.url);
 /** The base URL in the stored example answers. The pages replace it by the URL of the service that shows them. */
 export const storedAnswersBaseUrl = "https://commerce.example";

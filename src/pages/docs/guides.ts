@@ -23,7 +23,7 @@ type GuideName = (typeof guideNames)[number];
 export interface DocsGuide {
   readonly name: GuideName;
   readonly title: string;
-  /** The guide's first paragraph. */
+  /** A summary of the guide: its first paragraph. */
   readonly summary: string;
   readonly text: string;
 }
@@ -64,7 +64,7 @@ function withPrograms(text: string): string {
   );
 }
 
-/** The page of CHANGELOG.md. */
+/** Renders the page that shows CHANGELOG.md. */
 export const renderChangelogContent = (place: GuidePlace): HtmlMarkup =>
   html`<article class="guide">
     ${renderMarkdown(readFileSync(new URL("../../CHANGELOG.md", folder), "utf8"), (href) => addressOf(href, place.home)).body}

@@ -15,7 +15,7 @@ import type { OpenApiDocument } from "./api-document.ts";
 import { createDocsSite, type DocsServices, type DocsSite, type CachedDocsPage } from "./docs-site.ts";
 
 export interface DocsPluginOptions {
-  /** The OpenAPI document. */
+  /** The OpenAPI document of the REST API. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly publicUrl: string;
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
@@ -75,7 +75,10 @@ function mountDemoKey(
   });
 }
 
-/** Registers the routes /docs and below. All callers may read the pages and cache them for a minute. */
+/**
+ * Registers the routes /docs and below. Every caller may read the pages, and browsers may cache them for a
+ * minute.
+ */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
   let site: DocsSite | undefined;
   // The documentation is built at the first request and not at the start, because the demo data may be added

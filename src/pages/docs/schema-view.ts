@@ -15,7 +15,7 @@ type Use = "taken" | "given";
 
 export class OpenApiSchemaRenderer {
   readonly #schemas: OpenApiSchemas;
-  /** Names of the schemas that are shown at the end of the page. */
+  /** The names of the schemas that the page describes in sections at its end. */
   readonly #shared: ReadonlySet<string>;
 
   /**

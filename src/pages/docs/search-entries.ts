@@ -19,7 +19,7 @@ import { getOperationTitle } from "./operation-titles.ts";
 export interface DocsSearchEntry {
   readonly kind: "Guide" | "Operation" | "Field" | "Error" | "Event";
   readonly title: string;
-  /** Other names by which the entry is found, for example the operation's id and path. */
+  /** Other texts by which the search finds the entry, for example the operation's id and path. */
   readonly names: string;
   readonly text: string;
   /** The URL path that opens when the reader selects a search result: a page with the anchor of a section. */
@@ -127,7 +127,7 @@ interface ListedField {
 
 interface FieldListing {
   readonly schemas: OpenApiSchemas;
-  /** Names of the schemas for whose fields search entries have already been created. */
+  /** The names of the schemas for whose fields search entries have already been created. */
   readonly seen: Set<string>;
 }
 

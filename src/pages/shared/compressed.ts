@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { constants, brotliCompress, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** A response body, uncompressed and in both compressed encodings. */
+/** A response body in three forms: uncompressed, and compressed in each of the two encodings. */
 export interface CompressedBody {
   readonly plain: Buffer;
   readonly gzip: Buffer;

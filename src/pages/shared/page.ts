@@ -31,7 +31,7 @@ export interface HtmlPage {
   readonly language?: string;
   /** True if the page uses the whole window; otherwise the page is one narrow column. */
   readonly isWide?: boolean;
-  /** The page's own scripts and style sheets. */
+  /** The scripts and style sheets of the page itself, in addition to the shared style sheet. */
   readonly asset?: PageAssets | undefined;
   /**
    * The reload of the page after a number of seconds. If `url` is set, the browser opens that URL instead of

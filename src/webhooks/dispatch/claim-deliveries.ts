@@ -13,7 +13,7 @@ import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 export interface EncryptedWebhookSecret {
   readonly id: string;
   readonly version: number;
-  /** The sealed secret in base64. */
+  /** The encrypted signing secret in base64. */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
@@ -33,12 +33,12 @@ export interface ClaimedDelivery {
   readonly endpointVersion: number;
   /** W3C trace context of the request that caused the event; null if that request was not traced. */
   readonly traceparent: string | null;
-  /** Body of the webhook request, as stored with the event. */
+  /** The body of the webhook request, as it was stored with the event. */
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   readonly createdAt: Date;
-  /** Time at which the delivered event occurred. */
+  /** Time at which the event of the delivery occurred. */
   readonly occurredAt: Date;
   /** The secrets that sign this delivery, newest first; two while a secret is being replaced. */
   readonly secrets: readonly EncryptedWebhookSecret[];

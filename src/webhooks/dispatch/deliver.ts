@@ -14,7 +14,7 @@ export interface DeliverySendContext {
   readonly keyring: EncryptionKeyring;
   readonly now: Date;
   /**
-   * This signal is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
+   * The signal that is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
    * record.
    */
   readonly signal: AbortSignal;
@@ -81,7 +81,7 @@ interface SignedRequest {
   readonly now: Date;
 }
 
-/** Creates the headers of a webhook request. */
+/** Creates the HTTP headers of a webhook request. */
 export function createWebhookHeaders({
   eventId,
   eventType,

@@ -21,7 +21,7 @@ const rowsMax = 1_000;
 
 export interface EventFanOutResult {
   readonly events: number;
-  /** Endpoints with new due deliveries. */
+  /** Ids of the endpoints for which due deliveries were created. */
   readonly endpointIds: readonly string[];
   /** W3C trace contexts of the requests that caused the events. Requests that were not traced have none. */
   readonly causes: readonly string[];
@@ -80,14 +80,14 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
 
 /**
  * Gives the next positions of the event feed to a batch of new events, in the order of their insertion, and
- * finds the endpoints that receive them. Events about the same subject get their positions in the order of
- * the changes: if the statement sees an event, it also sees all earlier events about the same subject,
- * because their transactions committed before the event was inserted, and it waits for locked events instead
- * of skipping them. Events about carts, orders and their parts go to the installations that may read them.
- * Events about one installation go only to that installation, even after it is uninstalled. Events about an
- * endpoint go to the other endpoints, but not to that endpoint. Endpoints are not locked. A delivery to an
- * endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in
- * `sweeps.ts`.
+ * finds the endpoints that receive the events. Events about the same subject get their positions in the order
+ * of the changes: if the statement sees an event, it also sees all earlier events about the same subject,
+ * because their transactions committed before the event was inserted, and because the statement waits for
+ * locked events instead of skipping them. Events about carts, orders and their parts go to the installations
+ * that may read them. Events about one installation go only to that installation, even after it is
+ * uninstalled. Events about an endpoint go to the other endpoints, but not to that endpoint. Endpoints are
+ * not locked. If an endpoint is disabled at the same moment, `endUndeliverableDeliveries` in `sweeps.ts`
+ * later ends the deliveries to it.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`

@@ -11,7 +11,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { DeliverySendResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 
-/** An attempt of a webhook delivery with its result. */
+/** A finished attempt of a webhook delivery, with its result. */
 export interface CompletedDeliveryAttempt {
   readonly delivery: ClaimedDelivery;
   readonly startedAt: Date;

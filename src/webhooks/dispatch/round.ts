@@ -58,7 +58,7 @@ export interface WebhookDispatchRound {
   run(options: WebhookDispatchRoundOptions): Promise<number>;
   /** Finds all endpoints with due deliveries and marks them as active. */
   findAllDueEndpoints(): Promise<void>;
-  /** True if there are active endpoints, so that more deliveries may be due soon. */
+  /** Returns true if there are recently active endpoints, so that more deliveries may be due soon. */
   hasActiveEndpoints(): boolean;
   waitUntilIdle(): Promise<void>;
   stop(waitMsMax: number): Promise<void>;
@@ -255,7 +255,10 @@ type AttemptObserver = (attempt: {
    */
   readonly outcome: number | DeliveryAttemptErrorCode | "fault" | "interrupted";
   readonly durationMs: number | null;
-  /** Milliseconds between the event and its first attempt; null for later attempts and replays. */
+  /**
+   * Milliseconds between the time of the event and its first delivery attempt; null for later attempts and
+   * replays.
+   */
   readonly waitedMs: number | null;
 }) => void;
 

@@ -63,7 +63,7 @@ export interface EndpointHealthView {
   readonly pausedUntil: Date | null;
 }
 
-/** The health of an endpoint as the dispatcher has stored it. */
+/** The health of a webhook endpoint as the dispatcher has stored it in the database. */
 export interface StoredEndpointHealth {
   readonly status: EndpointStatus;
   readonly failingSince: Date | null;

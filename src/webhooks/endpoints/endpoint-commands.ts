@@ -142,9 +142,10 @@ async function lockEndpointForNewUrl(
 }
 
 /**
- * Returns the fields that the input changes, with their new values. If the input has null for the
- * description, the rate limit or the field filters, the endpoint's value is removed. If it has null for the
- * URL, the event types, the payload mode or the delivery order, the endpoint's value stays unchanged.
+ * Returns the endpoint's fields that the input changes, with their new values. If the input has null for the
+ * description, the rate limit or the field filters, the endpoint's value is removed. If the input has null
+ * for the URL, the event types, the payload mode or the delivery order, the endpoint's value stays
+ * unchanged.
  */
 function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): EndpointPatch {
   const { url, description, eventTypes, payloadMode, maxPerSecond, metadata } = input;

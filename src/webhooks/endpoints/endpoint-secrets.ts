@@ -105,7 +105,7 @@ export async function rotateWebhookSecret(
 interface SealedRow {
   readonly id: string;
   readonly version: number;
-  /** The sealed secret in base64. */
+  /** The encrypted signing secret in base64. */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;

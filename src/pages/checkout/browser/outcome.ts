@@ -25,8 +25,8 @@ export function returnToShopAfterDelay(): void {
     if (!(target instanceof HTMLAnchorElement) || !target.matches("[data-stay]")) return;
     event.preventDefault();
     clearInterval(timer);
-    // Puts the link's URL into the address bar, so that reloading the thank-you page does not start the
-    // countdown to the shop again.
+    // Replaces the URL in the address bar by that of the link, so that reloading the thank-you page does not
+    // start the countdown to the shop again.
     history.replaceState(null, "", target.href);
     note?.remove();
     link?.focus();

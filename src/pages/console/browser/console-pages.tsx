@@ -27,7 +27,10 @@ export interface ConsolePageDefinition {
    * only pages of single objects.
    */
   readonly list?: (place: ConsoleLocation) => JSX.Element;
-  /** The page at `/console/<part>/<id>`. */
+  /**
+   * The page at `/console/<part>/<id>`, which shows one object; undefined if objects of this kind have no
+   * page.
+   */
   readonly detail?: (id: string, place: ConsoleLocation) => JSX.Element;
 }
 

@@ -85,7 +85,7 @@ export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
  */
 interface HeadingProps {
   readonly title: string;
-  /** Buttons beside the heading. */
+  /** The buttons that the page shows beside its heading. */
   readonly children?: ComponentChildren;
 }
 

@@ -5,7 +5,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-/** Prints a random UUID. */
+/** A shell expression that creates a random UUID, which the command sends as its idempotency key. */
 const newKeyCommand = "$(node -p 'crypto.randomUUID()')";
 
 export function formatCurlSample(request: ExampleHttpRequest): string {

@@ -5,7 +5,7 @@
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
 import { NoTokenGivenError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
 
-/** Measurements of one executed operation. */
+/** The measurements of one GraphQL operation that the reader has run. */
 export interface OperationMeasurement {
   readonly durationMs: number;
   readonly bytes: number;
@@ -128,7 +128,7 @@ function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<u
       try {
         return isStopped ? over : await results.next();
       } catch (error) {
-        // If the reader has stopped the operation, the error of the aborted read is ignored.
+        // The error of the aborted read is ignored if the reader has stopped the operation.
         if (isStopped) return over;
         throw error;
       }

@@ -3,7 +3,7 @@ import type { JSX, TargetedKeyboardEvent } from "preact";
 
 interface TabRowProps<Name extends string> {
   readonly label: string;
-  /** The title of each tab, by the tab's name. */
+  /** The titles of the tabs, by the tabs' names. */
   readonly tabs: Readonly<Record<Name, string>>;
   readonly chosen: Name;
   readonly onChoose: (name: Name) => void;

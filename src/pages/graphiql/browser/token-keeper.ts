@@ -41,7 +41,7 @@ interface GraphqlRequest {
  */
 export interface ResponseWithRequestTime {
   readonly response: Response;
-  /** Milliseconds, by performance.now(). */
+  /** The time at which the request was sent, in milliseconds of the clock of `performance.now()`. */
   readonly sentAt: number;
 }
 

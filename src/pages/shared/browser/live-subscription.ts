@@ -141,8 +141,9 @@ function sendRequest<Data>(
 }
 
 /**
- * Decides whether a refused request for a stream is sent again: yes after the statuses 408, 429 and 5xx,
- * which are temporary; no after every other status, because the request would be refused again.
+ * Decides whether a refused request for a stream is sent again. It is sent again after the statuses 408, 429
+ * and 5xx, which are temporary. It is not sent again after any other status, because the request would be
+ * refused again.
  */
 async function refused<Data>(live: LiveSubscription<Data>, response: Response): Promise<Ending> {
   const { status } = response;

@@ -9,7 +9,7 @@ import { FormFieldFaultList, getFormFieldFaultTexts } from "#pages/console/brows
 
 interface LogoFieldProps {
   readonly name: string;
-  /** The URL of the shown logo; null if there is none. */
+  /** The URL of the logo that the field shows; null if there is no logo. */
   readonly url: string | null;
   readonly failure: GraphqlFailure | undefined;
   readonly isReadOnly: boolean;

@@ -258,7 +258,7 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
   );
 }
 
-/** Columns of the deliveries table. */
+/** Returns the columns of the table of webhook deliveries. */
 const deliveryColumns = (
   replay: (delivery: ConsoleWebhookDelivery) => void,
 ): TableColumn<ConsoleWebhookDelivery>[] => [

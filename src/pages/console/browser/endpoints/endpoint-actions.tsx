@@ -1,6 +1,6 @@
 /**
- * The actions on a webhook endpoint: send a test event (ping), change, enable or disable the endpoint, rotate
- * its secret, delete it.
+ * The actions on a webhook endpoint: send a test event (ping), change the endpoint, enable or disable it,
+ * rotate its secret, and delete it.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";

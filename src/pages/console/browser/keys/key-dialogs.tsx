@@ -148,7 +148,7 @@ export function RotateApiKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProp
   );
 }
 
-/** The dialog in which staff confirm that an API key shall be revoked. */
+/** The dialog in which staff confirm that they want to revoke an API key. */
 interface RevokeKeyProps {
   readonly apiKey: ConsoleApiKey;
   readonly onRevoked: () => void;

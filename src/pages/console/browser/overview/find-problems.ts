@@ -11,10 +11,13 @@ import type { LoggedEvent } from "./overview-documents.ts";
 export interface InstallationProblem {
   readonly key: string;
   readonly tone: "fault" | "warn";
-  /** One or two words that summarize the problem; shown in a coloured badge beside it. */
+  /** One or two words that summarize the problem. They are shown in a coloured badge beside the problem. */
   readonly label: string;
   readonly text: string;
-  /** The link to the page where the problem is solved: its text, and its path below /console. */
+  /**
+   * The link to the page on which staff can solve the problem: the text of the link, and the path below
+   * /console.
+   */
   readonly link: { readonly name: string; readonly to: string };
 }
 

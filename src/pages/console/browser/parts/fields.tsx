@@ -206,7 +206,7 @@ export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JS
   );
 }
 
-/** A group of checkboxes. */
+/** The properties of a form field that consists of a group of checkboxes. */
 interface ChoicesProps {
   readonly legend: string;
   readonly hint?: string;

@@ -20,7 +20,7 @@ export type ReportName = (typeof reportNames)[number];
 
 export interface ReportFilter extends ReportVariables {
   readonly report: ReportName;
-  /** Null shows all currencies. */
+  /** The currency of the shown rows; null if rows of all currencies are shown. */
   readonly currency: string | null;
 }
 

@@ -128,7 +128,7 @@ const StatusSelect = (props: OwnProps): JSX.Element => (
 );
 
 interface SenderProps extends OwnProps {
-  /** Undefined until loaded. */
+  /** The apps, API keys and OAuth grants by which the log can be filtered; undefined until they are loaded. */
   readonly senders: ApiRequestSenders | undefined;
 }
 

@@ -99,7 +99,7 @@ function CsvButtons({ list }: { readonly list: GraphqlAnswerList }): JSX.Element
   );
 }
 
-/** Saves the list as a file on the reader's device. */
+/** Saves a list of a GraphQL answer as a CSV file on the reader's device. */
 function saveCsv(list: GraphqlAnswerList): void {
   const url = URL.createObjectURL(
     new Blob([formatAnswerListAsCsv(list)], { type: "text/csv;charset=utf-8" }),

@@ -17,7 +17,7 @@ const explainedMax = 5;
 export interface ErrorListLinks {
   /** The URL path of the JavaScript module with the explanations of error codes. */
   readonly errorGuide: string;
-  /** URL path of the documentation. */
+  /** The URL path of the documentation. */
   readonly docs: string;
 }
 

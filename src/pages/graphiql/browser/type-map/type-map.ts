@@ -148,10 +148,10 @@ const kindOf = ({ kind }: IntrospectedType): GraphqlTypeKind => kindNames[kind] 
 export const isPaginationType = ({ name }: Pick<TypeMapEntry, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
-/** Names of the root types. */
+/** The names of the root types of the GraphQL schema. */
 export const rootTypeNames: readonly string[] = ["Query", "Mutation", "Subscription"];
 
-/** An argument of a field. */
+/** An argument of a GraphQL field. */
 export interface FieldArgument {
   readonly name: string;
   readonly type: string;
