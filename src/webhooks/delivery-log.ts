@@ -39,7 +39,7 @@ export interface DeliveryView {
   readonly finishedAt: Date | null;
 }
 
-/** An event, with those of its deliveries that go to one installation. */
+/** An event with its deliveries to one installation. */
 export interface EventWithDeliveries {
   readonly id: string;
   readonly type: string;

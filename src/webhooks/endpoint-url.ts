@@ -175,7 +175,8 @@ export function createHostNameChecker(resolve: HostNameResolver = resolveHostNam
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
     faultsOf: async (url) => {
-      // Host names of URLs with an invalid form are not looked up, because these URLs are refused anyway.
+      // The host name of a URL with an invalid form is not looked up, because such a URL is refused for its
+      // form.
       if (findEndpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return [];
       const { hostname } = new URL(url);
       const known = found.get(hostname);

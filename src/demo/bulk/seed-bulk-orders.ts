@@ -250,8 +250,8 @@ const withoutPromotions = (offer: CurrentOfferForCart): CurrentOfferForCart => (
 const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const [digits, bits] = [10, 50n];
 /**
- * Consecutive numbers are multiplied by this number modulo 2^50, so that order numbers look random. The
- * multiplier is odd, so that different numbers always give different products.
+ * Consecutive order numbers are multiplied by this factor modulo 2^50, so that they look random. The factor
+ * is odd, so that different numbers always give different results.
  */
 const numberMultiplier = 0x2_c5b1_7f4a_7c15n;
 

@@ -58,9 +58,9 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
   // wait for the other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
-  // Two loops insert batches at the same time, so that this process can create the rows of one batch while
-  // the database inserts the other. Both loops take batches from the same generator; if a loop fails, the
-  // generator ends, so the other loop stops too.
+  // Two loops insert batches of products at the same time: while the database inserts the batch of one loop,
+  // this process creates the rows for the other loop. Both loops take batches from the same generator. If a
+  // loop fails, the generator ends, so the other loop stops too.
   const lane = async (): Promise<void> => {
     for (const numbers of batches) await write(numbers);
   };

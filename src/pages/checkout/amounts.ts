@@ -41,8 +41,8 @@ export function formatDayCountRange(min: number, max: number, locale: string): s
 }
 
 /**
- * Formats the first and the last day on which a delivery is expected, counted from the given time. Days are
- * those of UTC, because the buyer's time zone is unknown.
+ * Formats the first and the last day on which a delivery is expected, counted from the given time. The days
+ * are calendar days in UTC, because the buyer's time zone is unknown.
  */
 export function formatDateRange(from: string, [min, max]: readonly [number, number], locale: string): string {
   const format = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", timeZone: "UTC" });

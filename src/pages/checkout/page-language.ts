@@ -28,9 +28,9 @@ export interface PageLanguage {
 }
 
 /**
- * Returns the language of the page and the locale in which the page formats amounts. The locale is that of
- * the session if the page is in the session's language; otherwise it is made of the page's language and the
- * market.
+ * Returns the language of the page and the locale in which the page formats amounts. If the page is in the
+ * language of the checkout session, the locale is that of the session; otherwise the locale consists of the
+ * page's language and the handle of the session's market, for example en-DE.
  */
 export function choosePageLanguage(
   preferred: CheckoutLanguage | undefined,

@@ -108,8 +108,9 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
 }
 
 /**
- * Refuses a form that was sent from another origin. A form is also refused if the console was opened under
- * another host name than that of its public URL, because a cookie that is set for that name would not work.
+ * Refuses a form that was sent from another origin. Also refuses a form if the console was opened under a
+ * host name other than that of its public URL, because browsers would not send a cookie of that host name to
+ * the public URL.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   sendConsolePage(reply.code(403), renderCrossOriginRequestPage(publicUrl));

@@ -34,8 +34,8 @@ export async function submitFormAndReplaceMainElement(
 }
 
 /**
- * Replaces the main part of the page with that of a newly loaded page. Returns false if one of the two pages
- * has no main part.
+ * Replaces the main part of the current page by the main part of a newly loaded page. Returns false if either
+ * page has no main part.
  */
 export function replaceMainElement(next: Document, typed: Typed): boolean {
   const [main, shown] = [next.querySelector("main"), document.querySelector("main")];
