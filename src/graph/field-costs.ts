@@ -36,7 +36,7 @@ interface FactorArguments {
 type ArgumentCost = Partial<FactorArguments> & ((args: never) => ComputedCost);
 
 /** Defines a cost that depends on the arguments of the field, together with its description. */
-export const defineArgumentCost = <Args>(
+export const defineFieldCostByArguments = <Args>(
   { sizedBy, factor }: FactorArguments,
   compute: (args: Args) => Required<ComputedCost>,
 ): FactorArguments & ((args: Args) => Required<ComputedCost>) => Object.assign(compute, { sizedBy, factor });

@@ -15,7 +15,7 @@ export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
  * An endpoint and a subject (the object that events are about). A transaction has inserted new deliveries
  * about the subject to the endpoint, and all of these deliveries are held.
  */
-export interface EndpointAndOrderedSubject {
+export interface EndpointAndSubjectIds {
   readonly endpointId: string;
   readonly subjectId: string;
 }
@@ -27,9 +27,9 @@ export interface EndpointAndOrderedSubject {
  * waits for the lock, then sees the new deliveries and releases the next one. Therefore no delivery stays
  * held forever.
  */
-export async function releaseFirstHeldDeliveries(
+export async function releaseFirstHeldDeliveryPerSubject(
   transaction: Transaction,
-  subjects: readonly EndpointAndOrderedSubject[],
+  subjects: readonly EndpointAndSubjectIds[],
   now: Date,
 ): Promise<void> {
   if (subjects.length === 0) return;
@@ -53,7 +53,7 @@ export async function releaseFirstHeldDeliveries(
 }
 
 /** Lets all unfinished deliveries of an endpoint be sent in any order, and releases those that are held. */
-export async function allowDeliveriesInAnyOrder(
+export async function allowEndpointDeliveriesInAnyOrder(
   transaction: Transaction,
   endpointId: string,
   now: Date,

@@ -37,15 +37,15 @@ export const listenCursor = z.object({
   /** The ids of the received events that are not lower than `floor`. */
   received: z.array(z.string().max(64)).max(receivedMax + listenedEventsMax),
 });
-export type EventListenCursor = z.infer<typeof listenCursor>;
+export type EventListenerCursor = z.infer<typeof listenCursor>;
 
 /** Returns the first cursor of a listener, which receives the events from the time `since` on. */
-export const createEventListenCursor = (since: Date): EventListenCursor => ({
+export const createEventListenerCursor = (since: Date): EventListenerCursor => ({
   floor: getLowestIdAtTime("event", since.getTime()),
   received: [],
 });
 
-export interface EventListenFilter {
+export interface EventListenerFilter {
   readonly installationId: string;
   /**
    * The event types that the listener receives: names of event types, groups such as `order.*`, or `*` alone
@@ -54,7 +54,7 @@ export interface EventListenFilter {
   readonly eventTypes: readonly string[];
 }
 
-export interface ListenedEvent {
+export interface EventForListener {
   readonly id: string;
   readonly type: string;
   readonly occurredAt: Date;
@@ -65,13 +65,13 @@ export interface ListenedEvent {
  * Reads the next events for a listener, oldest first. The listener receives the same events as an endpoint of
  * the installation that subscribes to the same event types.
  */
-export async function findListenedEvents(
+export async function findEventsForListener(
   reader: DatabaseReader,
-  { installationId, eventTypes }: EventListenFilter,
-  { floor, received }: EventListenCursor,
-): Promise<ListenedEvent[]> {
+  { installationId, eventTypes }: EventListenerFilter,
+  { floor, received }: EventListenerCursor,
+): Promise<EventForListener[]> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
-  const { rows } = await sql<ListenedEvent>`
+  const { rows } = await sql<EventForListener>`
     select e.id, e.type, e.occurred_at, e.snapshot as body from event e
     join installation i on i.id = ${installationId} and i.status = 'active' and i.merchant_id = e.merchant_id
       and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
@@ -84,11 +84,11 @@ export async function findListenedEvents(
 }
 
 /** Returns the cursor of a listener after it has received the given events. */
-export function advanceEventListenCursor(
-  cursor: EventListenCursor,
-  events: readonly ListenedEvent[],
+export function advanceEventListenerCursor(
+  cursor: EventListenerCursor,
+  events: readonly EventForListener[],
   now: Date,
-): EventListenCursor {
+): EventListenerCursor {
   const received = [...cursor.received, ...events.map(({ id }) => id)].toSorted();
   const settled = getLowestIdAtTime("event", now.getTime() - lateCommitMs);
   // If the page of events was full, older events may remain that the listener has not received yet.
@@ -112,7 +112,7 @@ export interface EventListenerIdentity {
  * first encryption key, and changes only if one of these changes, so a receiver can store the secret in its
  * configuration.
  */
-export function createEventListenSecret(
+export function deriveEventListenerSigningSecret(
   keyring: EncryptionKeyring,
   { installationId, credentialId }: EventListenerIdentity,
 ): string {
@@ -128,7 +128,7 @@ interface SignContext {
   readonly now: Date;
 }
 
-export interface ListenedEventRequest {
+export interface SignedRequestForListener {
   readonly event: { readonly id: string; readonly type: string; readonly occurredAt: Date };
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -138,10 +138,10 @@ export interface ListenedEventRequest {
  * Creates the signed request that a listener's receiver gets for an event. The request's delivery id is the
  * event's id with the prefix `whd_` instead of `evt_`.
  */
-export function signListenedEvent(
-  { id, type, occurredAt, body }: ListenedEvent,
+export function signEventForListener(
+  { id, type, occurredAt, body }: EventForListener,
   { secret, installationId, now }: SignContext,
-): ListenedEventRequest {
+): SignedRequestForListener {
   const headers = createWebhookHeaders({
     eventId: id,
     eventType: type,

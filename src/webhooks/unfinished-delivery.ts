@@ -29,7 +29,7 @@ const disabledEndpointSeconds = 60;
  * Creates the failure `delivery_in_progress`. Its `retryAfterSeconds` is the time until the end of the lease
  * if an attempt is in progress, otherwise the time until the next attempt.
  */
-export function createInProgressFailure(
+export function createDeliveryInProgressFailure(
   delivery: UnfinishedDelivery,
   { endpointStatus, now }: { readonly endpointStatus: string; readonly now: Date },
 ): Failure {

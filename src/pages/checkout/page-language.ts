@@ -59,7 +59,7 @@ export const languageActionPrefix = "language-";
  * Returns the language that the buyer has chosen with a form action such as `language-de`; undefined for
  * other actions.
  */
-export const getLanguageOfFormAction = (action: string): CheckoutLanguage | undefined =>
+export const getLanguageSelectedByFormAction = (action: string): CheckoutLanguage | undefined =>
   action.startsWith(languageActionPrefix)
     ? findCheckoutLanguage(action.slice(languageActionPrefix.length))
     : undefined;

@@ -6,16 +6,17 @@ import type { SelectQueryBuilder } from "kysely";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
-import type { Tables } from "#database/tables.ts";
+import type { DatabaseTables } from "#database/tables.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { EventContext, EventOutbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventMerchantTimeAndCause, EventOutbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { findEndpoints, createEndpointConflictFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
-import { type EndpointInputRules, requireValidEndpointUrl } from "./endpoint-input.ts";
-import type { StoredEventFieldFilters } from "./field-filters.ts";
+import { type EndpointInputCheckOptions, requireValidEndpointUrl } from "./endpoint-input.ts";
+import type { StoredChangedFieldsFilters } from "./field-filters.ts";
 
-export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
+export interface EndpointCommandContext
+  extends EventMerchantTimeAndCause, Omit<EndpointInputCheckOptions, "resolvedFaults"> {
   /**
    * The installation that runs the command; null if the caller acts for the merchant and may change endpoints
    * of all installations of the merchant.
@@ -31,7 +32,8 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
  * of the URL's host name. The field is required, so that callers cannot forget to look up the addresses
  * before the transaction of the command.
  */
-export type EndpointUrlCommandContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
+export type EndpointUrlCommandContext = EndpointCommandContext &
+  Pick<EndpointInputCheckOptions, "resolvedFaults">;
 
 /**
  * The endpoint to change. If `expectedVersion` is given and is not the current version of the endpoint, the
@@ -52,7 +54,7 @@ export function buildCallerEndpointSqlQuery(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
-): SelectQueryBuilder<Tables, "webhookEndpoint", Found> {
+): SelectQueryBuilder<DatabaseTables, "webhookEndpoint", Found> {
   return transaction
     .selectFrom("webhookEndpoint")
     .select(["id", "installationId"])
@@ -97,7 +99,7 @@ export interface EndpointPatch {
   readonly payloadMode?: "snapshot" | "thin";
   readonly maxPerSecond?: number | null;
   readonly metadata?: Record<string, string>;
-  readonly fieldFilters?: StoredEventFieldFilters | null;
+  readonly fieldFilters?: StoredChangedFieldsFilters | null;
   readonly deliveryOrder?: DeliveryOrderMode;
   readonly status?: "enabled" | "disabled" | "deleted";
   readonly disabledReason?: "manual" | null;
@@ -177,7 +179,7 @@ export function requireUrlAllowedByMerchantMode(
  * installation has the maximum number of endpoints. If an existing endpoint gets another URL, `except` is the
  * id of this endpoint.
  */
-export async function requireUnusedUrlAndFreeSlot(
+export async function requireUnusedUrlAndEndpointLimit(
   transaction: Transaction,
   installation: LockedInstallation,
   { url, except }: { readonly url: string; readonly except?: string },

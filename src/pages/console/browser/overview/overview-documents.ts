@@ -5,7 +5,7 @@
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import {
   type ConsoleWebhookEndpoint,
-  getEndpointFieldSelection,
+  getEndpointGraphqlFieldSelection,
 } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import type { ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
@@ -36,7 +36,7 @@ export const healthDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface LoggedEvent {
+export interface EventWithDeliveryStatuses {
   readonly id: string;
   readonly type: string;
   readonly occurredAt: string;
@@ -51,7 +51,7 @@ export interface LoggedEvent {
 export interface NeedsAttentionQueryResult {
   readonly installation: {
     readonly webhookEndpointList: { readonly endpoints: readonly ConsoleWebhookEndpoint[] };
-    readonly webhookLog: { readonly events: readonly LoggedEvent[] };
+    readonly webhookLog: { readonly events: readonly EventWithDeliveryStatuses[] };
   } | null;
 }
 
@@ -61,7 +61,7 @@ export const needsAttentionDocument = createConsoleGraphqlDocument<
 >(`
   query ConsoleAttention($installationId: ID!) {
     installation(id: $installationId) {
-      webhookEndpointList { endpoints { ${getEndpointFieldSelection()} } }
+      webhookEndpointList { endpoints { ${getEndpointGraphqlFieldSelection()} } }
       webhookLog { events { id type occurredAt deliveries { id endpointId status replayOf } } }
     }
   }

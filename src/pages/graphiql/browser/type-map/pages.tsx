@@ -12,16 +12,16 @@ import {
   isPaginationType,
   type GraphqlTypeKind,
   typeKinds,
-  type TypeMapEntry,
+  type TypeMapType,
   type GraphqlTypeMember,
   rootTypeNames,
   type TypeMap,
-  type TypeReference,
+  type ReferenceToGraphqlType,
 } from "./type-map.ts";
 
 interface TypePageProps {
   readonly map: TypeMap;
-  readonly type: TypeMapEntry;
+  readonly type: TypeMapType;
   /**
    * The name of the field that the page highlights because the URL names the field; empty if the URL names no
    * field.
@@ -134,7 +134,11 @@ function ArgumentItem({
   );
 }
 
-function IncomingReferences({ references }: { readonly references: readonly TypeReference[] }): JSX.Element {
+function IncomingReferences({
+  references,
+}: {
+  readonly references: readonly ReferenceToGraphqlType[];
+}): JSX.Element {
   return (
     <section>
       <h3>
@@ -228,7 +232,7 @@ function Types({
   types,
 }: {
   readonly title: string;
-  readonly types: readonly TypeMapEntry[];
+  readonly types: readonly TypeMapType[];
 }): JSX.Element | null {
   return types.length === 0 ? null : (
     <section>
