@@ -1,4 +1,4 @@
-/** Event types about carts, promotions, checkouts, orders, payments, fulfillments, returns and warranties. */
+/** The event types about carts, promotions, checkouts, orders, payments, fulfillments, returns and warranties. */
 import type { EventTypeDefinition } from "./event-type-definition.ts";
 
 export const commerceEventTypes = {
