@@ -80,9 +80,9 @@ export interface InstallationOrApiKeyEvent {
   /** Id of the installation or of the API key. */
   readonly id: string;
   readonly merchantId: string;
-  /** Id of the only installation that receives the event. */
+  /** Id of the app installation that receives the event; no other installation receives it. */
   readonly installationId: string;
-  /** Values of the changed fields before the change; null if the installation or key is new. */
+  /** The changed fields with their values before the change; null if the installation or API key is new. */
   readonly previous: Readonly<Record<string, unknown>> | null;
 }
 
@@ -94,9 +94,9 @@ export interface RevokedOauthGrant {
 }
 
 /**
- * Selects the grants to revoke: either a single grant, for which the caller writes the audit entry, or all
- * grants of an owner. In the second case, `revokeOauthGrants` writes the audit entries, with the given
- * reason.
+ * Selects the OAuth grants to revoke: either a single grant, or all grants of an owner (for example of an
+ * installation). For a single grant, the caller writes the audit entry. For all grants of an owner,
+ * `revokeOauthGrants` writes the audit entries, with the given reason.
  */
 type GrantSelection =
   | { readonly column: "id"; readonly value: string }

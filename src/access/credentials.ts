@@ -69,7 +69,10 @@ export function createCredentialVerifier({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
-  /** The cache of the internal tokens that created buyer sessions. The key of an entry is the token's id. */
+  /**
+   * The cache of the internal tokens that created buyer sessions. The key of a cache entry is the id of the
+   * internal token.
+   */
   const sessionTokens = createCredentialCache<InternalTokenState>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
@@ -146,7 +149,10 @@ export interface CredentialCache<Row> {
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
   /** Removes all rows that depend on the given record from the cache (see `ownersOf`). */
   readonly invalidate: (ownerId: string) => void;
-  /** Empties this cache of database rows. Called when notices of changed rows may have been missed. */
+  /**
+   * Empties this cache of database rows. Called when the process may have missed notices of changed rows
+   * (NOTIFY).
+   */
   readonly clear: () => void;
 }
 

@@ -163,8 +163,8 @@ const installationColumns = [
 ] as const;
 
 /**
- * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
- * once.
+ * Returns the SQL condition that the id of a row is in the given list. The SQL text is the same for every
+ * number of ids, so PostgreSQL prepares it once.
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 

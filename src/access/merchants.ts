@@ -105,8 +105,8 @@ export function buildSuspendedAtPatch(
 }
 
 /**
- * Builds the part `conflict` of an error: the current status and version of the object that prevents the
- * change, and the reason.
+ * Builds the field `conflict` of an error body. It has the current status and version of the object that
+ * prevents the change, and the reason.
  */
 export function toObjectStatusConflictDetail(
   resource: string,
@@ -134,8 +134,8 @@ const merchantColumns = [
 ] as const;
 
 /**
- * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
- * once.
+ * Returns the SQL condition that the id of a row is in the given list. The SQL text is the same for every
+ * number of ids, so PostgreSQL prepares it once.
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 

@@ -74,7 +74,8 @@ export function createApiRequestLog({ db, clock, log }: ApiRequestLogOptions): A
     }
   };
   const flush = async (): Promise<void> => {
-    // Only one write runs at a time, so that waiting writes do not fill the memory if the database is slow.
+    // Only one write to the database runs at a time. Otherwise, waiting writes would fill the memory if the
+    // database is slow.
     if (writing !== undefined) {
       await writing;
       return flush();
@@ -191,8 +192,8 @@ export function buildApiRequestSqlQuery(
     if (value !== null) list = list.where(`apiRequest.${column}`, "=", value);
   }
   const [from, to] = [filter.statusFrom ?? null, filter.statusTo ?? null];
-  // The condition has the same text as in the partial indexes. PostgreSQL would not use these indexes for a
-  // condition with a parameter.
+  // The SQL text of this condition is the same as in the table's partial indexes. PostgreSQL would not use
+  // these indexes for a condition with a parameter.
   if (from !== null && from >= 400) list = list.where(sql<boolean>`api_request.status >= 400`);
   if (from !== null && from !== 400) list = list.where("apiRequest.status", ">=", from);
   return to === null ? list : list.where("apiRequest.status", "<=", to);

@@ -63,16 +63,16 @@ interface MerchantContext {
 }
 
 /**
- * Stores documents that the merchant has not registered yet. Returns the rows of all given documents, and the
- * number of new ones.
+ * Stores trusted documents that the merchant has not registered yet. Returns the rows of all given documents,
+ * and how many of them are new.
  */
 export async function registerTrustedDocuments(
   transaction: Transaction,
   { merchantId, now }: MerchantContext,
   documents: readonly NewTrustedDocument[],
 ): Promise<{ documents: TrustedDocumentRow[]; added: number }> {
-  // Locks the merchant, so that registrations of the same merchant run one after another and cannot exceed
-  // the limit together.
+  // Locks the row of the merchant, so that simultaneous registrations of the same merchant run one after
+  // another and cannot exceed the maximum number of documents together.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")

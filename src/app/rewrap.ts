@@ -45,8 +45,8 @@ interface SealedValuesCheck {
 }
 
 /**
- * Checks that every encrypted value of the database can be decrypted with the configured keys. Changes
- * nothing.
+ * Checks that every encrypted value in the database can be decrypted with the configured keys. Changes no
+ * data.
  */
 export async function verifyAllEncryptedValues({
   db,
@@ -63,7 +63,10 @@ export async function verifyAllEncryptedValues({
   return results;
 }
 
-/** Decrypts some values of each table. Throws `DecryptionError` for the first one that does not decrypt. */
+/**
+ * Decrypts some encrypted values of each table. Throws `DecryptionError` for the first value that cannot be
+ * decrypted.
+ */
 export async function verifySampledEncryptedValues({
   db,
   keyring,
@@ -247,8 +250,8 @@ interface SealedKeyColumn {
 interface SealedColumn {
   readonly table: string;
   /**
-   * The names of the three columns that store an encrypted value: the value, its data key, and the id of the
-   * encryption key. In a row without a value, all three are null.
+   * The names of the three columns that store an encrypted value: the value, the value's data key
+   * (encrypted), and the id of the encryption key. In a row without an encrypted value, all three are null.
    */
   readonly sealed: string;
   readonly dataKey: string;

@@ -131,8 +131,8 @@ export function createCommandLineEventRenderer(
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
-    // Notifications within this process have no listeners: a command of the command line has no
-    // subscriptions, and the running service regularly looks for new payments and deliveries in the database.
+    // This event emitter has no listeners. A command of the command line has no subscriptions to notify, and
+    // the running service regularly looks for new payments and deliveries in the database.
     events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,

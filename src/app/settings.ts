@@ -239,7 +239,7 @@ function readSetting(environment: EnvironmentVariables, name: string): string | 
   if (value !== undefined)
     throw new InvalidSettingError(`${fileName} must not be set together with ${name}.`);
   try {
-    // Editors and shells end a file with a line break.
+    // Editors and shells end a file with a line break, which is not part of the setting's value.
     return readFileSync(path, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     throw new InvalidSettingError(`${fileName} names a file that cannot be read: ${String(error)}`);

@@ -29,7 +29,10 @@ export interface CommandServerOptions {
   readonly runCommand: CliCommandRunner;
 }
 
-/** Accepts commands until the returned function is called, which waits for the commands in progress. */
+/**
+ * Starts to accept commands. Returns a function that stops accepting commands and waits for the commands in
+ * progress.
+ */
 export async function startCommandServer(options: CommandServerOptions): Promise<() => Promise<void>> {
   const { dataDir } = options.settings;
   const secret = randomBytes(32).toString("base64url");

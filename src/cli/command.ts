@@ -118,7 +118,10 @@ async function publishCommandEvents(
   });
 }
 
-/** Whether the command was sent to the running service, which runs it without a progress bar. */
+/**
+ * Returns whether another process has sent the command to the running service. The service runs such a
+ * command without a progress bar.
+ */
 export const isCommandRunByService = (): boolean => getCommandSession().service !== undefined;
 
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */

@@ -271,7 +271,8 @@ function auditExport(): Command {
       if (from !== undefined && to !== undefined && from >= to)
         throw createFailure("invalid_parameter", { message: "--from must be before --to." });
       await runWithMigratedDatabase(async ({ db }) => {
-        // Waits while the reader is slower, because an export may be larger than memory.
+        // Waits while the reader of the output is slower than the database, because an audit export may be
+        // larger than the memory.
         const { write } = getCommandSession();
         if (json !== true) await write("stdout", `${csvFields.join(",")}\r\n`);
         for await (const rows of streamAuditEntryPages(db, { merchantId: merchant ?? null, from, until: to }))

@@ -72,7 +72,7 @@ interface ChildProcesses {
    * time.
    */
   readonly add: (spec: ChildSpec) => Promise<ServiceReadyInfo>;
-  /** Sends the signal to all children and waits until they have ended. */
+  /** Sends the signal to all child processes and waits until all have ended. */
   readonly stop: (signal: string) => Promise<void>;
 }
 

@@ -32,7 +32,10 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns 2 if the arguments are wrong, otherwise 0. Rejects if the command fails. */
+/**
+ * Runs the command line. Returns exit code 2 if the arguments are wrong, otherwise 0. Rejects if the command
+ * fails.
+ */
 async function runProgram(args: readonly string[]): Promise<number> {
   try {
     const program = await createCommandLineProgram(args[2]);
@@ -99,7 +102,8 @@ function explainListenError(
 function explainDatabaseError(error: Error): string | undefined {
   if (isDatabaseUnreachable(error))
     return `The database at DATABASE_URL does not respond: ${error.message || "connection refused"}`;
-  // The database server does not know the user (SQLSTATE class 28) or the database (class 3D).
+  // The SQLSTATE classes of two refusals by the database server: 28 (the user is not known or the password is
+  // wrong) and 3D (the database does not exist).
   return /^(28|3D)/.test(getSqlState(error) ?? "")
     ? `The database at DATABASE_URL refuses the connection: ${error.message}`
     : undefined;

@@ -20,8 +20,8 @@ const lockWaitMs = 3_000;
 const lockPollMs = 50;
 
 /**
- * Locks a folder like `lockDataFolder`, but waits for some seconds if another process holds the lock. Does
- * not wait for this process.
+ * Locks the folder as `lockDataFolder` does, but waits for some seconds if another process holds the lock.
+ * Does not wait if this process itself holds the lock.
  */
 export async function waitForDataFolderLock(folder: string): Promise<() => void> {
   const deadline = performance.now() + lockWaitMs;
@@ -38,7 +38,10 @@ export async function waitForDataFolderLock(folder: string): Promise<() => void>
 const readOwner = (folder: string): LockOwner | undefined =>
   parseLock(readIfExists(join(folder, "lock")) ?? "");
 
-/** Returns an error that names DATA_DIR for an error of the file system; returns other errors unchanged. */
+/**
+ * Converts an error of the file system to an error that names the setting DATA_DIR. Returns other errors
+ * unchanged.
+ */
 export function toDataFolderError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DataFolderUnusableError(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
@@ -149,7 +152,7 @@ function isAlive({ pid, startedAt }: LockOwner): boolean {
 }
 
 interface ProcessEntry {
-  /** The start time in clock ticks since boot. */
+  /** The start time of the process, in clock ticks since the machine was booted. */
   readonly startedAt: string | null;
   readonly hasEnded: boolean;
 }

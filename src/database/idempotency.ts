@@ -82,8 +82,8 @@ interface IdempotencyServices {
 }
 
 export function createIdempotentRequestRunner(services: IdempotencyServices): IdempotentRequestRunner {
-  // PGlite has a single connection. Without the set of running requests, a duplicate request would wait until
-  // the first request ends, instead of being refused at once.
+  // The requests that run now in this process, by idempotency key. PGlite has a single connection: without
+  // this set, a duplicate request would wait until the first request ends, instead of being refused at once.
   const running = new Set<string>();
   return async (claim, work) => {
     const digestedClaim: DigestedClaim = {
@@ -129,17 +129,17 @@ async function runOnce(
     return { recorded, isReplay: false };
   };
   try {
-    // Locking the key and reading its record need two statements. A single statement would read the record as
-    // it was before the key was locked.
+    // Locking the idempotency key and reading its record need two statements. A single statement would read
+    // the record as it was before the key was locked.
     return await runInTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
-    // No record of the request was found, but the database may still commit one. The client is therefore
-    // asked to retry: a retry with the same key gets the stored answer, or runs the request if nothing was
-    // committed.
+    // No record of the request was found, but the database may still commit one, for example if the
+    // connection broke during the commit. The client is therefore asked to retry: a retry with the same key
+    // gets the stored answer, or runs the request if nothing was committed.
     throw createFailure("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
@@ -248,7 +248,10 @@ const writeText = `insert into idempotency_record (owner_id, idempotency_key, fi
   content_type, sealed, data_key, key_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** Returns the expiry limit: records that were created at this time or earlier have expired. */
+/**
+ * Returns the latest creation time of an expired idempotency record: all records that were created at this
+ * time or earlier have expired.
+ */
 export const getIdempotencyRecordExpiryCutoff = (now: Date): Date =>
   new Date(now.getTime() - answerRetentionMs);
 
@@ -262,8 +265,8 @@ export const getIdempotencyRecordEncryptionContext = ({
 });
 
 /**
- * The allowed characters of a key: printable ASCII without `"`, `\`, `,` and `;`, which have a meaning in
- * structured headers (RFC 9651).
+ * The characters that an idempotency key may have: printable ASCII without `"`, `\`, `,` and `;`, which have
+ * a meaning in structured header fields (RFC 9651).
  */
 const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
 const keyPattern = new RegExp(`^${characters}$`);

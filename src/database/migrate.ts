@@ -71,7 +71,7 @@ export function migrate(
   });
 }
 
-/** Throws if a migration is not applied to the database. Changes nothing. */
+/** Throws an error if the database lacks a migration. Changes nothing in the database. */
 export async function requireMigratedDatabase(
   database: OpenedDatabase,
   migrations: readonly DatabaseMigration[] = readMigrationFiles(),

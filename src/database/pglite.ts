@@ -48,8 +48,9 @@ export class SerialPGliteDialect extends PGliteDialect {
     driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
       if (isInUse) await new Promise<void>((go) => waiting.push(go));
       isInUse = true;
-      // PGlite runs in this thread, and its promises are resolved without a turn of the event loop. The wait
-      // for the next turn lets sockets and timers run between statements.
+      // PGlite runs SQL statements in the same thread as the service, and resolves its promises without a
+      // turn of the event loop. Waiting for the next turn before each use of the connection gives sockets and
+      // timers time to run.
       await nextTurn();
       return acquire(options);
     };

@@ -20,7 +20,10 @@ export interface DatabasePoller<State> {
 }
 
 export interface DatabasePollerOptions<State> {
-  /** Reads the states of objects, by id. The result has no entry for an object that does not exist. */
+  /**
+   * Reads the current states of the watched objects, by id. The result has no entry for an object that does
+   * not exist.
+   */
   readonly readStates: (ids: readonly string[]) => Promise<ReadonlyMap<string, State>>;
   readonly everyMs: number;
   /**
@@ -83,8 +86,8 @@ export function createDatabasePoller<State>({
   };
   return {
     watch: (id, onState) => {
-      // No polls run while no object is watched, so the state of the last failure is reset when the first
-      // watch begins.
+      // No polls run while no object is watched, so the stored failure of an earlier poll is forgotten when
+      // the first watch begins.
       if (watchers.size === 0) state.isFaulty = false;
       const callbacks = watchers.get(id);
       if (callbacks === undefined) watchers.set(id, new Set([onState]));

@@ -17,7 +17,10 @@ class Parameter {
   }
 }
 
-/** Creates a parameter of a template. Each call of the template gives a value to each parameter name. */
+/**
+ * Creates a named parameter of an SQL template. Each execution of the template gives a value to each
+ * parameter name.
+ */
 export const sqlParameter = <Value>(name: string): RawBuilder<Value> => sql<Value>`${new Parameter(name)}`;
 
 interface Compiled {
@@ -34,13 +37,16 @@ const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedStatementTemplate {
   /**
-   * The form of the statement: the cache key of the SQL text. The key must name everything on which the text
-   * depends.
+   * The cache key of the SQL text, called the form of the statement. The key must name everything on which
+   * the SQL text depends.
    */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;
   readonly values: Readonly<Record<string, unknown>>;
-  /** True if the SQL text depends on the input of callers, so that dozens of forms of the statement exist. */
+  /**
+   * True if the SQL text depends on the input of callers, so that the statement has dozens of different SQL
+   * texts (forms).
+   */
   readonly hasManyForms?: boolean;
 }
 
@@ -85,9 +91,12 @@ function compileOnce(reader: DatabaseReader, form: string, write: () => RawBuild
 }
 
 interface PaddedInTemplate {
-  /** The form of the in-list's SQL text. A caller must make it a part of the form of the whole statement. */
+  /**
+   * The part of the cache key (`form`) that depends on the in-list. The caller must include it in the cache
+   * key of the whole statement.
+   */
   readonly form: string;
-  /** Builds the SQL that follows a column name, for example `in ($1, $2)`. */
+  /** Builds the SQL that follows a column name in a condition, for example `in ($1, $2)`. */
   readonly write: () => RawBuilder<boolean>;
   readonly values: Readonly<Record<string, unknown>>;
 }

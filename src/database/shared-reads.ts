@@ -44,8 +44,8 @@ export function createReadCoalescer<Key, Row>({
   find,
 }: ReadCoalescerOptions<Key, Row>): ReadCoalescer<Key, Row> {
   /**
-   * For each key that is to be read: the span of the first caller that waits for the key, if this span is
-   * recorded. The keys of the map are the names of the keys.
+   * For each key that waits to be read: the recorded trace span of the first caller that waits for the key.
+   * The map has no entry if this caller's span is not recorded. The map is indexed by the names of the keys.
    */
   const spans = new Map<string, Span>();
   /** Limits how many statements run at the same time. DataLoader has no such limit. */
@@ -83,9 +83,9 @@ export function createReadCoalescer<Key, Row>({
   const schedule = (dispatch: () => void): void => {
     const run = (): typeof statement => {
       statement = undefined;
-      // `dispatch` makes the loader call its batch function, which sets `statement`. The call is synchronous.
-      // The batch function is not called, and `statement` stays undefined, if the loader's cache has all
-      // keys.
+      // `dispatch` makes DataLoader call its batch function at once, and the batch function sets `statement`.
+      // If all keys are in DataLoader's cache, the batch function is not called, and `statement` stays
+      // undefined.
       dispatch();
       return statement;
     };

@@ -9,11 +9,11 @@ export interface KeysetPage {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;
-  /** True if the page is read from the end of the list, with the last row first. */
+  /** True if the page is read from the end of the list, so that the last row comes first. */
   readonly isInverted: boolean;
 }
 
-/** The order of the rows of a list. */
+/** The sort order of the rows of a list. */
 export interface KeysetOrder {
   /** The column with the ids. Ids sort in the order in which the rows were created. */
   readonly column: string;

@@ -82,8 +82,8 @@ export function createPreparedStatementConnectionPool(
           return await query(client, text, values);
         } catch (error) {
           if (isQueryTimeout(error)) unanswered = error;
-          // The failed statement is not sent again here, because its transaction may have ended.
-          // `runInTransaction` runs the whole transaction again.
+          // The failed statement is not sent again at this point, because its transaction may have ended.
+          // Instead, `runInTransaction` runs the whole transaction again.
           if (isPreparedPlanStale(error)) names.renew();
           throw error;
         }

@@ -11,8 +11,8 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } 
 type Step = () => Promise<unknown>;
 
 /**
- * Sends several statements without waiting for the answers in between. If statements fail, throws the error
- * of the first one, because the later ones fail for the same reason.
+ * Sends several statements without waiting for the answers in between. If several statements fail, throws the
+ * error of the first one, because the later ones fail for the same reason.
  */
 export async function sendStatementsPipelined<Result>(
   steps: readonly (() => Promise<Result>)[],
@@ -31,12 +31,15 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
 /** The statements that are sent together with the BEGIN and the COMMIT of a transaction. */
 export interface BeginAndCommitStatements {
   /**
-   * The statements that are sent together with BEGIN. If BEGIN fails, they run outside of a transaction, so
-   * they may only read and take locks.
+   * The statements that are sent together with BEGIN. If BEGIN fails, these statements run outside of a
+   * transaction, so they may only read rows and take locks.
    */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
-  /** The statements that are sent with COMMIT. If one of them fails, the transaction is not committed. */
+  /**
+   * The statements that are sent together with COMMIT. If one of them fails, the transaction is not
+   * committed.
+   */
   readonly closing: readonly CompiledQuery[];
 }
 
@@ -128,7 +131,10 @@ export function runMarkedAsInsideTransaction<Result>(work: () => Promise<Result>
   return insideTransaction.run(true, work);
 }
 
-/** Throws an error inside a transaction. Code that uses the root handle calls this function first. */
+/**
+ * Throws an error if the calling code runs inside a transaction. Code that uses the root database handle
+ * calls this function first.
+ */
 export function requireOutsideTransaction(): void {
   if (insideTransaction.getStore() === true)
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");

@@ -62,8 +62,8 @@ export function runStatementsPipelined(
 }
 
 /**
- * The work of a transaction. `opened` has the results of the opening statements; their columns have the
- * database's names in snake case.
+ * A function that runs inside a transaction. The parameter `opened` has the results of the statements that
+ * were sent together with BEGIN. Their columns have the database's names in snake case.
  */
 type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
 

@@ -9,7 +9,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 
 export interface EncryptionKey {
   readonly id: string;
-  /** The secret key for AES-256: 32 bytes. */
+  /** The secret AES-256 key, 32 bytes long. */
   readonly key: Uint8Array;
 }
 
@@ -33,7 +33,7 @@ export interface EncryptionContext {
 export interface EncryptionKeyring {
   /** The id of the encryption key that encrypts new data keys: the first key of ENCRYPTION_KEYS. */
   readonly currentKeyId: string;
-  /** The ids of all keys, in the keyring's order. */
+  /** The ids of all encryption keys, in the order of ENCRYPTION_KEYS. */
   readonly keyIds: readonly string[];
   /** Encrypts a value under a new data key. */
   seal(plaintext: Uint8Array | string, context: EncryptionContext): EncryptedValue;
@@ -48,9 +48,9 @@ export interface EncryptionKeyring {
    */
   rewrap(sealed: EncryptedValue, context: EncryptionContext): EncryptedValue;
   /**
-   * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the sealed value. Without the encryption
-   * keys, guesses of `data` cannot be compared with the HMAC. The HMAC stays the same if the data key is
-   * encrypted again with another encryption key.
+   * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the given encrypted value. Somebody without
+   * the encryption keys cannot check guesses of `data` against the HMAC. The HMAC stays the same if the data
+   * key is encrypted again with another encryption key.
    */
   digest(sealed: EncryptedValue, context: EncryptionContext, data: Uint8Array): Buffer;
   /**
@@ -70,7 +70,7 @@ export class DecryptionError extends Error {
   }
 }
 
-/** The key with which the value was encrypted is not in the keyring. */
+/** Thrown if the keyring lacks the key with which the value was encrypted. */
 export class MissingEncryptionKeyError extends DecryptionError {}
 
 const keyBytes = 32;
@@ -144,7 +144,7 @@ function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: Encry
 
 interface EncryptedBytes {
   readonly bytes: Uint8Array;
-  /** The id of the encryption key that the error names. */
+  /** The id of the encryption key that this error names. */
   readonly keyId: string;
 }
 

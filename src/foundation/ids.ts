@@ -107,7 +107,10 @@ function digitsOf(value: number, length: number): string {
   return text;
 }
 
-/** Returns the noun of a kind of object with its article, for messages: `an order`, `a checkout session`. */
+/**
+ * Returns the noun for a kind of object with its article, for error messages: `an order`, `a checkout
+ * session`.
+ */
 export function nameIdKind(kind: IdKind): string {
   const noun = kind
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
@@ -126,7 +129,7 @@ const kinds = new Map(
   Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind as IdKind] as const),
 ) as ReadonlyMap<string, IdKind>;
 
-/** Returns the kind of object to which an id belongs; undefined if the text is not an id. */
+/** Returns the kind of object to which an object id belongs; undefined if the text is not an object id. */
 export function getIdKind(text: string): IdKind | undefined {
   const kind = kinds.get(text.slice(0, text.indexOf("_")));
   return kind !== undefined && isIdOfKind(kind, text) ? kind : undefined;
@@ -149,8 +152,8 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * Returns an id of a request unchanged, or "" if it has control characters or lone surrogates, because
- * PostgreSQL refuses NUL characters. No row has the id "", so a search for "" finds no row.
+ * Returns an id that a request contains unchanged, or "" if the id has control characters or lone surrogates,
+ * because PostgreSQL refuses NUL characters. No row has the id "", so a search for "" finds no row.
  */
 export function toDatabaseSafeId(text: string): string {
   return isTextWithoutForbiddenCharacters(text) ? text : "";

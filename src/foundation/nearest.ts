@@ -5,8 +5,8 @@
  */
 
 /**
- * Maximum number of characters of a text that is compared with names. Comparing longer texts could delay the
- * error answer.
+ * Maximum number of characters of a text for which similar names are searched. Comparing longer texts could
+ * delay the error answer.
  */
 const comparedLengthMax = 100;
 const prefixLengthMin = 3;
@@ -38,7 +38,7 @@ export function findNearestText(text: string, candidates: Iterable<string>, coun
   return nearest.slice(0, count);
 }
 
-/** Returns the letters and digits of a text in lower case, without accents. */
+/** Converts a text to its form for comparisons: letters and digits only, in lower case, without accents. */
 export const toTextForTypoComparison = (text: string): string =>
   text
     .normalize("NFKD")

@@ -15,14 +15,20 @@ export interface RequestFault {
   readonly detail: FailureDetail;
 }
 
-/** The part of the request that is checked with a JSON Schema: the query or the body. */
+/** The part of the HTTP request that is checked with a JSON Schema: the query or the body. */
 export type HttpRequestPart = { readonly in: "query" | "body" };
 
-/** Names of fields and parameters are shown up to this length. */
+/**
+ * Maximum number of characters of a field's or parameter's name that an error message shows; longer names are
+ * cut.
+ */
 export const nameLengthMax = 100;
 const allowedMax = 20;
 
-/** The code of a fault, by the JSON Schema keyword that the value violates, for example `maxLength`. */
+/**
+ * The rule code in error details, by the JSON Schema keyword that the value violates, for example
+ * `maxLength`.
+ */
 const ruleCodes: Readonly<Record<string, string>> = {
   type: "wrong_type",
   enum: "not_allowed",
@@ -60,7 +66,7 @@ function listValues(values: unknown): readonly string[] | null {
     : null;
 }
 
-/** Creates the error detail for a missing or an unknown field. */
+/** Creates the error detail for a missing or an unknown field of the request. */
 function toNameFault(error: ErrorObject, isQuery: boolean): RequestFault {
   const { keyword, params, instancePath, parentSchema } = error;
   const isMissing = keyword === "required";

@@ -30,7 +30,7 @@ export interface RestRequestState {
   result: ExecutionResult | undefined;
   /**
    * The stored answer of the first request with the same idempotency key. A repeated request gets the body of
-   * this answer unchanged, byte for byte.
+   * this stored answer unchanged, byte for byte.
    */
   recorded: IdempotentRequestResult | undefined;
 }

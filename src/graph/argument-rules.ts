@@ -3,7 +3,10 @@ import { z } from "zod";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The parameters of a zod issue that is raised by a validation rule of this project, not by a rule of zod. */
+/**
+ * The parameters of a zod issue (validation error) that a rule of this project, and not a rule of zod, has
+ * raised.
+ */
 export interface ArgumentRuleIssueParams {
   /** The code of the broken rule. */
   readonly rule: string;
@@ -41,8 +44,8 @@ export function describeBrokenArgumentRule(schema: z.ZodType, issue: z.core.$Zod
 }
 
 /**
- * Returns the JSON Schema for the next step of a path: the schema of a list's items if `step` is an index,
- * the schema of a map's values if `step` is a key.
+ * Returns the JSON Schema of a nested value: the schema of a list's items if `step` is an index, the schema
+ * of a map's values if `step` is a key.
  */
 const findRule = ({ items, additionalProperties }: JsonSchema, step: PropertyKey): JsonSchema =>
   asRule(typeof step === "number" ? items : additionalProperties);

@@ -107,7 +107,7 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
 
 interface EnumDefinition<Value extends string> {
   readonly description: string;
-  /** The values of the enum as the database stores them, each with its description. */
+  /** The values of the GraphQL enum as the database stores them, each with its description. */
   readonly values: Readonly<Record<Value, string>>;
   /** Values that only GraphQL returns and REST never does. The OpenAPI document leaves them out. */
   readonly graphOnlyValues?: readonly NoInfer<Value>[];

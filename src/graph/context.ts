@@ -42,8 +42,8 @@ export interface GraphqlContext {
    */
   readonly buyerReference: string | null;
   /**
-   * The id of the caller's buyer session; null if there is none. With a buyer session, the caller can act
-   * only for the buyer of this session.
+   * The id of the caller's buyer session; null if the caller has none. With a buyer session, the caller can
+   * act only for the buyer of this session.
    */
   readonly buyerSessionId: string | null;
   /**
@@ -88,8 +88,8 @@ export interface GraphqlContext {
 export interface DatabaseReadSource {
   readonly db: Database;
   /**
-   * Loads carts, orders and public products for several concurrent requests at once: one SQL statement for
-   * each of these three types. If left out, each request loads its own rows.
+   * Loads carts, orders and public products for several concurrent requests at once, with one SQL statement
+   * for each of these three types. If left out, each request loads its own rows.
    */
   readonly reads?: SharedAggregateReads;
 }
@@ -99,7 +99,7 @@ export interface DatabaseReadSource {
  * that was read from it.
  */
 export interface ReplicaReadSources {
-  /** The replica connections that serve queries and reports of analysts. */
+  /** The connections to the replica for queries and reports of analysts. */
   readonly forAnalysts: DatabaseReadSource;
   /** Connections for anonymous REST operations. */
   readonly forPublicReads: DatabaseReadSource;
@@ -115,11 +115,11 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly replica?: ReplicaReadSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchCountRecorder;
-  /** Runs the statements of reports in read-only transactions. */
+  /** Runs the SQL statements of reports in read-only transactions. */
   readonly readOnly: ReportReadRunner;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionPollers;
-  /** Runs a change only once for each idempotency key, and answers a retry with the stored answer. */
+  /** Runs a change only once for each idempotency key. A retry with the same key gets the stored answer. */
   readonly doOnce: IdempotentRequestRunner;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: EventSubjectRenderFunction;
@@ -215,16 +215,19 @@ export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
   return viewer.kind === "internal" ? viewer.role : viewer.kind;
 }
 
-/** The access check for `@pothos/plugin-scope-auth`. A field lists the kinds of callers that may read it. */
+/**
+ * The access check for `@pothos/plugin-scope-auth`, by which each GraphQL field lists the kinds of callers
+ * that may read it.
+ */
 export const createFieldAuthScopes = ({
   viewer,
 }: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
   callers: (callers) => callers.includes(getCallerKindOfViewer(viewer)),
 });
 
-/** Callers that may read and change all data of a merchant. */
+/** The kinds of callers that may read and change all data of a merchant. */
 export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
-/** Callers that may read all data of a merchant. Personal data is hidden from analysts. */
+/** The kinds of callers that may read all data of a merchant. Personal data is hidden from analysts. */
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
 /** The kinds of callers that operate the platform. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
@@ -296,8 +299,8 @@ export function requireMerchantId(context: GraphqlContext, merchantId: string | 
 }
 
 /**
- * Whether the caller may read and change a checkout session. The buyer on a checkout page may use only the
- * session of that page.
+ * Returns whether the caller may read and change a checkout session. The buyer on a hosted checkout page may
+ * use only the session of that page.
  */
 export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithViewer): boolean =>
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
@@ -309,7 +312,7 @@ export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithView
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? getCredentialIdOfViewer(viewer) : null;
 
-/** Returns the kind of actor as which an order's timeline shows the caller: buyer, merchant or system. */
+/** Returns how an order's timeline names the caller: as buyer, merchant or system. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {
   const caller = getCallerKindOfViewer(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";
@@ -317,8 +320,8 @@ export function getOrderActor({ viewer }: WithViewer): OrderActor {
 }
 
 /**
- * Returns null instead of the value if the caller is an analyst. Used for data that identifies buyers and for
- * free text, which may name people.
+ * Returns the value, or null if the caller is an analyst. Used for data that identifies buyers and for free
+ * text, which may name people.
  */
 export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): Value | null {
   return getCallerKindOfViewer(viewer) === "analyst" ? null : value;

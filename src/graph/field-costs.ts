@@ -11,7 +11,7 @@ import {
   isNonNullType,
 } from "graphql";
 
-/** The cost of a field, as `@pothos/plugin-complexity` reads it. */
+/** The cost of a GraphQL field, in the form in which `@pothos/plugin-complexity` reads it. */
 interface ComputedCost {
   /** The cost in points of the field itself, without the fields below it; 1 if left out. */
   readonly field?: number;
@@ -49,7 +49,7 @@ declare module "graphql" {
   }
 }
 
-/** The cost of a field, in points. */
+/** The cost of a GraphQL field, in points. */
 export interface GraphqlFieldCost {
   /** Points for the field itself. */
   readonly points: number;
@@ -66,7 +66,7 @@ export interface GraphqlFieldCost {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The factor that the complexity plugin uses for a list whose cost has no multiplier. */
+/** The multiplier that the complexity plugin uses for a list field whose cost has no multiplier. */
 const pluginListMultiplier = 10;
 
 /** Returns the cost of a field. */

@@ -30,13 +30,13 @@ type DirectiveArguments = Readonly<Record<string, unknown>>;
 declare module "graphql" {
   // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The options of the field. Pothos sets this extension. */
+    /** The options with which the GraphQL field was defined. Pothos sets this extension. */
     readonly pothosOptions?:
       | { readonly authScopes?: { readonly callers: readonly CallerKind[] } }
       | undefined;
     /** The description of the field without its roles, cost and error codes; null if it has none. */
     readonly plainDescription?: string | null | undefined;
-    /** The directives of the field, where graphql-tools reads them. */
+    /** The directives of the GraphQL field. graphql-tools reads the directives from this extension. */
     readonly directives?: Readonly<Record<string, DirectiveArguments>> | undefined;
   }
 }

@@ -21,8 +21,8 @@ type Types = (typeof builder)["$inferSchemaTypes"];
  */
 export interface MutationContextFactory<Context> {
   /**
-   * True if the mutation has the argument `merchantId`. A caller of the platform names with it the merchant
-   * whose data the mutation changes.
+   * True if the mutation has the argument `merchantId`, with which a caller of the platform names the
+   * merchant whose data the mutation changes.
    */
   readonly hasMerchantId: boolean;
   /** Checks the argument `merchantId` before the transaction of the mutation begins. */
@@ -79,9 +79,9 @@ export interface MutationKind<Context, Ids extends string = never> {
    */
   readonly failures: readonly FailureCode[];
   /**
-   * Whether a request must have an idempotency key. `required`: for mutations that move money or goods, the
-   * argument `idempotencyKey` is required. `required_or_header`: the mutation is also a REST operation, and
-   * REST requests send the key in a header instead of the argument.
+   * Whether a request must have an idempotency key. `required`: the argument `idempotencyKey` is required,
+   * because the mutation moves money or goods. `required_or_header`: the mutation is also a REST operation,
+   * and REST requests send the key in a header instead of the argument.
    */
   readonly idempotency: "optional" | "required" | "required_or_header";
   /**
@@ -95,7 +95,10 @@ type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input
   Readonly<Record<Ids, string>> &
   Readonly<Partial<Record<OptionalIds, string | null>>>;
 
-/** The argument `options` as the command receives it, for mutations that define this argument. */
+/**
+ * The value of the mutation's argument `options`, as the command receives it; only for mutations that define
+ * this argument.
+ */
 interface OptionsInput<Options> {
   readonly options?: Options | null | undefined;
 }
@@ -139,8 +142,8 @@ interface MutationOptions<
 }
 
 /**
- * The option `answer`, for a mutation whose GraphQL result differs from the return value of its command.
- * After the command has succeeded, `answer` computes the GraphQL result from this return value.
+ * Computes the GraphQL result of the mutation from the return value of the command, after the command has
+ * succeeded. Only for mutations whose result differs from this return value.
  */
 interface AnswerOption<Changed, Shape> {
   readonly answer: (request: GraphqlContext, changed: Changed) => Shape | Promise<Shape>;
@@ -149,7 +152,7 @@ interface AnswerOption<Changed, Shape> {
 type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef, object>;
 
 /**
- * `MutationOptions` as a type without type parameters. It is needed because TypeScript cannot resolve the
+ * The type `MutationOptions` without type parameters. It is needed because TypeScript cannot resolve the
  * conditional types of Pothos for a generic type.
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
@@ -312,7 +315,10 @@ interface MutationExtension {
 declare module "graphql" {
   // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** A field extension that every mutation defined by `defineMutation` has, and no other field. */
+    /**
+     * A GraphQL field extension that marks the mutations which `defineMutation` has defined; no other field
+     * has it.
+     */
     readonly change?: MutationExtension | undefined;
   }
 }
@@ -327,8 +333,8 @@ export const getMutationPreparation = ({
   extensions.change?.prepare;
 
 /**
- * Throws if a mutation of the schema was not defined by `defineMutation`. The mutation would run without an
- * audit entry and without a transaction.
+ * Throws if a mutation of the schema was not defined by `defineMutation`, because such a mutation would run
+ * without an audit entry and without a transaction.
  */
 export function requireMutationsFromDefineMutation(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))

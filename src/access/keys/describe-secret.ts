@@ -17,7 +17,10 @@ export interface MalformedCredentialSecret {
 
 const names = { cpk: "API key", cit: "internal token" } as const;
 
-/** The number of characters after the kind and the label: `_`, the id, `_`, and the secret with its checksum. */
+/**
+ * The number of characters of an API key or internal token after its prefix `{kind}_{label}`: `_`, the id,
+ * `_`, and the secret with its checksum.
+ */
 const charactersAfterLabel = 1 + 12 + 1 + 49;
 
 const accepted = {

@@ -209,7 +209,7 @@ export function parseCredentialSecret(
     : undefined;
 }
 
-/** Returns the failure of a secret that `parseCredentialSecret` has refused. */
+/** Returns the failure for an API key or internal token that `parseCredentialSecret` could not parse. */
 export const createMalformedCredentialSecretFailure = (kind: SecretKind, value: string): Failure =>
   createFailure("api_key_invalid", {
     message: describeMalformedCredentialSecret({
@@ -269,8 +269,9 @@ export function wasCredentialUseRecordedRecently(db: Database, { credentialId, n
 }
 
 /**
- * Calls `write` if this process has not recorded a use of the credential within the last minute. Other
- * processes record uses too, so `write` must not replace a stored time that is less than a minute old.
+ * Calls `write`, which stores the time of a credential's last use, if this process has not stored a use of
+ * the credential within the last minute. Other processes store uses too, so `write` must not replace a stored
+ * time that is less than a minute old.
  */
 export async function recordCredentialUseOncePerMinute(
   db: Database,

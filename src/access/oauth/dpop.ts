@@ -152,7 +152,10 @@ export async function consumeDpopProof(
 
 const rowsPerStatement = 1000;
 
-/** Deletes the records of proofs that are too old to be accepted again. Returns how many were deleted. */
+/**
+ * Deletes the records of used DPoP proofs that are too old to be accepted again. Returns the number of
+ * deleted records.
+ */
 export async function deleteExpiredDpopProofs(
   db: Database,
   now: Date,

@@ -225,8 +225,8 @@ const grantColumns = [
 ] as const;
 
 /**
- * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
- * once.
+ * Returns the SQL condition that the id of a row is in the given list. The SQL text is the same for every
+ * number of ids, so PostgreSQL prepares it once.
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
@@ -246,7 +246,7 @@ export const buildOauthGrantSqlQuery = (
     .select(grantColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-/** Milliseconds for which a grant remains readable after its end. */
+/** Milliseconds for which an OAuth grant can still be read after it has expired or was revoked. */
 const retentionMs = 90 * 86_400_000;
 const rowsPerStatement = 500;
 

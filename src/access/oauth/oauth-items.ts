@@ -198,8 +198,8 @@ export async function isAnyOauthServerRecordConsumed(
 }
 
 /**
- * Stores the id of a grant in the record of the interaction (a sign-in with consent) that created the grant.
- * The record is deleted together with the grant.
+ * Stores the id of a grant in the record of the interaction (a sign-in with consent) that created the grant;
+ * null removes the id. The record is deleted together with the grant whose id it has.
  */
 export async function linkOauthInteractionToGrant(
   transaction: Transaction,

@@ -88,8 +88,8 @@ export function createOauthSigningKeyProvider({
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
       const now = clock.now();
-      // `signsFrom` is in the past, so that a process whose clock is slow can also sign with the first keys
-      // at once.
+      // The first keys get a `signsFrom` (the time from which a key signs) in the past, so that a process
+      // whose clock is slow can also sign with them at once.
       await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announceMs) });
       return findRows(transaction);
     });
@@ -121,8 +121,8 @@ export function createOauthSigningKeyProvider({
     },
     signing: async () => {
       const keys = await current();
-      // The time is taken only after the keys were loaded: if loading creates the first keys, these are valid
-      // at once, and an earlier time would exclude them.
+      // The current time is read after the keys were loaded. Loading may create the first keys, which are
+      // valid from that moment, so a time that was read earlier would exclude them.
       const now = clock.now();
       return keys
         .filter(({ signsFrom, retiredAt }) => signsFrom <= now && (retiredAt === null || retiredAt > now))

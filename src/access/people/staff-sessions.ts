@@ -33,7 +33,10 @@ export interface StaffSession {
 
 export const createStaffSessionSecret = (): string => randomBytes(secretBytes).toString("base64url");
 
-/** Creates a session and returns its secret. Only the browser or the command line stores the secret. */
+/**
+ * Creates a session of a staff member and returns the session's secret. Only the browser or the command line
+ * stores the secret.
+ */
 export async function createStaffSession(
   transaction: Transaction,
   { staffId, version }: Pick<SignedInStaff, "staffId" | "version">,
@@ -163,7 +166,10 @@ export interface StaffLoginRateLimiter {
    * returns the number of seconds to wait.
    */
   take(attempt: LoginAttempt): Promise<number | undefined>;
-  /** Removes an attempt from the counts of its account and its IP address, because the attempt did not fail. */
+  /**
+   * Removes an attempt from the counts of failed sign-ins of its account and its IP address, because the
+   * attempt did not fail.
+   */
   subtract(attempt: LoginAttempt): Promise<void>;
 }
 

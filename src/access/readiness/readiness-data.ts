@@ -56,9 +56,8 @@ export interface InstallationReadinessData {
   /** Handles of the merchant's markets that no return policy covers. */
   readonly marketsWithoutReturnPolicy: readonly string[];
   /**
-   * The part of the difference between the clocks of this server and the database that is certain, in
-   * milliseconds. The real difference may be larger, by at most the duration of the query that read the
-   * database's time.
+   * The lower bound of the difference between the clocks of this server and of the database, in milliseconds.
+   * The real difference may be larger, by at most the duration of the query that read the database's time.
    */
   readonly clockSkewMs: number;
 }

@@ -24,7 +24,10 @@ import {
 
 type Severity = "blocking" | "advisory";
 
-/** The severity of each check. An installation cannot do its work while a blocking check fails. */
+/**
+ * The severity of each readiness check. `blocking`: the installation cannot do its work while the check
+ * fails. `advisory`: the installation works, but something should be corrected.
+ */
 const severities = {
   api_key_active: "blocking",
   api_key_expiry: "advisory",
@@ -169,7 +172,10 @@ function checkMerchantActive({ installation }: DataForReadinessChecks): Installa
   return createPassedReadinessCheckResult("The merchant and the installation are active.");
 }
 
-/** Checks the payment provider. The built-in provider is the only one, and it works only in test mode. */
+/**
+ * Checks whether a payment provider is connected. The built-in test provider is the only one, and it works
+ * only in test mode.
+ */
 function checkPaymentProvider({ installation }: DataForReadinessChecks): InstallationReadinessCheckResult {
   if (installation.merchantMode === "test")
     return createPassedReadinessCheckResult("Merchants in test mode use the built-in payment provider.");

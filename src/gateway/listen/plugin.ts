@@ -41,7 +41,7 @@ export interface EventListenPluginOptions {
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
   readonly authentication: {
-    /** Verifies an internal token or the console session of a staff member. */
+    /** Verifies an internal token, or the console session of a staff member, and returns the caller. */
     readonly authenticate: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   };
 }
@@ -62,7 +62,10 @@ const waitingMax = 50;
 
 const listenBody = z.strictObject({
   eventTypes: z.array(z.string().max(100)).min(1).max(100).default(["*"]),
-  /** The cursor of the previous answer; without it, the listener begins with events from `since` on. */
+  /**
+   * The cursor that the previous answer contained. Without it, the answer begins with events that were
+   * created at `since` or later.
+   */
   cursor: listenCursor.nullish(),
   since: z.iso.datetime({ offset: true }).nullish(),
   /**
@@ -115,7 +118,10 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
   registerMethodNotAllowedRoute(server, path, ["POST"]);
 };
 
-/** Verifies the caller, counts the request, and checks that the caller may receive the events of endpoints. */
+/**
+ * Verifies the caller's credential, counts the request against the caller's rate limit, and checks that the
+ * caller may receive the events of webhook endpoints.
+ */
 async function identifyListener(
   request: FastifyRequest,
   reply: FastifyReply,

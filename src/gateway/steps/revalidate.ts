@@ -1,8 +1,8 @@
 /**
- * Answers of which a large part changes only with a release of the service, for example the event catalogue.
- * A client that has the answer sends its ETag as `If-None-Match`, and gets 304 if nothing has changed. With
- * `Prefer: return=minimal` (RFC 7240), it gets the answer without the constant part if only the rest has
- * changed.
+ * Sends answers of which a large part changes only with a release of the service, for example the event
+ * catalogue. A client that already has the answer sends the answer's ETag as `If-None-Match`, and gets status
+ * 304 if nothing has changed. With `Prefer: return=minimal` (RFC 7240), the client gets the answer without
+ * the constant part if only the rest has changed.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";

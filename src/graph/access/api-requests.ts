@@ -76,8 +76,8 @@ const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
 /**
- * Sentence about how long and how many requests are kept. It is part of the descriptions of both lists of
- * logged requests.
+ * Sentence that says how long and how many logged requests are kept. Both lists of logged requests have it in
+ * their descriptions.
  */
 const retention =
   `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +

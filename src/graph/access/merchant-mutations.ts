@@ -156,7 +156,7 @@ defineMutation({
   answer: loadMerchant,
 });
 
-/** A command that returns the id of the changed merchant, app or installation. */
+/** A function that changes a merchant, an app or an installation, and returns the id of the changed object. */
 type AccessCommand<Input> = (
   transaction: Transaction,
   access: AccessMutationContext,

@@ -200,8 +200,8 @@ defineMutation({
   inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // The empty string is never used, because `check` has already refused requests without a buyer reference.
-  // It is needed only because TypeScript does not know this.
+  // The fallback `""` only satisfies TypeScript and is never used, because `check` has already refused
+  // requests without a buyer reference.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
       ...input,

@@ -166,8 +166,8 @@ export function toGraphqlCart(cart: CartAggregate, { clock, publicUrl }: Graphql
 }
 
 /**
- * Whether the caller may see the cart. Carts whose retention period is over are visible only to the service
- * itself.
+ * Returns whether the caller may see the cart. Carts whose retention period is over are visible only to the
+ * service itself.
  */
 export function isCartVisible(cart: CartAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;

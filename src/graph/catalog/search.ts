@@ -1,6 +1,6 @@
 /**
- * Graph query for product search. One field returns a page together with its totals and facets, so that a
- * request searches only once.
+ * The GraphQL query for the product search. One field returns a page of results together with the totals and
+ * facets, so that a request searches only once.
  */
 import { z } from "zod";
 import { mayContainPersonalData } from "#commerce/search/search-counts.ts";

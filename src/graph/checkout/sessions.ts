@@ -197,8 +197,8 @@ export function toGraphqlCheckoutSession(
 }
 
 /**
- * Whether the caller may see a checkout session. The caller must be allowed to see the session's cart. A
- * checkout page may see only the session that it was opened for.
+ * Returns whether the caller may see a checkout session. The caller must be allowed to see the session's
+ * cart. The buyer on a hosted checkout page may see only the session of that page.
  */
 const isSessionVisible = (
   { session, cart }: LockedCartAndCheckoutSession,

@@ -1,4 +1,4 @@
-/** Queries of orders and their parts. */
+/** The GraphQL queries of orders and of their parts, for example payments. */
 import {
   findPaymentsWithoutOrder,
   findRefundsWithoutOrder,
@@ -40,8 +40,8 @@ export function isMerchantOfCaller(merchantId: string, context: GraphqlContext):
 }
 
 /**
- * Callers that may query a payment, refund, fulfillment, return or warranty by its id: the merchant's staff,
- * and the service itself when it renders events.
+ * The kinds of callers that may query a payment, refund, fulfillment, return or warranty by its id: the
+ * merchant's staff, and the service itself when it renders events.
  */
 const partReaders: readonly CallerKind[] = ["system", ...merchantReaders];
 
@@ -118,7 +118,10 @@ interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
   readonly part: KindOfObjectInOrder;
   readonly parts: Parts;
   readonly id: string;
-  /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
+  /**
+   * Finds, by id, the payments or refunds that belong to no order, for example the payment of a failed
+   * checkout.
+   */
   readonly findWithoutOrder?: (
     reader: GraphqlContext["db"],
     ids: readonly string[],
