@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 const commandAddress = z.object({
-  /** The port on 127.0.0.1. */
+  /** The port on 127.0.0.1 at which the running service accepts commands. */
   port: z.int().min(1).max(65_535),
   secret: z.string().min(1),
 });

@@ -74,7 +74,10 @@ export interface StoppableService {
    * child processes that drain.
    */
   readonly extraCloseMs?: number;
-  /** Called when the drain begins. */
+  /**
+   * Called when the process begins to drain: it still answers requests, but load balancers should send no new
+   * ones.
+   */
   readonly drain: () => void;
   readonly close: (signal: string) => Promise<void>;
 }

@@ -45,7 +45,7 @@ export interface InterProcessNoticeHandlers {
 }
 
 interface ListenParts {
-  /** The connection to listen on. */
+  /** The configuration of the database connection on which this process listens for notices. */
   readonly connection: ClientConfig;
   readonly channel: string;
   /** The connection pool through which this process sends its own notices. */

@@ -14,7 +14,7 @@ export interface DatabasePoller<State> {
   readonly isWatched: (id: string) => boolean;
   /** Requests a poll without waiting for the interval. Called when this process has changed an object. */
   readonly wake: () => void;
-  /** Returns the number of watches. */
+  /** Returns how many watches of objects have started and not yet ended. */
   readonly watchers: () => number;
   readonly close: () => void;
 }

@@ -57,7 +57,7 @@ export function createInvalidFieldFailure(
 export interface TextFieldRule {
   /** Minimum length of the text in characters; 1 by default. */
   readonly min?: number;
-  /** Maximum length in characters. */
+  /** Maximum length of the text in characters. */
   readonly max: number;
   /**
    * Whether the text may have several lines. `one` (the default) refuses tabs and line breaks; `many` allows

@@ -44,7 +44,7 @@ export interface RestGatewayServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
-  /** Verifies the credentials of callers. */
+  /** Verifies the API keys and access tokens of callers. */
   readonly credentials: CredentialVerifier;
   /** Adds an answered request to the request log. Returns at once and never throws. */
   readonly logRequest: (request: LoggedApiRequest) => void;

@@ -84,7 +84,7 @@ type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly query: SelectQueryBuilder<Tables, Name, Row>;
 };
 
-/** A row of a list. */
+/** A database row that becomes one item of a list. */
 interface ListRow {
   readonly id: string;
   /** The row's value in the column by which the list is sorted; left out if the list is sorted only by id. */

@@ -101,7 +101,7 @@ export interface DatabaseReadSource {
 export interface ReplicaReadSources {
   /** The connections to the replica for queries and reports of analysts. */
   readonly forAnalysts: DatabaseReadSource;
-  /** Connections for anonymous REST operations. */
+  /** The connections to the replica for REST operations that need no credential. */
   readonly forPublicReads: DatabaseReadSource;
 }
 

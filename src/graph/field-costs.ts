@@ -51,7 +51,7 @@ declare module "graphql" {
 
 /** The cost of a GraphQL field, in points. */
 export interface GraphqlFieldCost {
-  /** Points for the field itself. */
+  /** The cost of the field itself, in points, without the fields below it. */
   readonly points: number;
   /**
    * The factor by which the cost of the fields below this field is multiplied. If arguments determine the

@@ -4,15 +4,15 @@
  */
 import type { Viewer } from "#access/viewer.ts";
 
-/** Levels of nested fields. */
+/** Maximum number of levels of nested fields in a document. */
 export const queryDepthMax = 12;
-/** Aliases in one document. */
+/** Maximum number of aliases in one document. */
 export const queryAliasesMax = 200;
-/** Directives in one document. */
+/** Maximum number of directives in one document. */
 export const queryDirectivesMax = 5;
-/** Tokens in one document. */
+/** Maximum number of lexical tokens in one document. */
 export const queryTokensMax = 1000;
-/** Validation errors in one answer. */
+/** Maximum number of validation errors in one answer. */
 export const validationErrorsMax = 20;
 /** The maximum time, in milliseconds, that a query may run. Mutations have no such limit. */
 export const queryMsMax = 10_000;

@@ -1,7 +1,7 @@
 /** Creates loaders that read the rows of many ids in one statement. */
 import DataLoader from "dataloader";
 
-/** Indexes rows by their id. */
+/** Returns a map of the given rows, in which the key of a row is the row's id. */
 export const indexRowsById = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [row.id, row]));
 

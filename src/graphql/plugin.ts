@@ -109,8 +109,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       setRequestViewer(request, viewer);
       addCredentialToLogLine(request, viewer);
       await admitBrowserCaller({ request, reply }, viewer, options.limiter);
-      // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request fails
-      // then, not only one GraphQL operation in its body.
+      // A malformed X-Buyer-Reference header is refused before the body is read, so that the whole HTTP
+      // request fails and not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
       // Refuses a request before its body is read if its Content-Length exceeds the limit for this caller.
@@ -191,7 +191,7 @@ function contextsOf({
   return (request) => {
     const viewer = getRequestViewer(request);
     if (viewer === undefined) throw createFailure("credentials_missing");
-    // Requests of analysts read from the database replica if there is one: analysts change no data, and data
+    // Requests of analysts read from the database replica if there is one. Analysts change no data, and data
     // that is some seconds old is sufficient for them.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createGraphqlContext(services, {

@@ -33,16 +33,16 @@ export interface RateLimiter {
     bucket: RateLimitBucket,
     key: string,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
-  /** Returns the current state of a caller's quota, and counts no request. */
+  /** Returns the current state of a caller's quota without counting a request. */
   peek(
     bucket: RateLimitBucket,
     key: string,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
-  /** Subtracts one counted request. */
+  /** Subtracts one counted request of a caller, for example because the attempt did not fail. */
   giveBack(bucket: RateLimitBucket, key: string): Promise<void> | void;
   /**
-   * True while the shared counter (Redis or the parent process) does not answer. This process then counts its
-   * own requests.
+   * Returns true while the shared counter (Redis or the parent process) does not answer. This process then
+   * counts its own requests.
    */
   isAway(): boolean;
   close(): Promise<void>;
@@ -78,8 +78,8 @@ export function createMemoryRateLimiter(scale: number, now: () => number = Date.
     giveBack: (bucket, key) => {
       const name = `${bucket}:${key}`;
       const window = windows.get(name);
-      // A request is subtracted only from a window that has not ended. Windows with a count of 0 are deleted,
-      // because they would displace the counts of other callers.
+      // The request is subtracted only from a time window that has not ended. Windows with a count of 0 are
+      // deleted, because they would displace the counts of other callers.
       if (window === undefined || window.endsAt <= now()) return;
       window.count -= 1;
       if (window.count <= 0) windows.delete(name);
@@ -89,7 +89,10 @@ export function createMemoryRateLimiter(scale: number, now: () => number = Date.
   };
 }
 
-/** Calculates the state of a caller's quota from the number of requests in the caller's current window. */
+/**
+ * Calculates the state of a caller's quota (for example how many requests remain) from the number of requests
+ * in the caller's current time window.
+ */
 export function calculateRateLimitState(
   bucket: RateLimitBucket,
   quota: number,
@@ -105,7 +108,7 @@ export function calculateRateLimitState(
   };
 }
 
-/** Identifies the counter of a request: the name of the rate limit, and the caller. */
+/** The key of a request counter: the name of the rate limit, and the caller whose requests are counted. */
 export interface RateLimitCounterKey {
   readonly bucket: RateLimitBucket;
   readonly key: string;
@@ -144,7 +147,7 @@ export async function requireRemainingQuota(
   throw createRateLimitFailure("rate_limited", state);
 }
 
-/** Sets the headers of draft-ietf-httpapi-ratelimit-headers. */
+/** Sets the rate limit headers that draft-ietf-httpapi-ratelimit-headers defines. */
 function setLimitHeaders(
   reply: FastifyReply,
   { bucket, quota, windowSeconds, remaining, resetSeconds }: RateLimitState,

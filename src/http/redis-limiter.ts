@@ -61,8 +61,8 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
-      // rate-limiter-flexible rejects with a `RateLimiterRes` if the quota is exceeded. Redis has then
-      // answered; every other error means that Redis has not.
+      // If the quota is exceeded, rate-limiter-flexible rejects with a `RateLimiterRes`, which means that
+      // Redis has answered. Every other error means that Redis has not answered.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
         return calculateRateLimitState(bucket, quota, {
@@ -81,7 +81,7 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
       try {
         const limiter = getLimiter(bucket, quota);
         const counted = await limiter.get(key);
-        // A request is subtracted only if the current counting window has counted a request. If a new window
+        // The request is subtracted only if the current time window has counted a request. If a new window
         // has begun since then, `reward` would create a window with a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
         recordRedisState(true);

@@ -144,7 +144,7 @@ function openChannel(port: ProcessMessagePort, { countHere, recordParentState }:
   };
   port.onMessage((message) => {
     if (!isOfType<LimitAnswerBatch>(message, "limits-answered")) return;
-    // Every answer, also one after the timeout, shows that the parent process answers again.
+    // Every answer, even one that arrives after the timeout, shows that the parent process answers again.
     recordParentState(true);
     const { waiting = [], timer } = sent.get(message.turn) ?? {};
     clearTimeout(timer);
@@ -161,8 +161,8 @@ function openChannel(port: ProcessMessagePort, { countHere, recordParentState }:
 }
 
 /**
- * Runs in the parent process: counts the requests of the process at the other end of the channel and answers
- * them.
+ * Runs in the parent process: counts the requests that the process at the other end of the channel reports,
+ * and answers that process with the state of the rate limits.
  */
 export function answerRateLimitRequests(port: ProcessMessagePort, limiter: RateLimiter): void {
   port.onMessage((message) => {
@@ -189,8 +189,8 @@ function count(
 }
 
 /**
- * Returns whether a message has the given type. Its other fields are not checked, because both processes run
- * this program.
+ * Returns whether a message between processes has the given type. The other fields are not checked, because
+ * both processes run this program.
  */
 function isOfType<Message extends { readonly type: string }>(
   message: unknown,

@@ -23,7 +23,7 @@ import { isSameOriginRequest } from "./body.ts";
 
 export interface ConsoleCallerOptions {
   /**
-   * True if a person caused the request by an action; false for requests that a page sends by itself, for
+   * True if an action of a person caused the request; false for requests that a page sends by itself, for
    * example the repeated checks of an open stream. Only a request that a person caused extends the staff
    * member's session.
    */
@@ -139,7 +139,7 @@ export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret:
   );
 }
 
-/** Returns the cookie of a session as a request sends it. */
+/** Returns the session cookie in the form in which a request sends it: name, `=`, secret. */
 export const formatConsoleCookie = (publicUrl: string, secret: string): string =>
   `${consoleCookieName(publicUrl)}=${secret}`;
 

@@ -17,11 +17,14 @@ import {
 /** The caller of an MCP request. */
 export interface McpCaller {
   readonly request: FastifyRequest;
-  /** The verified owner of the request's credential; undefined for an anonymous caller. */
+  /** The verified owner of the request's credential; undefined if the caller sent no credential. */
   readonly viewer: IntegratorViewer | undefined;
 }
 
-/** Sends a request to the operation and returns its answer. Never throws for errors of the operation. */
+/**
+ * Sends the tool call as a request to its REST operation and returns the answer. Never throws for errors of
+ * the operation.
+ */
 export async function callRestOperationForMcp(
   server: FastifyInstance,
   { operation, tool }: McpOperationTool,
@@ -57,9 +60,9 @@ const toErrorResult = (text: string): CallToolResult => ({
 
 /** The arguments of a tool call in the form in which the REST request sends them. */
 interface OperationArguments {
-  /** The body as JSON text; undefined if there is none. */
+  /** The request body as JSON text; undefined if the request has none. */
   readonly body: string | undefined;
-  /** All other arguments by name. */
+  /** All other arguments of the tool call, by the name of the argument. */
   readonly values: ReadonlyMap<string, string>;
 }
 
@@ -129,8 +132,8 @@ function toHeaders(
   { body, values }: OperationArguments,
 ): Record<string, string> {
   const { host } = headers;
-  // REST accepts access tokens only with the scheme DPoP. The owner of the token is verified already, so the
-  // request needs no proof.
+  // The REST API accepts access tokens only with the scheme DPoP. The owner of the token has already been
+  // verified, so this internal request needs no proof.
   const authorization =
     viewer?.kind === "oauth" ? headers.authorization?.replace(/^bearer /i, "DPoP ") : headers.authorization;
   const key = values.get(idempotencyKeyArgumentName);

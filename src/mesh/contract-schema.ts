@@ -55,8 +55,8 @@ export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
 
 /**
  * Copies a schema and converts its enum values to lower case. With `leaves: "declared"`, the copy keeps the
- * scalar types, for executors that serialize scalars. With `"plain"`, String replaces scalar types, for
- * compiled documents.
+ * custom scalar types, for executors that convert scalar values. With `"plain"`, String replaces the custom
+ * scalar types, for compiled documents.
  */
 export function toLowerCaseEnumSchema(schema: GraphQLSchema, leaves: "plain" | "declared"): GraphQLSchema {
   const lowered = mapSchema(schema, {
@@ -181,7 +181,7 @@ export function markServiceDocument(document: DocumentNode, name: string): Docum
   return document;
 }
 
-/** Whether the document is a part of this service, and not sent by a client. */
+/** Returns whether the document is a part of this service, and not sent by a client. */
 export const isServiceDocument = (document: DocumentNode): boolean => names.has(document);
 
 /**

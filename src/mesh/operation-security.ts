@@ -20,7 +20,7 @@ import {
 } from "#access/viewer.ts";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 
-/** The kind of credential that callers of an operation need. */
+/** The kind of credential that callers of a REST operation need. */
 export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /**
@@ -31,7 +31,7 @@ export type OperationSecurity =
   /** The operation requires an OAuth access token; an API key is refused. */
   | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
-/** The values of a directive's arguments, by name. */
+/** The values of the arguments of a GraphQL directive, by the arguments' names. */
 export type DirectiveArguments = Readonly<Record<string, unknown>>;
 
 /** Returns the arguments of an operation's directive; undefined if the operation does not have the directive. */
@@ -130,8 +130,8 @@ export function getGraphqlDocumentRequirements(
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
-  // If a document has several operations, the credential that it requires is not cached, because it depends
-  // on the operation that the request runs.
+  // If a document has several operations, the required credential is not cached, because it depends on the
+  // operation that the request runs.
   if (document.definitions.length === 1) requirementsByDocument.set(document, found);
   return found;
 }

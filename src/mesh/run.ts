@@ -10,7 +10,7 @@ import type { Plugin } from "graphql-yoga";
 import type { GraphqlContext } from "#graph/context.ts";
 import type { GraphqlVariables } from "./contract-schema.ts";
 
-/** Options of one execution. */
+/** Options of one execution of a GraphQL document. */
 export interface GraphqlDocumentRunOptions {
   readonly variables?: GraphqlVariables | null | undefined;
   /** The name of the operation to execute; required if the document has several operations. */
@@ -20,9 +20,9 @@ export interface GraphqlDocumentRunOptions {
 }
 
 /**
- * Executes a document with Mesh. Errors are returned in `errors` of the result, already converted by the
- * plugin `failures.ts`. The promise is rejected only if a hook of an additional plugin throws; callers then
- * answer `internal_error`.
+ * Executes a GraphQL document with Mesh. Errors are returned in `errors` of the result, already converted by
+ * the plugin `failures.ts`. The promise is rejected only if a hook of an additional plugin throws; callers
+ * then answer `internal_error`.
  */
 export type GraphqlDocumentRunner = (
   document: DocumentNode,

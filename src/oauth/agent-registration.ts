@@ -20,7 +20,7 @@ import type { OauthServices } from "./oauth-services.ts";
 export const registrationLifetimeMs = 86_400_000;
 
 /**
- * Name of the additional client metadata that says how a client became known: `operator`, `dynamic` or
+ * Name of the additional client metadata field that says how a client became known: `operator`, `dynamic` or
  * `metadata_document`. Clients cannot choose its value.
  */
 export const registrationMetadata = "registration";
@@ -79,7 +79,7 @@ export function createAgentMetadataRules({ errors }: OidcProviderModule): Client
 
 const nameLengthMax = 100;
 
-/** Returns the name without control and formatting characters; undefined if nothing is left. */
+/** Returns the client's name without control and formatting characters; undefined if no character is left. */
 function cleanName(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
   const cleaned = name.replaceAll(/\p{C}/gu, "").trim().slice(0, nameLengthMax);
@@ -88,7 +88,10 @@ function cleanName(name: unknown): string | undefined {
 
 export interface AgentRegistrationFeatureOptions {
   readonly services: Pick<OauthServices, "db" | "clock">;
-  /** Counts a fetch of a metadata document. Returns false if the caller's address has fetched too many. */
+  /**
+   * Counts a fetch of a client metadata document. Returns false if the caller's IP address has caused too
+   * many fetches.
+   */
   readonly mayFetchMetadata: (request: IncomingMessage) => Promise<boolean>;
 }
 
@@ -114,7 +117,7 @@ export function createAgentRegistrationFeatures({
       enabled: true,
       ack: "draft-02",
       cacheDuration: { min: 60, max: 3600 },
-      // There is no context if a page of this service, and not an OAuth endpoint, looks the client up.
+      // `context` is undefined if a page of this service, and not an OAuth endpoint, looks the client up.
       allowFetch: async (context: KoaContextWithOIDC | undefined, url) =>
         url.length <= metadataUrlLengthMax &&
         (context === undefined || (await mayFetchMetadata(context.req))),

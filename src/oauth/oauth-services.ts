@@ -60,8 +60,8 @@ export interface OauthServices {
   /** Fetches the metadata document of an agent. Rejects URLs and addresses that are not public. */
   readonly fetchDocument: (url: string, init?: RequestInit) => Promise<Response>;
   readonly log: Log;
-  /** Called when a grant is created, in the same transaction. */
+  /** Called in the transaction that creates a grant. */
   readonly onGranted: (transaction: Transaction, granted: OauthGrantCreation) => Promise<void>;
-  /** Called when a grant is revoked, in the same transaction. */
+  /** Called in the transaction that revokes a grant. */
   readonly onRevoked: (transaction: Transaction, revoked: OauthGrantRevocation) => Promise<void>;
 }

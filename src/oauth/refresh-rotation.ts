@@ -19,18 +19,21 @@ export const refreshRetryMs = 30_000;
 export const refreshTokenKind = "RefreshToken";
 
 /**
- * Returns the possible ids of the token's successor: one for each key of the keyring, the id of the current
- * key first.
+ * Returns the possible ids of the refresh token that replaces the given one: one id for each key of the
+ * keyring, the id of the current key first.
  */
 const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tokenId: string): string[] =>
   keyring
     .derive("oauth refresh token successor")
     .map((key) => createHmac("sha256", key).update(tokenId).digest("base64url"));
 
-/** The type declarations of oidc-provider lack this function. */
+/**
+ * The model of refresh tokens with its function `generateTokenId`, which the type declarations of
+ * oidc-provider lack.
+ */
 type RefreshTokenModel = Provider["RefreshToken"]["prototype"] & { generateTokenId?: () => string };
 
-/** Makes the provider use the computed id for a refresh token that replaces another one. */
+/** Makes oidc-provider use the computed id for a refresh token that replaces another one. */
 export function useComputedRefreshTokenIds(
   provider: Provider,
   { Provider: library }: OidcProviderModule,

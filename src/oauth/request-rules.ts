@@ -36,8 +36,9 @@ export const isOriginOfAnyUri = (uris: readonly string[], origin: string): boole
   origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
 
 /**
- * Checks the requested scopes. Without `scope`, all scopes are requested and the staff member chooses.
- * `offline_access` is ignored, because every client gets refresh tokens.
+ * Creates the check of the scopes that an app requests. Without the parameter `scope`, the app requests all
+ * scopes and the staff member chooses. `offline_access` is ignored, because every client gets refresh
+ * tokens.
  */
 export const createRequestedScopeCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>

@@ -17,16 +17,16 @@ import type { ProcessMessagePort } from "#http/shared-limiter.ts";
 /** The metrics of one process, as prom-client writes them as JSON. */
 export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-/** The metrics of all processes. */
+/** The metrics of all processes of the service, and how many processes have sent theirs. */
 export interface MetricsOfAllProcesses {
   /**
-   * The metrics as JSON texts: one or two texts for each running process, and one text with the summed
-   * counters of all processes that have ended.
+   * The metrics as JSON texts: one or two texts for each running process, and one text with the counters of
+   * all processes that have ended, added up.
    */
   readonly all: readonly string[];
-  /** The number of processes that sent their metrics in time. */
+  /** The number of processes that sent their metrics before the timeout. */
   readonly answered: number;
-  /** The number of processes that did not send their metrics in time. */
+  /** The number of processes that did not send their metrics before the timeout. */
   readonly missing: number;
 }
 
@@ -62,7 +62,7 @@ interface PartMessage extends Message {
   readonly metrics: readonly string[];
 }
 
-/** Sent after all parts. */
+/** A message that follows the messages with the metrics of all processes and ends the answer. */
 type GatheredMessage = Message & Pick<MetricsOfAllProcesses, "answered" | "missing">;
 
 const timeoutMs = 1_000;
@@ -101,8 +101,8 @@ export function createChildToParentMetricsConnection(
         void measure().then(
           (measured) =>
             port.send({ type: "metrics-answer", turn, ...toAnswer(measured) } satisfies AnswerMessage),
-          // If this process cannot read its own metrics, it sends no answer, and the parent reports this
-          // process as missing.
+          // If this process cannot read its own metrics, it sends no answer, and the parent process reports
+          // it as missing.
           () => undefined,
         );
       }),
@@ -212,7 +212,7 @@ export function createMultiProcessMetricsCollector(): MultiProcessMetricsCollect
   };
 }
 
-/** Requests that were sent to another process and are not yet answered, by request number. */
+/** The requests to another process that are not yet answered, by request number. */
 interface PendingRequests<Answer> {
   /**
    * Calls `send`, which sends a request to the other process, and waits for the answer. Returns undefined

@@ -48,9 +48,9 @@ const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
 /**
- * The service must check one by one whether an endpoint may receive the event of a delivery, if the endpoint
- * may receive some events and not others. This is the maximum number of deliveries of one endpoint that are
- * checked in this way.
+ * The maximum number of waiting deliveries of one webhook endpoint that are checked one by one. The check is
+ * needed for endpoints that may receive some events and not others: it finds out whether the endpoint may
+ * receive the event of the delivery.
  */
 const checkedPerEndpointMax = 1_000;
 /**
@@ -106,8 +106,8 @@ async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<
 }
 
 /**
- * The gauges of waiting deliveries, events and payment operations. Each entry has the field of `QueueMetrics`
- * that contains the gauge's value, the name of the metric, and its help text.
+ * The gauges of waiting deliveries, events and payment operations. Each entry has the name of the field of
+ * `QueueMetrics` with the gauge's value, the name of the metric, and the metric's help text.
  */
 const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [

@@ -20,7 +20,7 @@ export interface ServiceMetrics {
   readonly http: HttpRequestObserver;
   /** Adds gauges whose values are read at each request for `/metrics`. */
   readonly addStateReadings: (readings: ServiceStateMetricReaders) => void;
-  /** Wraps a rate limiter so that its refusals are counted. */
+  /** Wraps a rate limiter so that the requests that it refuses are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
   readonly measureDoOnce: (doOnce: IdempotentRequestRunner) => IdempotentRequestRunner;
@@ -28,9 +28,9 @@ export interface ServiceMetrics {
 
 /** The labels of the metric `commerce_build_info`. */
 export interface BuildInfoMetricLabels {
-  /** The role of the process, for example `gateway`. */
+  /** The role of the process: `all`, `gateway` or `worker`. */
   readonly role: string;
-  /** The database: `pglite` or `postgres`. */
+  /** The kind of database: `pglite` or `postgres`. */
   readonly engine: string;
 }
 
@@ -103,8 +103,9 @@ export function createWebhookAttemptMetrics(registry: Registry): (attempt: Webho
 }
 
 /**
- * Returns the label for the outcome of a webhook attempt. An HTTP status becomes its class (`1xx` to `5xx`),
- * because a receiver may answer with any status and the number of labels must be bounded.
+ * Returns the value of the metric label `outcome` for a webhook attempt. An HTTP status becomes its class
+ * (`1xx` to `5xx`), because a receiver may answer with any status and the number of label values must be
+ * bounded.
  */
 const getOutcomeLabel = (outcome: WebhookAttemptResult["outcome"]): string =>
   typeof outcome === "number"

@@ -16,8 +16,8 @@ export interface ServiceStateMetricReaders {
    */
   readonly isCurrent: () => boolean;
   /**
-   * True if the rate limiter that all processes share does not answer. Each process then counts only its own
-   * requests.
+   * Returns true if the rate limiter that all processes share does not answer. Each process then counts only
+   * its own requests.
    */
   readonly isLimiterAway: () => boolean;
 }
@@ -82,8 +82,8 @@ interface StateGauge {
   readonly name: string;
   readonly help: string;
   /**
-   * How the values of several processes become one value of the gauge: `min` takes the lowest, `max` the
-   * highest. If left out, the values are added.
+   * How the values of the gauge in several processes are combined to one value: `min` takes the lowest, `max`
+   * the highest. If left out, the values are added.
    */
   readonly aggregator?: "min" | "max";
   readonly read: () => number;

@@ -155,7 +155,7 @@ export async function deleteExpiredStaffSessions(
 interface LoginAttempt {
   /** Digest of the e-mail address that was entered. */
   readonly account: string;
-  /** The client's IP address. */
+  /** The IP address from which the sign-in was attempted. */
   readonly address: string;
 }
 

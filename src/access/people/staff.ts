@@ -182,7 +182,7 @@ export async function setStaffRole(
 
 export interface SetStaffPasswordInput {
   readonly staffId: string;
-  /** Hash returned by `validateAndHashNewStaffPassword`. */
+  /** The hash of the new password, as `validateAndHashNewStaffPassword` returns it. */
   readonly passwordHash: string;
   /** True to revoke the grants that the account's owner gave to apps; false to leave them in force. */
   readonly isRevokingGrants: boolean;

@@ -14,7 +14,7 @@ type AnswerData = Readonly<Record<string, unknown>>;
 interface RevalidatedRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Renders the whole answer. */
+  /** Renders the whole answer (not the shorter form for `Prefer: return=minimal`) as text. */
   readonly render: () => string;
 }
 

@@ -21,7 +21,7 @@ import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts
 
 export const searchPageWindowMax = 10_000;
 
-/** Arguments of the product search. */
+/** The arguments of the GraphQL field for the product search. */
 const searchArgs = builder.args((t) => ({
   q: t.field({
     type: "SearchText",

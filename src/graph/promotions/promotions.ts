@@ -153,7 +153,7 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
 }));
 
-/** The conditions of a promotion. */
+/** Adds the fields for a promotion's conditions, for example the minimum subtotal of a cart. */
 builder.objectFields(PromotionRef, (t) => ({
   minimumSubtotal: t.field({
     type: MoneyRef,

@@ -239,7 +239,7 @@ interface ShopReportInput extends ReportPeriodInput {
  * and the time buckets of the period.
  */
 export interface ShopReportScope extends ReportScope {
-  /** Currencies of the report's markets. */
+  /** The currencies of the markets that the report covers. */
   readonly currencies: readonly string[];
   readonly buckets: readonly PeriodBucket[];
 }

@@ -41,7 +41,7 @@ function findAccessError({
     return undefined;
   } catch (error) {
     // A document that a client sends may contain directives of REST operations with invalid arguments. The
-    // error of such a directive becomes `malformed_request`.
+    // error about such a directive becomes the failure `malformed_request`.
     const failure =
       error instanceof Failure
         ? error
