@@ -38,7 +38,7 @@ export interface NewAuditEntry extends AuditActor {
    */
   readonly merchantId: string | null;
   readonly now: Date;
-  /** Name of the GraphQL mutation or of the REST operation. */
+  /** Name of the GraphQL mutation or of the REST operation that made the change. */
   readonly action: string;
   readonly targetId: string | null;
   /**
@@ -130,7 +130,10 @@ function findTargetMerchant(
 const toSnakeCase = (kind: IdKind): string =>
   kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The roles that act for buyers. Their changes are published as events and not audited. */
+/**
+ * The roles of internal tokens that act for buyers. The changes of buyers are published as events and not
+ * audited.
+ */
 const unauditedRoles: ReadonlySet<InternalTokenRole> = new Set(["storefront", "browser"]);
 
 /**
@@ -268,7 +271,10 @@ export interface AuditEntryFilter {
   readonly until?: Date | null | undefined;
 }
 
-/** Selects the audit entries that match a filter. The caller orders, pages or counts the query. */
+/**
+ * Builds the query for the audit entries that match a filter. The caller adds the order or page, or counts
+ * the rows.
+ */
 export function buildAuditEntrySqlQuery(
   reader: DatabaseReader,
   filter: AuditEntryFilter,
@@ -290,7 +296,7 @@ export function buildAuditEntrySqlQuery(
 
 const rowsPerPage = 500;
 
-/** Yields all matching audit entries, oldest first, in pages of up to 500 rows. */
+/** Yields all audit entries that match the filter, oldest first, in pages of up to 500 rows. */
 export async function* streamAuditEntryPages(
   reader: DatabaseReader,
   filter: AuditEntryFilter,

@@ -4,7 +4,7 @@
  */
 import { createFailure, type Failure, type FailureCode } from "#foundation/failure.ts";
 
-/** Schemes of the Authorization header, in lower case. */
+/** The schemes of the Authorization header that the service accepts, in lower case. */
 export const authSchemes = ["bearer", "dpop"] as const;
 export type AccessTokenAuthScheme = (typeof authSchemes)[number];
 
@@ -88,7 +88,7 @@ export function formatWwwAuthenticateChallenge(
   return `${scheme === "bearer" ? "Bearer" : "DPoP"} ${pairs.join(", ")}`;
 }
 
-/** JWS algorithms of access tokens and DPoP proofs, as the server's metadata lists them. */
+/** The JWS algorithms of access tokens and DPoP proofs, as the authorization server's metadata lists them. */
 export const tokenSigningAlgorithms = ["ES256", "EdDSA"] as const;
 
 /**

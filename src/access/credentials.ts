@@ -161,7 +161,7 @@ export interface CredentialCache<Row> {
  * same maximum.
  */
 const rowsMax = 10_000;
-/** Milliseconds for which a database row is cached. */
+/** Milliseconds for which a database row stays in the cache. */
 const rowMsMax = 30_000;
 /** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
@@ -190,7 +190,8 @@ export function createCredentialCache<Row extends object>({
     ttl: rowMsMax,
     ...(sizes === undefined ? {} : { maxSize: sizes.max, sizeCalculation: sizes.sizeOf }),
   });
-  // Unknown names have a separate cache, so requests with invented keys never evict rows of real keys.
+  // Names without a database row have a separate cache, so requests with invented keys never evict the rows
+  // of real keys.
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
   const running = new Map<string, LookUp<Row>>();
   /**

@@ -116,7 +116,10 @@ export function toObjectStatusConflictDetail(
   return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
 }
 
-/** A merchant's row without `referenceKey` and `suspendedAt`, which only orders and readiness checks read. */
+/**
+ * A merchant's row without the columns `referenceKey` and `suspendedAt`, which only orders and readiness
+ * checks need.
+ */
 export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey" | "suspendedAt">;
 
 const merchantColumns = [
@@ -143,8 +146,8 @@ export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): P
   reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
 
 /**
- * Selects the merchant with the id `owner`, or all merchants if `owner` is null. The caller orders, pages or
- * counts the query, for example with `applyKeysetPage`.
+ * Builds the query for the merchant with the id `owner`, or for all merchants if `owner` is null. The caller
+ * adds the order or page, for example with `applyKeysetPage`, or counts the rows.
  */
 export const buildMerchantSqlQuery = (
   reader: DatabaseReader,

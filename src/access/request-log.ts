@@ -24,11 +24,11 @@ export interface LoggedApiRequest extends CredentialOwner {
 
 export interface ApiRequestLog {
   readonly add: (request: LoggedApiRequest) => void;
-  /** Starts writing the collected requests every two seconds. */
+  /** Starts the timer that writes the collected requests to the database every two seconds. */
   readonly start: () => void;
   /** Writes the collected requests to the database now. Never throws an error. */
   readonly flush: () => Promise<void>;
-  /** Stops writing every two seconds, and writes the requests that were collected since the last write. */
+  /** Stops the timer, and writes the requests that were collected since the last write. */
   readonly stop: () => Promise<void>;
 }
 
@@ -148,7 +148,7 @@ function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
 
 const rowsPerStatement = 2_000;
 
-/** Deletes requests older than the retention period. Returns how many were deleted. */
+/** Deletes logged requests that are older than the retention period. Returns the number of deleted requests. */
 export async function deleteExpiredApiRequests(
   db: Database,
   now: Date,
@@ -181,7 +181,7 @@ interface ApiRequestFilter {
   readonly statusTo?: number | null | undefined;
 }
 
-/** Selects logged requests. The caller orders, pages or counts the query. */
+/** Builds the query for logged requests. The caller adds the order or page, or counts the rows. */
 export function buildApiRequestSqlQuery(
   reader: DatabaseReader,
   filter: ApiRequestFilter,

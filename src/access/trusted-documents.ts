@@ -15,11 +15,11 @@ import { createId } from "#foundation/ids.ts";
 import { createCredentialCache } from "./credentials.ts";
 
 export const trustedDocumentLimits = {
-  /** Maximum number of characters of a document. Parsed documents up to this length are cached. */
+  /** Maximum number of characters of a trusted document. Parsed documents up to this length are cached. */
   lengthMax: 16_384,
-  /** Maximum number of documents that one call may register. */
+  /** Maximum number of trusted documents that one call may register. */
   perCallMax: 200,
-  /** Maximum number of documents of a merchant. */
+  /** Maximum number of trusted documents of a merchant. */
   perMerchantMax: 2_000,
 } as const;
 
@@ -28,7 +28,10 @@ export const hashDocument = (text: string): string => createHash("sha256").updat
 
 export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
 
-/** A document with exactly one operation that is valid for the schema and does not exceed the limits. */
+/**
+ * A GraphQL document that has passed the check: it has exactly one operation, is valid for the schema and
+ * does not exceed the limits.
+ */
 export interface CheckedGraphqlDocument {
   readonly name: string;
   readonly operation: TrustedDocumentRow["operation"];
@@ -143,7 +146,10 @@ export async function removeTrustedDocument(
   return removed;
 }
 
-/** Selects the trusted documents of a merchant. The caller orders, pages or counts the query. */
+/**
+ * Builds the query for the trusted documents of a merchant. The caller adds the order or page, or counts the
+ * rows.
+ */
 export const buildTrustedDocumentSqlQuery = (
   reader: DatabaseReader,
   merchantId: string,
@@ -219,7 +225,10 @@ export function createTrustedDocumentLookup({
 }
 
 const dayMs = 86_400_000;
-/** For each cached document: when this process last stored in the database that the document was used. */
+/**
+ * For each cached trusted document: the time at which this process last recorded in the database that the
+ * document was used.
+ */
 const recordedUses = new WeakMap<TrustedDocumentRow, number>();
 
 /**

@@ -44,14 +44,14 @@ export interface OAuthViewer extends InstallationCredential {
 
 export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
 
-/** An internal frontend, or a person with an internal token. */
+/** A caller with an internal token: an internal frontend or a person. */
 export interface InternalTokenViewer {
   readonly kind: "internal";
   readonly tokenId: string;
   readonly role: InternalTokenRole;
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
-  /** The GraphQL documents that the token may run; left out if it may run all documents. */
+  /** The GraphQL documents that the internal token may run; left out if the token may run all documents. */
   readonly documents?: GraphqlDocumentPermission;
   /**
    * The caller's buyer session; left out if the caller sent the text of the internal token, and not of a
@@ -83,7 +83,7 @@ export interface BuyerSession {
 export const graphqlDocumentPermissions = ["any", "trusted_only"] as const;
 export type GraphqlDocumentPermission = (typeof graphqlDocumentPermissions)[number];
 
-/** A staff member who is signed in to the console. */
+/** A caller who is a staff member, signed in to the console. */
 export interface StaffViewer {
   readonly kind: "internal";
   readonly staffId: string;
@@ -103,8 +103,8 @@ export interface SystemViewer {
 }
 
 /**
- * A buyer on the hosted checkout page of one session. The buyer can access only this session, its cart and
- * its order.
+ * A caller who is a buyer on the hosted checkout page of one session. The buyer can access only this session,
+ * its cart and its order.
  */
 export interface CheckoutBuyerViewer {
   readonly kind: "buyer";

@@ -72,7 +72,10 @@ export interface ServiceAppOptions {
   readonly resolveName?: HostNameResolver;
   /** Fetches the OAuth client metadata documents of AI agents; by default only from public IP addresses. */
   readonly fetchDocument?: SsrfSafeFetch["fetch"];
-  /** The rate limiter, which `close` closes. If left out, the rate limiter of the settings is used. */
+  /**
+   * The rate limiter that the service uses and closes. If left out, the service uses the rate limiter of the
+   * settings.
+   */
   readonly limiter?: RateLimiter | undefined;
   /**
    * The connection to the parent process for adding up the metrics of all processes of the service; undefined

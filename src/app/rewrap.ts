@@ -34,7 +34,7 @@ export interface DataKeyRewrapResult {
 export interface DataKeyRewrapOptions {
   readonly db: Database;
   readonly keyring: EncryptionKeyring;
-  /** Called with the number of rows processed since the last call. */
+  /** Called repeatedly to report progress, with the number of rows processed since the previous call. */
   readonly onProgress?: (rows: number) => void;
 }
 
@@ -135,7 +135,10 @@ interface SealedRow {
 
 interface PageQuery {
   readonly column: SealedColumn;
-  /** Rows whose data key is encrypted with the key of this id are skipped; undefined to read all rows. */
+  /**
+   * The id of an encryption key: rows whose data key is encrypted with this key are skipped. If undefined,
+   * all rows are read.
+   */
   readonly skippedKeyId: string | undefined;
 }
 

@@ -19,7 +19,7 @@ import {
 } from "./command-file.ts";
 import { type CommandSession, runInCommandSession } from "./command-session.ts";
 
-/** Runs a command in the current session and returns its exit code. Never rejects. */
+/** Runs a command with the current input and output, and returns the command's exit code. Never rejects. */
 export type CliCommandRunner = (args: readonly string[]) => Promise<number>;
 
 export interface CommandServerOptions {

@@ -20,7 +20,7 @@ export interface CommandSession {
   /** Returns the whole text of standard input. */
   readonly readInput: () => Promise<string>;
   readonly setExitCode: (code: number) => void;
-  /** The database and the settings of the running service; undefined if the command opens the database. */
+  /** The database and the settings of the running service; undefined if the command opens the database itself. */
   readonly service?: { readonly database: OpenedDatabase; readonly settings: ServiceSettings };
 }
 

@@ -39,7 +39,10 @@ type Result = Readonly<Record<string, unknown>> & { readonly id: string };
  */
 type Action = string | { readonly name: string; readonly targetType: string };
 
-/** Runs a command's change with the rights of the platform, writes an audit entry, and prints the result. */
+/**
+ * Runs the change of a command with the rights of the platform, writes the audit entry, and prints the
+ * result.
+ */
 export async function runAuditedCommand(
   { json }: JsonOutputOption,
   action: Action,
@@ -109,7 +112,8 @@ async function publishCommandEvents(
     import("#app/services.ts"),
     import("#graph/access/access-events.ts"),
   ]);
-  // The actors that events can name do not include the command line, so the operator is named as `staff`.
+  // Events can name only certain kinds of actors as their cause, and the command line is not one of them. The
+  // operator is therefore named as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   await publishInstallationAccessEvents(transaction, events, {
     now,

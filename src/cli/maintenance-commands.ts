@@ -199,7 +199,7 @@ function privacyErase(): Command {
     });
 }
 
-/** Returns the target of the erasure, or the error text if the options are wrong. */
+/** Returns whose personal data the command erases, or the error text if the options are wrong. */
 function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerErasureTarget | string {
   const targets = (["buyerReference", "cart", "order", "addressToken"] as const).flatMap((name) => {
     const value = options[name];

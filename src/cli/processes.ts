@@ -147,7 +147,8 @@ function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEven
   });
   child.once("exit", onEnd);
   child.once("error", () => {
-    // A process that could not be started emits no event `exit`, so its end is handled here.
+    // A process that could not be started emits no event `exit`, so this handler of `error` treats the
+    // process as ended.
     if (child.process.pid === undefined) onEnd(null, null);
   });
   return child;

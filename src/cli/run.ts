@@ -58,7 +58,7 @@ async function runByService(error: unknown, args: readonly string[]): Promise<nu
   return sendCommandToService(error.folder, { args: [...args], input: getOwnInput() ?? null });
 }
 
-/** Runs a command that another process has sent, in the session of that process. */
+/** Runs a command that another process has sent, with the input and output of that process. */
 const runSentCommand: CliCommandRunner = async (args) => {
   try {
     return await runProgram(["node", "commerce", ...args]);
@@ -128,7 +128,10 @@ export async function createCommandLineProgram(name: string | undefined): Promis
   return program;
 }
 
-/** Lets a command and its subcommands write to the command's session, and throw an error instead of exiting. */
+/**
+ * Makes a command and its subcommands write their output to the caller of the command, and throw an error
+ * instead of exiting the process.
+ */
 function prepareCommands(command: Command): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => writeTextToCommandOutput("stdout", text),

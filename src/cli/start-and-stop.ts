@@ -21,7 +21,7 @@ export interface ServiceReadyInfo {
   readonly demo: DemoFile | undefined;
 }
 
-/** Message of a child process to its parent when it is ready to serve. */
+/** The message that a child process sends to its parent process when it is ready to serve requests. */
 export interface ServiceReadyMessage extends ServiceReadyInfo {
   readonly type: "ready";
 }

@@ -34,9 +34,9 @@ export interface DatabaseOptions {
    * left out.
    */
   readonly prepared?: boolean;
-  /** Time limits of statements; undefined for no limits. */
+  /** Time limits of SQL statements; undefined for no limits. */
   readonly limits?: SqlStatementTimeouts | undefined;
-  /** The folder of the embedded database; undefined to keep it in memory. */
+  /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly folder?: string | undefined;
   /** The content of a database dump. If given, a new embedded database starts with this content. */
   readonly image?: Blob | undefined;

@@ -22,7 +22,7 @@ export interface DueRow {
 }
 
 const batchRowsMax = 100;
-/** Maximum number of errors that are reported in full. Further failed rows are only counted. */
+/** Maximum number of errors that one run reports in full. Further failed rows are only counted. */
 const reportedMax = 20;
 
 /**

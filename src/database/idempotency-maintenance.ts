@@ -16,7 +16,10 @@ import { getIdempotencyRecordExpiryCutoff, getIdempotencyRecordEncryptionContext
 
 const sweptPerBatch = 1000;
 
-/** Deletes expired records in batches, until the signal is aborted; returns the number of deleted records. */
+/**
+ * Deletes expired idempotency records in batches until none is left or the signal is aborted. Returns the
+ * number of deleted records.
+ */
 export async function deleteExpiredIdempotencyRecords(
   db: Database,
   now: Date,

@@ -29,9 +29,9 @@ export interface IdempotencyKeyClaim {
    * independent.
    */
   readonly ownerId: string;
-  /** The key as `parseIdempotencyKey` returns it. */
+  /** The idempotency key, in the form in which `parseIdempotencyKey` returns it. */
   readonly key: string;
-  /** SHA-256 of the request, to recognize that a key is used for another request. */
+  /** SHA-256 of the request, by which the service recognizes that a key is used again for a different request. */
   readonly fingerprint: Uint8Array;
 }
 
@@ -42,7 +42,7 @@ export interface StoredIdempotentAnswer {
   readonly body: string;
 }
 
-/** A request that must take effect only once. */
+/** A request that must take effect only once, even if the client sends it several times. */
 export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyKeyClaim;
   /**
@@ -72,7 +72,10 @@ export type IdempotentRequestRunner = (
   work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
 ) => Promise<IdempotentRequestResult>;
 
-/** Milliseconds for which an answer is stored. After this time, the key counts as unused. */
+/**
+ * Milliseconds for which the answer to a request with an idempotency key is stored. After this time, the key
+ * counts as unused.
+ */
 export const answerRetentionMs = 7 * 86_400_000;
 
 interface IdempotencyServices {
@@ -271,7 +274,7 @@ export const getIdempotencyRecordEncryptionContext = ({
 const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
 const keyPattern = new RegExp(`^${characters}$`);
 
-/** Pattern of the Idempotency-Key header: the key, or the key in double quotes. */
+/** Pattern of the value of the Idempotency-Key header: the key, or the key in double quotes. */
 export const idempotencyHeaderPattern = `^(?:${characters}|"${characters}")$`;
 
 /**
@@ -284,7 +287,7 @@ export function parseIdempotencyKey(text: string): string | undefined {
   return keyPattern.test(key) ? key : undefined;
 }
 
-/** Returns the SHA-256 of the request as canonical JSON (RFC 8785), which is the same for equal requests. */
+/** Returns the SHA-256 of the request as canonical JSON (RFC 8785). Equal requests have the same SHA-256. */
 export function createRequestFingerprint(request: Readonly<Record<string, unknown>>): Buffer {
   return createHash("sha256")
     .update(canonicalize(request) ?? "")

@@ -12,7 +12,7 @@ import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import type { Tables } from "./tables.ts";
 
-/** The NOTIFY channel of all processes of the service on one database. */
+/** The name of the NOTIFY channel that all processes of the service on one database use. */
 export const noticeChannel = "commerce_gateway";
 
 export interface InterProcessNoticeListener {
@@ -35,7 +35,7 @@ const currentMs = 700;
 const answerMsMax = 5_000;
 
 export interface InterProcessNoticeHandlers {
-  /** Called with the text of each notice, and with "" if notices may have been missed. */
+  /** Called with the text of each received notice, and with "" if notices may have been missed. */
   readonly onNotice: (payload: string) => void;
   /**
    * Called if the connection answers but no notices arrive on it, for example because the connection goes
@@ -146,7 +146,7 @@ export function createInterProcessNoticeSender(
 }
 
 interface LivenessCheckParts {
-  /** Sends a notice. The promise is resolved after the notice has been committed. */
+  /** Sends a notice to the other processes. The promise is resolved after the notice has been committed. */
   readonly send: (payload: string) => Promise<unknown>;
   /**
    * Called when a test notice that this process sent to itself has not arrived. Not called again until

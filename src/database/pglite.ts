@@ -16,9 +16,9 @@ import {
 } from "kysely";
 
 export interface PGliteOptions {
-  /** The folder of the database; undefined to keep it in memory. */
+  /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly dataDir?: string | undefined;
-  /** A database dump. If given, a new database starts with the content of the dump. */
+  /** The content of a database dump. If given, a new database starts with this content. */
   readonly image?: Blob | undefined;
 }
 

@@ -12,7 +12,10 @@ export interface DatabasePoller<State> {
    */
   readonly watch: (id: string, onState: (state: State | null) => void) => () => void;
   readonly isWatched: (id: string) => boolean;
-  /** Requests a poll without waiting for the interval. Called when this process has changed an object. */
+  /**
+   * Starts a poll immediately, without waiting for the interval. Called when this process has changed an
+   * object.
+   */
   readonly wake: () => void;
   /** Returns how many watches of objects have started and not yet ended. */
   readonly watchers: () => number;
@@ -31,7 +34,7 @@ export interface DatabasePollerOptions<State> {
    * its duration.
    */
   readonly pauseMsMin: number;
-  /** Called when a poll fails, but not again until a poll has succeeded. */
+  /** Called when a poll fails; after that, not called again until a poll has succeeded. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -118,7 +118,7 @@ export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemp
   };
 }
 
-/** Maximum number of members of a padded list: the maximum number of lines of a cart. */
+/** Maximum number of members of a padded in-list. The number equals the maximum number of lines of a cart. */
 const lengthMax = 256;
 
 /**

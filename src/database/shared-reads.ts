@@ -14,7 +14,7 @@ import { requireOutsideTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface ReadCoalescer<Key, Row> {
-  /** Returns the row of a key; null if the row does not exist. */
+  /** Returns the row that belongs to a key; null if there is no such row. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
@@ -29,7 +29,7 @@ export interface ReadCoalescerOptions<Key, Row> {
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }
 
-/** Maximum number of keys that one statement reads. */
+/** Maximum number of keys whose rows one SQL statement reads. */
 const keysMax = 32;
 const runningMax = 2;
 

@@ -28,7 +28,7 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
   for (const step of steps) await step();
 }
 
-/** The statements that are sent together with the BEGIN and the COMMIT of a transaction. */
+/** The SQL statements that are sent together with the BEGIN and the COMMIT of a transaction. */
 export interface BeginAndCommitStatements {
   /**
    * The statements that are sent together with BEGIN. If BEGIN fails, these statements run outside of a
@@ -116,7 +116,8 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
   try {
     await driver.rollbackTransaction(connection);
   } catch {
-    // The error of the rollback is ignored, because the caller throws the error that caused the rollback.
+    // An error of the ROLLBACK itself is ignored, because the caller throws the error that caused the
+    // ROLLBACK.
   }
 }
 

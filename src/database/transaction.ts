@@ -109,7 +109,7 @@ const attemptsMax = 3;
 
 let repeatedTransactions = 0;
 
-/** Returns the number of retries of transactions since the process started. */
+/** Returns how many times this process has repeated a transaction after a conflict since it started. */
 export const getRetriedTransactionCount = (): number => repeatedTransactions;
 
 async function retryAborted<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -15,7 +15,10 @@ export interface EncryptionKey {
 
 export interface EncryptedValue {
   readonly sealed: Uint8Array;
-  /** The key that encrypts this value, itself encrypted with the encryption key whose id is `keyId`. */
+  /**
+   * The data key that encrypts this value. The data key itself is encrypted with the encryption key whose id
+   * is `keyId`.
+   */
   readonly dataKey: Uint8Array;
   readonly keyId: string;
 }
@@ -35,7 +38,7 @@ export interface EncryptionKeyring {
   readonly currentKeyId: string;
   /** The ids of all encryption keys, in the order of ENCRYPTION_KEYS. */
   readonly keyIds: readonly string[];
-  /** Encrypts a value under a new data key. */
+  /** Encrypts a value with a new data key. */
   seal(plaintext: Uint8Array | string, context: EncryptionContext): EncryptedValue;
   /**
    * Decrypts a value. Throws `DecryptionError` if the encrypted value was changed, its encryption key is
@@ -61,7 +64,7 @@ export interface EncryptionKeyring {
 }
 
 export class DecryptionError extends Error {
-  /** The id of the key with which the value was encrypted. */
+  /** The id of the encryption key with which the data key of the value was encrypted. */
   readonly keyId: string;
 
   constructor(message: string, keyId: string, options?: ErrorOptions) {

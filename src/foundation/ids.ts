@@ -119,7 +119,7 @@ export function nameIdKind(kind: IdKind): string {
   return `${/^[aeioAEIO]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** Returns whether the text has the form of an id of the given kind. */
+/** Returns whether the text has the form of an object id of the given kind. */
 export function isIdOfKind(kind: IdKind, text: string): boolean {
   const prefix = `${idPrefixes[kind]}_`;
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));

@@ -10,7 +10,10 @@
  */
 const comparedLengthMax = 100;
 const prefixLengthMin = 3;
-/** The number of letters per tolerated typo: a text of eight letters may have two typos. */
+/**
+ * The number of letters for which one typo is tolerated: four letters, so a text of eight letters may have
+ * two typos.
+ */
 const lettersPerTypo = 4;
 
 /**
@@ -45,7 +48,7 @@ export const toTextForTypoComparison = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
     .toLowerCase();
 
-/** Returns the number of typos between two words; `max + 1` if there are more than `max`. */
+/** Returns the number of typos by which two words differ; `max + 1` if there are more than `max`. */
 export function computeTypoDistance(one: string, other: string, max: number): number {
   const [a, b] = [Array.from(one), Array.from(other)];
   if (Math.abs(a.length - b.length) > max) return max + 1;

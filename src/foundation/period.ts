@@ -22,7 +22,7 @@ export interface Period {
   readonly to: string;
   readonly timeZone: string;
   readonly startsAt: Date;
-  /** The first moment after the period: the period ends just before this time. */
+  /** The first moment after the period, which is the exclusive end of the period. */
   readonly endsAt: Date;
 }
 

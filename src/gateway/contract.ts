@@ -64,7 +64,10 @@ export interface FailedAttemptsLimit {
   readonly by: string;
 }
 
-/** A REST operation, as its GraphQL document and the directives in this document define it. */
+/**
+ * A REST operation. Its properties are read from its GraphQL document and from the directives in this
+ * document.
+ */
 export interface RestOperation {
   readonly id: string;
   readonly description: string;

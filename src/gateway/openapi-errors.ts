@@ -7,7 +7,10 @@ import type { JsonSchema } from "./json-schemas.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Failure codes that only `/graphql`, `/mcp` and the downloads of export files answer, never the REST API. */
+/**
+ * Failure codes that only `/graphql`, `/mcp` and the downloads of export files answer. The REST API never
+ * answers them.
+ */
 const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "role_not_allowed",
   "origin_not_allowed",

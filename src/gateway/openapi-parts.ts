@@ -58,7 +58,7 @@ export const openApiSecuritySchemes = {
 export const toRequiredScope = (security: OperationSecurity): { readonly "x-required-scope"?: string } =>
   security.kind === "api_key" ? { "x-required-scope": security.scope ?? "none" } : {};
 
-/** OpenAPI security requirements: either an API key or an OAuth access token. */
+/** The OpenAPI security requirements of operations that accept an API key or an OAuth access token. */
 export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
 
 /**

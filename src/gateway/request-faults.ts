@@ -9,7 +9,7 @@ import { findNearestText } from "#foundation/nearest.ts";
 import { parseLocale } from "#foundation/text.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 
-/** One broken rule of one field of the request. */
+/** A fault of the request: one rule that one field breaks, with the failure code and the error detail. */
 export interface RequestFault {
   readonly failure: FailureCode;
   readonly detail: FailureDetail;
@@ -59,7 +59,7 @@ export function toRequestFault(error: ErrorObject, part: HttpRequestPart): Reque
   return { failure: failureFor(error, isQuery), detail: { in: part.in, field, code, message, allowed } };
 }
 
-/** Returns the values of an enum for the error message; null if they are too many to be listed. */
+/** Returns the allowed values of an enum for the error message; null if they are too many to be listed. */
 function listValues(values: unknown): readonly string[] | null {
   return Array.isArray(values) && values.length <= allowedMax
     ? values.filter((value) => value !== null).map(String)

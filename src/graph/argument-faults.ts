@@ -165,6 +165,6 @@ const stepLengthMax = 100;
  */
 const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
 
-/** Writes the path of a fault as GraphQL writes fields: `filter.attributes[0].code`. */
+/** Writes the path of a fault in the notation of GraphQL fields: `filter.attributes[0].code`. */
 const writePath = (steps: readonly string[]): string =>
   steps.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");

@@ -8,11 +8,14 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
  * raised.
  */
 export interface ArgumentRuleIssueParams {
-  /** The code of the broken rule. */
+  /** The error code of the validation rule that the argument breaks. */
   readonly rule: string;
 }
 
-/** Returns the code of the broken rule. src/gateway/steps/validate.ts uses the same codes for REST requests. */
+/**
+ * Returns the error code of the validation rule that an argument breaks. src/gateway/steps/validate.ts uses
+ * the same codes for REST requests.
+ */
 export function getBrokenArgumentRuleCode(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom")
     return typeof issue.params?.["rule"] === "string" ? issue.params["rule"] : "invalid";

@@ -131,7 +131,7 @@ export const loadGraphqlConnectionPage = <Row extends ListRow>(
 
 interface ListCursors {
   readonly cursor: CursorFormat;
-  /** Whether the list is sorted by a number before it is sorted by id. */
+  /** Returns whether the list is sorted by a number before it is sorted by id. */
   readonly isSorted: boolean;
 }
 

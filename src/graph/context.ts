@@ -30,7 +30,7 @@ import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
 import type { SharedAggregateReads } from "./shared-aggregate-reads.ts";
 
-/** The context of one GraphQL execution. */
+/** The context object of one GraphQL execution, which every resolver receives. */
 export interface GraphqlContext {
   readonly viewer: Viewer;
   readonly requestId: string;
@@ -70,7 +70,10 @@ export interface GraphqlContext {
    * the stored one.
    */
   readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
-  /** The connection that every resolver uses: the open transaction if there is one, otherwise the database. */
+  /**
+   * The database handle that every resolver uses: the open transaction if there is one, otherwise the
+   * database.
+   */
   readonly db: Database;
   readonly services: GraphqlServices;
   readonly clock: Clock;
@@ -105,7 +108,7 @@ export interface ReplicaReadSources {
   readonly forPublicReads: DatabaseReadSource;
 }
 
-/** The services that a process creates once and that all requests share. */
+/** The services that a process creates once and that all its requests share. */
 export interface GraphqlServices extends DatabaseReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
@@ -229,7 +232,7 @@ export const createFieldAuthScopes = ({
 export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
 /** The kinds of callers that may read all data of a merchant. Personal data is hidden from analysts. */
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
-/** The kinds of callers that operate the platform. */
+/** The kinds of callers that operate the whole platform, and not the shop of one merchant. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
 /** The kinds of callers for apps that a merchant has installed: with an API key or an OAuth access token. */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];

@@ -20,7 +20,10 @@ export const queryMsMax = 10_000;
 /** The largest number of rows of each list in a report that is sent as a CSV file. */
 export const reportFileRowsMax = 10_000;
 
-/** The largest cost, in points, that a role may spend in one document. */
+/**
+ * The maximum cost in points that a caller may spend in one GraphQL document. The roles `storefront` and
+ * `browser` have a lower limit.
+ */
 export const queryCostMax = 20_000;
 
 interface CostLimitContext {

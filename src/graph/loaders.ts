@@ -158,7 +158,7 @@ export interface GraphqlDataLoaders {
   readonly deliveryNames: DataLoader<string, LocalizedTextMap | null>;
   /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, PolicyRow[]>;
-  /** One page of the codes of a promotion. */
+  /** One page of the codes of a promotion; the key has the promotion and the page. */
   readonly promotionCodes: DataLoader<PromotionCodePageRequest, PromotionCodeRow[], string>;
   /** The number of codes of a promotion, by promotion id. */
   readonly promotionCodeCounts: DataLoader<string, number>;
@@ -307,7 +307,7 @@ for (const [name, create] of Object.entries<(source: LoaderSource) => unknown>(l
   });
 }
 
-/** Creates the loaders of one request. */
+/** Creates the data loaders of one request. */
 export const createGraphqlDataLoaders = (source: LoaderSource): GraphqlDataLoaders =>
   new LazyLoaders(source) as unknown as GraphqlDataLoaders;
 

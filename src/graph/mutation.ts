@@ -32,7 +32,7 @@ export interface MutationContextFactory<Context> {
   ) => AuthorizedMutation<Context>;
 }
 
-/** A mutation whose argument `merchantId` has been checked and whose command has not yet run. */
+/** A mutation after the argument `merchantId` has been checked and before the command runs. */
 export interface AuthorizedMutation<Context> {
   /** The id of the merchant whose data changes; null for data of the platform. */
   readonly merchantId: string | null;
@@ -118,7 +118,7 @@ interface MutationOptions<
   readonly context: MutationContextFactory<Context>;
   readonly callers?: readonly CallerKind[];
   readonly target?: Readonly<Record<Ids, string>>;
-  /** Names and descriptions of the mutation's optional id arguments; a client may send null for them. */
+  /** Names and descriptions of the optional id arguments of the mutation; a client may send null for them. */
   readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
   readonly input: InputRef<Input>;
   /** The description of the argument `input`; if left out, the description refers to the input type. */

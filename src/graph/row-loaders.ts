@@ -1,4 +1,4 @@
-/** Creates loaders that read the rows of many ids in one statement. */
+/** Creates data loaders, which read the rows of many ids with one SQL statement. */
 import DataLoader from "dataloader";
 
 /** Returns a map of the given rows, in which the key of a row is the row's id. */

@@ -160,7 +160,7 @@ export interface SubscriptionResults extends ServerSentEventStream {
 
 export interface SubscriptionStepResult {
   readonly result: object;
-  /** True if the object that the subscription follows no longer exists. */
+  /** True if this is the last result, because the object that the subscription follows no longer exists. */
   readonly isLast: boolean;
 }
 

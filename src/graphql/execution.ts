@@ -1,4 +1,4 @@
-/** Executes the documents of `/graphql` with Mesh, which applies the policies of `.meshrc.yaml`. */
+/** Executes the GraphQL documents of `/graphql` with Mesh, which applies the policies of `.meshrc.yaml`. */
 import type { DocumentNode, ExecutionResult } from "graphql";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";

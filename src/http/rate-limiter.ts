@@ -135,7 +135,7 @@ function applyLimit(reply: FastifyReply, state: RateLimitState | undefined): voi
   if (state.isExceeded) throw createRateLimitFailure("rate_limited", state);
 }
 
-/** Throws if one more request would exceed the caller's quota. Does not count a request. */
+/** Throws if one more request would exceed the caller's quota, but does not count a request. */
 export async function requireRemainingQuota(
   limiter: RateLimiter,
   reply: FastifyReply,

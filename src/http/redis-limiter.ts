@@ -18,7 +18,7 @@ import {
   calculateRateLimitState,
 } from "./rate-limiter.ts";
 
-/** The state of a caller's quota; undefined if the caller's requests are not limited. */
+/** The state of a caller's quota; undefined if the rate limit does not apply to the caller. */
 type CountedState = RateLimitState | undefined;
 
 export function createRedisRateLimiter(url: string, scale: number, log: Log): RateLimiter {

@@ -242,7 +242,7 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
   });
 }
 
-/** Milliseconds between two rounds of closing idle connections while the server stops. */
+/** Milliseconds between two rounds in which idle connections are closed while the server stops. */
 const closeIdleMs = 50;
 
 /**

@@ -16,7 +16,7 @@ import { type RateLimitBucket, getScaledRateLimitQuota } from "#access/viewer.ts
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
 
-/** One end of the message channel between two processes. */
+/** One end of a message channel between two processes, for example between a parent process and its child. */
 export interface ProcessMessagePort {
   /** Sends a message; returns false if the other process has ended. */
   send(message: object): boolean;
@@ -51,7 +51,7 @@ interface PendingRequest extends LimitRequest {
 
 const timeoutMs = 1_000;
 
-/** Creates the rate limiter of a process whose requests are counted by its parent process. */
+/** Creates the rate limiter of a child process, which sends its requests to the parent process to be counted. */
 export function createChildProcessRateLimiter(
   port: ProcessMessagePort,
   { scale, log }: { readonly scale: number; readonly log: Log },

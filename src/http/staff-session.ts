@@ -43,10 +43,16 @@ export interface ConsoleCallerOptions {
   readonly publicUrl: string;
 }
 
-/** Allowed values of the `x-commerce-console` header: `1` for actions of a person, `background` for polling. */
+/**
+ * The allowed values of the header `x-commerce-console`: `1` for actions of a person, `background` for
+ * polling.
+ */
 const consoleHeaderValues = new Set(["1", "background"]);
 
-/** Returns the staff member who sent a request; undefined if the console did not send the request. */
+/**
+ * Returns the staff member who sent a request from the console; undefined if the console did not send the
+ * request.
+ */
 export async function findConsoleCaller(
   request: FastifyRequest,
   parts: ConsoleCallerOptions,

@@ -14,7 +14,7 @@ import {
   type McpOperationTool,
 } from "./operation-tools.ts";
 
-/** The caller of an MCP request. */
+/** The caller of an MCP request, with the request itself. */
 export interface McpCaller {
   readonly request: FastifyRequest;
   /** The verified owner of the request's credential; undefined if the caller sent no credential. */
@@ -58,7 +58,7 @@ const toErrorResult = (text: string): CallToolResult => ({
   content: [{ type: "text", text }],
 });
 
-/** The arguments of a tool call in the form in which the REST request sends them. */
+/** The arguments of an MCP tool call, converted to the form in which the REST request sends them. */
 interface OperationArguments {
   /** The request body as JSON text; undefined if the request has none. */
   readonly body: string | undefined;

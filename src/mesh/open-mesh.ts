@@ -42,7 +42,10 @@ export interface OpenedMesh extends MeshDocuments {
 
 const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Opens the Mesh of the `.meshrc.yaml` in the folder `dir`. Paths in the file are relative to `dir`. */
+/**
+ * Opens GraphQL Mesh with the file `.meshrc.yaml` in the folder `dir`. Paths in the file are relative to
+ * `dir`.
+ */
 export async function openMesh(dir: string = projectFolder): Promise<OpenedMesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];

@@ -102,7 +102,10 @@ export function requireScope(viewer: Viewer, scope: PermissionScope, publicUrl: 
   });
 }
 
-/** The credential that callers of a document need, and whether they must send an idempotency key. */
+/**
+ * What a request for a REST document needs: the kind of credential, and whether an idempotency key is
+ * required.
+ */
 export interface GraphqlDocumentRequirements {
   readonly security: OperationSecurity;
   /** Whether each request for the document must have an idempotency key. */

@@ -14,7 +14,7 @@ import { createGraphqlCostMeter, type GraphqlCostMeter } from "./document-cost.t
  */
 export interface PreparedGraphqlDocument {
   readonly document: DocumentNode;
-  /** The name of the document's only operation. */
+  /** The name of the only operation in the document. */
   readonly name: string;
   readonly operation: `${OperationTypeNode}`;
   readonly measureCost: GraphqlCostMeter;

@@ -195,7 +195,7 @@ export interface GraphqlExecutionPolicyArgs extends Omit<ExecutionArgs, "context
   readonly contextValue: GraphqlContext;
 }
 
-/** Executes a document, as the `execute` function of graphql-js does. */
+/** Executes a GraphQL document in the same way as the `execute` function of graphql-js. */
 export type GraphqlDocumentExecutor = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
 /**

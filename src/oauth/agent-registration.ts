@@ -44,13 +44,17 @@ const keptMetadata: ReadonlySet<string> = new Set([
   "dpop_bound_access_tokens",
 ]);
 
-/** Checks the metadata that an agent sends, and adds the metadata that is the same for all agents. */
+/**
+ * Checks the OAuth client metadata that an AI agent sends, and adds the metadata that is the same for all
+ * agents.
+ */
 export function createAgentMetadataRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],
     validator: (...[context, , registration, metadata]: ValidatorParameters) => {
       const id = metadata.client_id;
-      // oidc-provider passes the context only for a request to the registration endpoint.
+      // oidc-provider passes a context only for a request to the registration endpoint, which means dynamic
+      // registration.
       const how = isClientIdMetadataUrl(id)
         ? "metadata_document"
         : context === undefined

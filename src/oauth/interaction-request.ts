@@ -20,7 +20,7 @@ interface HttpExchange {
 
 /** The OAuth client that requests access, with the data that the pages show. */
 export interface RequestingOauthClient {
-  /** The client id that the client sends. */
+  /** The OAuth client id that the client sends in its requests. */
   readonly id: string;
   /** The id of the client's app; null for an agent to which no merchant has granted access yet. */
   readonly appId: string | null;

@@ -1,4 +1,7 @@
-/** The services that the authorization server needs. */
+/**
+ * The services that the authorization server gets from the rest of the application, for example the database
+ * and rate limits.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RevokedOauthGrant } from "#access/credential-changes.ts";
 import type { CreatedOauthGrant } from "#access/oauth/grants.ts";

@@ -166,7 +166,7 @@ function appLabel({ name, publisher }: RequestingApp): HtmlMarkup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
-/** The staff account that is signed in to a session of the authorization server. */
+/** The staff account that is signed in to a browser session of the authorization server. */
 interface SignedInSession {
   readonly accountId: string;
   /**

@@ -115,7 +115,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     "server_error",
   ])
     events.on(event, reportRefusal);
-  // Koa's event `error` reports the errors for which oidc-provider has no event of its own.
+  // oidc-provider (built on Koa) has no event of its own for some errors. Koa's event `error` reports these.
   events.on("error", (error: Error, context?: KoaContextWithOIDC) => {
     if (context !== undefined) reportRefusal(context, error);
   });

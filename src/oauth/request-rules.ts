@@ -61,7 +61,8 @@ export function createSignInAndConsentPrompts({
   return [
     new Prompt(
       { name: "login", requestable: true },
-      // `oidc.account` is undefined if no account is signed in or the signed-in account is disabled.
+      // `oidc.account` is undefined if no staff account is signed in, or if the signed-in account is
+      // disabled.
       new Check(
         "no_account",
         "sign-in is required",

@@ -57,7 +57,10 @@ interface AnswerMessage extends Message {
   readonly other: string;
 }
 
-/** The metrics of one process, forwarded to the process that serves `/metrics`. */
+/**
+ * A message with the metrics of one process, which the parent process forwards to the process that serves
+ * `/metrics`.
+ */
 interface PartMessage extends Message {
   readonly metrics: readonly string[];
 }
@@ -243,7 +246,7 @@ function createRequests<Answer>(): PendingRequests<Answer> {
   };
 }
 
-/** The metric types whose values only increase, as prom-client names them in JSON. */
+/** The metric types whose values only increase (counters and histograms), as prom-client names them in JSON. */
 const increasingTypes: ReadonlySet<string> = new Set(["counter", "histogram"]);
 
 const isIncreasing = ({ type }: ProcessMetrics[number]): boolean => increasingTypes.has(String(type));

@@ -37,7 +37,10 @@ interface QueueReaderOptions {
   readonly clock: Clock;
   /** Milliseconds to wait for the database's answer before the metrics are left out. */
   readonly timeoutMs?: number;
-  /** Counting of waiting rows stops at this number, so that a long queue does not make the SQL statement slow. */
+  /**
+   * Maximum number of waiting rows that are counted. With a limit, a long queue does not make the SQL
+   * statement slow.
+   */
   readonly countMax?: number | undefined;
 }
 

@@ -18,7 +18,7 @@ import { type ServiceStateMetricReaders, registerServiceStateMetrics } from "./s
 export interface ServiceMetrics {
   readonly registry: Registry;
   readonly http: HttpRequestObserver;
-  /** Adds gauges whose values are read at each request for `/metrics`. */
+  /** Adds gauges whose values are read whenever `/metrics` is requested. */
   readonly addStateReadings: (readings: ServiceStateMetricReaders) => void;
   /** Wraps a rate limiter so that the requests that it refuses are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;

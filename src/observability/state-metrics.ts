@@ -31,7 +31,7 @@ export interface RegisteredStateMetricReaders extends ServiceStateMetricReaders 
   readonly transactionsRunAgain: () => number;
 }
 
-/** Registers the gauges of the service's state in the registry. */
+/** Registers the gauges of the service's state (for example open connections) in the registry. */
 export function registerServiceStateMetrics(registry: Registry, read: RegisteredStateMetricReaders): void {
   const pool = (): DatabaseConnectionPoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);

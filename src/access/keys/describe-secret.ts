@@ -11,7 +11,10 @@
 export interface MalformedCredentialSecret {
   readonly kind: "cpk" | "cit";
   readonly value: string;
-  /** True if only the checksum of the value is wrong; false if the value does not have the form of its kind. */
+  /**
+   * True if only the checksum of the credential is wrong; false if it does not have the form of its kind (API
+   * key or internal token).
+   */
   readonly hasForm: boolean;
 }
 
@@ -58,7 +61,7 @@ const mistakenValues: readonly {
   },
 ];
 
-/** Returns the message of the failure `api_key_invalid` for a value without the right form or checksum. */
+/** Returns the message of the failure `api_key_invalid` for a credential whose form or checksum is wrong. */
 export function describeMalformedCredentialSecret({
   kind,
   value,

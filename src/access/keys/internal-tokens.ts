@@ -19,7 +19,7 @@ import {
 } from "./verify-keys.ts";
 import type { InternalTokenRole, GraphqlDocumentPermission, InternalTokenViewer } from "#access/viewer.ts";
 
-/** The state of an internal token and its merchant in the database. */
+/** The state of an internal token and of its merchant, as stored in the database. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalTokenRole;

@@ -14,7 +14,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwner, isPermissionScope } from "#access/viewer.ts";
 import { describeMalformedCredentialSecret } from "./describe-secret.ts";
 
-/** The state of an API key, its installation and its merchant in the database. */
+/** The state of an API key, its installation and its merchant, as stored in the database. */
 export interface ApiKeyState {
   readonly id: string;
   readonly keyId: string;

@@ -34,10 +34,10 @@ export interface PresentedAccessToken {
    * other resource are refused.
    */
   readonly resource: OauthProtectedResource;
-  /** The values of all DPoP headers of the request. */
+  /** The values of all headers `DPoP` of the request; each value should be a DPoP proof. */
   readonly proofs: readonly string[];
   readonly method: string;
-  /** Path of the request, without the query. */
+  /** The path of the request's URL, without the query. */
   readonly path: string;
 }
 

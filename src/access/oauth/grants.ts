@@ -234,8 +234,8 @@ export const findOauthGrants = (reader: DatabaseReader, ids: readonly string[]):
   reader.selectFrom("oauthGrant").select(grantColumns).where(idIsOneOf(ids)).execute();
 
 /**
- * Selects the grants of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
- * counts the query.
+ * Builds the query for the OAuth grants of a merchant, or of all merchants if `owner` is null. The caller
+ * adds the order or page, or counts the rows.
  */
 export const buildOauthGrantSqlQuery = (
   reader: DatabaseReader,
@@ -250,7 +250,10 @@ export const buildOauthGrantSqlQuery = (
 const retentionMs = 90 * 86_400_000;
 const rowsPerStatement = 500;
 
-/** Deletes grants 90 days after their end. Their audit entries remain. Returns how many were deleted. */
+/**
+ * Deletes OAuth grants 90 days after their end; their audit entries remain. Returns the number of deleted
+ * grants.
+ */
 export async function deleteOauthGrantsPastRetention(
   db: Database,
   now: Date,

@@ -222,7 +222,7 @@ export async function deleteOauthServerRecord(
 
 const rowsPerStatement = 500;
 
-/** Deletes expired records. Returns the number of deleted records. */
+/** Deletes expired records of the authorization server. Returns the number of deleted records. */
 export async function deleteExpiredOauthServerRecords(
   db: Database,
   now: Date,

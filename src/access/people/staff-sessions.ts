@@ -131,7 +131,7 @@ export async function endStaffSession(transaction: Transaction, secret: string):
 
 const rowsPerStatement = 500;
 
-/** Deletes expired sessions. Returns the number of deleted sessions. */
+/** Deletes expired sessions of staff members. Returns the number of deleted sessions. */
 export async function deleteExpiredStaffSessions(
   db: Database,
   now: Date,
@@ -153,7 +153,7 @@ export async function deleteExpiredStaffSessions(
  * count if it succeeds, or if the password could not be checked.
  */
 interface LoginAttempt {
-  /** Digest of the e-mail address that was entered. */
+  /** Digest of the e-mail address that was entered on the sign-in page. */
   readonly account: string;
   /** The IP address from which the sign-in was attempted. */
   readonly address: string;
@@ -234,7 +234,10 @@ export interface StaffSignInPageError {
   readonly message: string;
   /** Error code for the log; null if the e-mail address or the password is wrong. */
   readonly code: FailureCode | null;
-  /** The seconds until the next attempt is allowed; null if another attempt is allowed at once. */
+  /**
+   * The number of seconds until the next sign-in attempt is allowed; null if another attempt is allowed at
+   * once.
+   */
   readonly retryAfterSeconds: number | null;
 }
 

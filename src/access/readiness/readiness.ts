@@ -163,7 +163,8 @@ function checkMerchantActive({ installation }: DataForReadinessChecks): Installa
       since: suspendedAt,
     });
   }
-  // An uninstalled installation never changes again, so `updatedAt` is the time when it was uninstalled.
+  // An installation never changes again after it was uninstalled, so `updatedAt` is the time when it was
+  // uninstalled.
   if (status === "uninstalled")
     return createFailedCheckResult("The app is uninstalled from the merchant.", {
       remedy: "Ask the merchant to install the app again.",

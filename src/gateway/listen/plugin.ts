@@ -176,7 +176,7 @@ function parseListenBody(body: unknown): ListenBody {
   return parsed.data;
 }
 
-/** Returns a signal that is aborted when the caller closes the connection before the answer. */
+/** Returns a signal that is aborted if the caller closes the connection before the answer is sent. */
 function createCloseSignal({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController();
   raw.once("close", () => closed.abort());

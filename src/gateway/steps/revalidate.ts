@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isEntityTagKnown, parseEntityTags } from "#http/entity-tags.ts";
 
-/** The `data` object of an answer. */
+/** The object `data` in the body of an answer. */
 type AnswerData = Readonly<Record<string, unknown>>;
 
 interface RevalidatedRequest {
@@ -18,7 +18,10 @@ interface RevalidatedRequest {
   readonly render: () => string;
 }
 
-/** Sets the headers of an answer. Returns the body's text; null if the status is 304, which has no body. */
+/**
+ * Sets the headers of an answer and returns the text of its body. Returns null if the status is 304, which
+ * has no body.
+ */
 export type RevalidatedAnswerRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);

@@ -185,7 +185,10 @@ function uncleanText(text: string, field: string): Fault[] {
   return [{ failure: "invalid_field", detail: { in: "body", field, code: "control_character", message } }];
 }
 
-/** The decoded parameters of a query string by name, and the faults of malformed or repeated parameters. */
+/**
+ * The result of parsing a query string: the decoded parameters by name, and the faults of malformed or
+ * repeated parameters.
+ */
 interface Query {
   readonly values: ReadonlyMap<string, string>;
   readonly faults: readonly Fault[];

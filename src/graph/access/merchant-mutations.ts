@@ -1,4 +1,4 @@
-/** The mutations of merchants, apps and installations. */
+/** The GraphQL mutations of merchants, apps and installations. */
 import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";

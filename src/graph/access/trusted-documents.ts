@@ -113,7 +113,7 @@ interface GivenDocument {
   readonly document: string;
 }
 
-/** The largest number of faults in documents that one error answer lists. */
+/** The largest number of faults of GraphQL documents that one error answer lists. */
 const faultsMax = 20;
 
 /**

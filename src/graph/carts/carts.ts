@@ -1,4 +1,4 @@
-/** The object type of carts, the check that a caller may see a cart, and the queries that return carts. */
+/** The GraphQL type of carts, the check that a caller may see a cart, and the queries that return carts. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
   type BuyerRepresentedByCaller,

@@ -147,7 +147,7 @@ interface Following<Step> {
    * function that stops watching.
    */
   readonly begin: (wake: () => void) => () => void;
-  /** Returns the next step of the iterator; undefined if nothing has changed since the last step. */
+  /** Returns the next value of the iterator; undefined if nothing has changed since the last value. */
   readonly take: () => Step | undefined;
 }
 

@@ -20,7 +20,7 @@ import {
 import { FulfillmentRef, OrderRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import { toGraphqlOrder } from "./orders.ts";
 
-/** True if the caller may read the order. */
+/** Returns whether the caller may read the order. */
 export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
@@ -33,7 +33,7 @@ export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): 
   );
 }
 
-/** True if the caller may read data of the merchant. */
+/** Returns whether the caller may read data of the merchant. */
 export function isMerchantOfCaller(merchantId: string, context: GraphqlContext): boolean {
   const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;

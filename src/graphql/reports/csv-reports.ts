@@ -279,7 +279,7 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
 
 interface CsvReportParts<Answer> extends Pick<CsvReportDefinition, "parameters" | "columns" | "listColumn"> {
   readonly hasPeriod?: boolean;
-  /** The text of the GraphQL query of a report. Its only root field has the alias `report`. */
+  /** The text of the GraphQL query for a report. The only root field of the query has the alias `report`. */
   readonly query: string;
   readonly toRows: (report: Answer) => readonly Row[];
 }
