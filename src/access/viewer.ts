@@ -54,8 +54,8 @@ export interface InternalTokenViewer {
   /** The GraphQL documents that the internal token may run; left out if the token may run all documents. */
   readonly documents?: GraphqlDocumentPermission;
   /**
-   * The caller's buyer session; left out if the caller sent the text of the internal token, and not of a
-   * buyer session that the token created.
+   * The caller's buyer session; left out if the caller sent the internal token itself, and not the token of a
+   * buyer session that the internal token created.
    */
   readonly buyerSession?: BuyerSession;
   /**

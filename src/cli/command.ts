@@ -77,8 +77,8 @@ export async function runAuditedCommand(
 }
 
 /**
- * Returns the ids in a command's result, except the id of the changed object. The audit entry lists them as
- * details.
+ * Returns the ids in the result of a command, except the id of the changed object. The audit entry lists
+ * these ids as details.
  */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(

@@ -68,8 +68,8 @@ interface ChildSpec {
 
 interface ChildProcesses {
   /**
-   * Starts a child process and replaces it whenever it ends. Resolves when the process is ready for the first
-   * time.
+   * Starts a child process, and starts a new one whenever it ends. The promise resolves when the first child
+   * process is ready.
    */
   readonly add: (spec: ChildSpec) => Promise<ServiceReadyInfo>;
   /** Sends the signal to all child processes and waits until all have ended. */

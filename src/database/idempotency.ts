@@ -46,8 +46,8 @@ export interface StoredIdempotentAnswer {
 export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyKeyClaim;
   /**
-   * Returns the answer that is stored for the result of the request. May throw a failure that the result
-   * contains; the transaction is then rolled back.
+   * Returns the answer to store for the result of the request. May throw a failure that the result contains;
+   * the transaction is then rolled back.
    */
   readonly record: (result: Result) => StoredIdempotentAnswer;
   /**
@@ -59,7 +59,10 @@ export interface IdempotentRequest<Result> {
 
 export interface IdempotentRequestResult {
   readonly recorded: StoredIdempotentAnswer;
-  /** True if an earlier request took effect, and `recorded` is the stored answer of that request. */
+  /**
+   * True if an earlier request with the same key took effect; `recorded` is then the stored answer of that
+   * request.
+   */
   readonly isReplay: boolean;
 }
 

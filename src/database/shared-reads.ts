@@ -23,8 +23,8 @@ export interface ReadCoalescerOptions<Key, Row> {
   /** Returns the name of a key. Two keys with the same name select the same row. */
   readonly nameOf: (key: Key) => string;
   /**
-   * Reads the rows of the keys with one statement. Returns the rows by the names of their keys; the result
-   * has no entry for a key without a row.
+   * Reads the rows of several keys with one SQL statement. Returns a map of the rows by the names of their
+   * keys; the map has no entry for a key without a row.
    */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }

@@ -53,9 +53,9 @@ export function runWithBeginAndCommitStatements<Result>(
 }
 
 /**
- * Returns whether pg can certainly send the statement, because all its parameters are simple values. A
- * statement that pg fails to send does not abort the transaction, so a pipelined COMMIT would succeed without
- * that statement.
+ * Returns whether pg can certainly send the statement, which is the case if all its parameters are simple
+ * values. A statement that pg fails to send does not abort the transaction, so a COMMIT that is sent right
+ * after it would succeed without that statement.
  */
 export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every(

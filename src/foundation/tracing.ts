@@ -58,7 +58,10 @@ export interface Span {
 
 export interface Tracer {
   start(start: SpanOptions): Span;
-  /** Returns the span inside which the calling code runs; undefined if the code runs outside of every span. */
+  /**
+   * Returns the span (also one that is not recorded) inside which the calling code runs; undefined if the
+   * code runs outside of every span.
+   */
   current(): Span | undefined;
 }
 

@@ -99,8 +99,8 @@ export interface RestOperation {
    */
   readonly languageField: string | null;
   /**
-   * The fields of `data` that are selected only for headers of the answer. The body of the answer does not
-   * contain these fields.
+   * The names of the fields of `data` that are selected only to build headers of the answer. The body of the
+   * answer does not contain these fields.
    */
   readonly headerOnlyFields: readonly string[];
   /** The name of the field of `data` whose value becomes the ETag header; null if the answer has no version. */

@@ -1,6 +1,6 @@
 /**
- * Deprecated operations: reads the directive `@deprecation` of an operation's document, and announces the end
- * of the operation in the headers of its answers and in its description.
+ * Handles deprecated operations: reads the directive `@deprecation` of an operation's document, and announces
+ * the end of the operation in the headers of its answers and in its description.
  */
 import type { GraphQLSchema, OperationDefinitionNode } from "graphql";
 import { getDirectiveArguments } from "#mesh/operation-security.ts";

@@ -156,7 +156,7 @@ export const errorResponses: Part = Object.fromEntries(
 );
 
 /**
- * References to the error responses, by HTTP status. The OpenAPI document adds all of them to every
+ * References to the error responses of the OpenAPI document, by HTTP status. All of them are added to every
  * operation.
  */
 export const errorResponseReferences: Part = Object.fromEntries(

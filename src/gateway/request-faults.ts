@@ -112,8 +112,8 @@ function describeUnknown(
 }
 
 /**
- * Returns the failure code of a broken rule. A locale has the same failure code for all its rules; so has a
- * country.
+ * Returns the failure code of a broken rule of the schema. All rules of a locale have the same failure code,
+ * and so have all rules of a country.
  */
 function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
   const format: unknown = parentSchema?.["format"];

@@ -66,8 +66,8 @@ export interface GraphqlContext {
    */
   readonly once: IdempotentRequest<ExecutionResult> | null;
   /**
-   * Called with the answer of a request with an idempotency key. The answer is either new or, for a retry,
-   * the stored one.
+   * Called with the answer to a request with an idempotency key: a new answer, or the stored answer if the
+   * request is a retry.
    */
   readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
   /**
@@ -85,8 +85,8 @@ export interface GraphqlContext {
 }
 
 /**
- * A database from which requests read, either the primary database or a replica, with the function that
- * shares reads between requests.
+ * A database from which requests read (the primary database or a replica), with the object that combines the
+ * same reads of several requests.
  */
 export interface DatabaseReadSource {
   readonly db: Database;

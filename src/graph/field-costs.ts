@@ -1,6 +1,6 @@
 /**
- * Reads the cost of a field from the options with which `mesh/plugins/limits.ts` computes the cost of a
- * document, and describes it for the schema.
+ * Returns the cost of a GraphQL field, and describes the cost in a sentence for the schema. The cost is read
+ * from the same options from which `mesh/plugins/limits.ts` computes the cost of a document.
  */
 import {
   type GraphQLField,

@@ -16,8 +16,8 @@ import { type CallerKind, type GraphqlContext, type GraphqlServices, staffCaller
 type Types = (typeof builder)["$inferSchemaTypes"];
 
 /**
- * Checks the merchant of a mutation and creates the context of the mutation's command. There is one such
- * object for each kind of mutation, which all mutations of the kind use.
+ * Checks the merchant of a mutation and creates the context for the mutation's command. All mutations of one
+ * kind use the same object of this type.
  */
 export interface MutationContextFactory<Context> {
   /**

@@ -127,7 +127,7 @@ function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: 
 }
 
 /**
- * Ends the streams of one credential if the credential is no longer valid. If the database is unavailable,
+ * Ends all streams of one credential if the credential is no longer valid. If the database is unavailable,
  * the streams stay open.
  */
 async function checkStreams(

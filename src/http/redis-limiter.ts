@@ -33,8 +33,8 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => recordRedisState(false));
-  // In a process that counts no requests, such as a worker, no answer to a count can show that Redis is
-  // reachable again. Only the event `ready` shows it there.
+  // A process that counts no requests, such as a worker, gets no answers from Redis that would show that
+  // Redis is reachable again. In such a process, only the event `ready` shows it.
   redis.on("ready", () => recordRedisState(true));
   const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
   const getLimiter = (bucket: RateLimitBucket, quota: number): RateLimiterRedis => {

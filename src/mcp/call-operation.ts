@@ -140,8 +140,8 @@ function toHeaders(
   const language = values.get(languageArgumentName);
   return {
     ...(host === undefined ? {} : { host }),
-    // The IP address of the MCP caller. If the service runs behind proxies, it reads the address of a caller
-    // from this header.
+    // The header X-Forwarded-For contains the IP address of the MCP caller, because a service that runs
+    // behind proxies reads the address of a caller from this header.
     "x-forwarded-for": Array.from({ length: proxyHopsMax }, () => ip).join(", "),
     ...(authorization === undefined ? {} : { authorization }),
     ...(body === undefined ? {} : { "content-type": "application/json" }),

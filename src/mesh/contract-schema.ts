@@ -44,8 +44,8 @@ const enumName = /^[_a-z][_a-z0-9]*$/;
 const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
 /**
- * Returns the contract schema of a GraphQL schema (enum values in lower case). The contract schema is created
- * once for each GraphQL schema.
+ * Returns the contract schema of a GraphQL schema: the same schema with enum values in lower case. It is
+ * created once for each GraphQL schema.
  */
 export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = contractSchemas.get(graph);
@@ -93,8 +93,8 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
 }
 
 /**
- * Returns the original type of a field. The contract schema may have String instead of the original scalar
- * type.
+ * Returns the type that a field originally had. In the contract schema, String may replace the original
+ * scalar type.
  */
 export function getDeclaredFieldType({
   type,
@@ -185,8 +185,8 @@ export function markServiceDocument(document: DocumentNode, name: string): Docum
 export const isServiceDocument = (document: DocumentNode): boolean => names.has(document);
 
 /**
- * Returns the compiled query of a service document. Throws an error with the document's name if the document
- * does not fit the schema.
+ * Returns the compiled query of a GraphQL document that is part of this service. Throws an error with the
+ * document's name if the document is not valid for the schema.
  */
 export function getCompiledServiceDocument(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
   let queries = compiled.get(schema);

@@ -24,11 +24,11 @@ import { type Failure, createFailure } from "#foundation/failure.ts";
 export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /**
-   * The operation requires an API key or an OAuth access token. `scope` is the scope that the API key or
+   * The REST operation requires an API key or an OAuth access token. `scope` is the scope that the API key or
    * token must have; null if any scope is accepted.
    */
   | { readonly kind: "api_key"; readonly scope: PermissionScope | null; readonly whileSuspended: boolean }
-  /** The operation requires an OAuth access token; an API key is refused. */
+  /** The REST operation requires an OAuth access token; an API key is refused. */
   | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
 /** The values of the arguments of a GraphQL directive, by the arguments' names. */

@@ -51,11 +51,11 @@ import { InvalidSettingError, type EnvironmentVariables } from "#foundation/fail
 
 /** Options of the export of traces. */
 export interface TracingOptions {
-  /** The URL of the collector for OTLP over HTTP, without `/v1/traces`. */
+  /** The URL of the OpenTelemetry collector for OTLP over HTTP, without `/v1/traces`. */
   readonly endpoint: string;
   readonly environment: EnvironmentVariables;
   readonly log: Log;
-  /** Milliseconds between two exports of spans. */
+  /** Milliseconds between two exports of spans to the collector. */
   readonly intervalMs?: number;
 }
 

@@ -41,7 +41,7 @@ export interface PresentedApiKey {
 }
 
 /**
- * Verifies an API key. `find` must return the state of the key with exactly the presented text; if another
+ * Verifies an API key that a caller sent. `find` must return the stored state of exactly this key; if another
  * key has the same id, `find` must return undefined.
  */
 export async function authenticateApiKey(
@@ -53,8 +53,8 @@ export async function authenticateApiKey(
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cpk", value);
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw createFailure("api_key_invalid", { message: unknownKeyMessage });
-  // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
-  // revoked the key may be ahead.
+  // A revoked key is refused even if the time of its revocation is later than `now`, because the clock of the
+  // process that revoked the key may be ahead.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
     throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
@@ -86,8 +86,8 @@ export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwner | unde
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**
- * The viewers of API keys, by the database row from which each viewer was built. As rows are cached, the
- * viewer of a key is built only once per cached row.
+ * The viewer (identity and permissions) of each API key, by the database row from which it was built. As rows
+ * are cached, the viewer is built only once per cached row.
  */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 

@@ -294,8 +294,9 @@ function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: 
 }
 
 /**
- * Returns whether the grant is in force. A revocation takes effect at once, even if its time is later than
- * `now`, because the clock of the process that revoked the grant may be ahead.
+ * Returns whether the grant is in force: not revoked, not expired, its client not disabled, and the app not
+ * uninstalled. A grant counts as revoked even if the time of its revocation is later than `now`, because the
+ * clock of the process that revoked the grant may be ahead.
  */
 function isInForce(
   { revokedAt, expiresAt, clientDisabledAt, installationStatus }: OauthGrantState,

@@ -188,8 +188,8 @@ async function revokeEarlierGrants(
 }
 
 /**
- * Revokes a grant, so that its tokens are refused from the commit on. A grant that is already revoked keeps
- * its first revocation time.
+ * Revokes a grant. The tokens of the grant are refused as soon as the transaction is committed. A grant that
+ * is already revoked keeps its first revocation time.
  */
 export async function revokeOauthGrant(
   transaction: Transaction,

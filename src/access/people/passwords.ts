@@ -99,8 +99,8 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /**
- * Runs the computation of a hash as soon as a slot is free. Fails with `service_unavailable` if too many
- * hashes wait.
+ * Runs the computation of a password hash as soon as fewer than the maximum number of computations run. Fails
+ * with `service_unavailable` if too many hashes wait.
  */
 async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running < concurrentMax) running += 1;

@@ -162,8 +162,8 @@ interface LoginAttempt {
 /** Limits the failed sign-in attempts in two ways: per account and per IP address. */
 export interface StaffLoginRateLimiter {
   /**
-   * Counts the attempt and returns undefined. If the limit is already reached, does not count the attempt and
-   * returns the number of seconds to wait.
+   * Counts the sign-in attempt and returns undefined. If the limit is already reached, does not count the
+   * attempt and returns the number of seconds to wait.
    */
   take(attempt: LoginAttempt): Promise<number | undefined>;
   /**

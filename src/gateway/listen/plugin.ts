@@ -190,8 +190,8 @@ interface Waiting {
 }
 
 /**
- * Returns the next events. Returns no events if none occurs before the caller's waiting time (`waitSeconds`)
- * ends or the process stops.
+ * Waits for the next events and returns them. Returns no events if none occurs before the caller's waiting
+ * time (`waitSeconds`) ends or the process stops.
  */
 async function waitForEvents(
   { services: { db, clock } }: Pick<EventListenPluginOptions, "services">,

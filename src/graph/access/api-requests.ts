@@ -1,6 +1,7 @@
 /**
- * The logged REST requests of apps, for staff members who look for errors: the recent requests of an
- * installation, the requests of a merchant's apps with a filter, and one request by its id.
+ * The GraphQL types and queries of the logged REST requests of apps, for staff members who look for errors:
+ * the recent requests of an installation, the requests of a merchant's apps with a filter, and one request by
+ * its id.
  */
 import {
   type LoggedApiRequestRow,

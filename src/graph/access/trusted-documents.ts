@@ -1,4 +1,7 @@
-/** Trusted documents in the GraphQL API: registering, listing and removing the documents of a merchant. */
+/**
+ * The GraphQL types, queries and mutations of trusted documents: registering, listing and removing the
+ * documents of a merchant.
+ */
 import { setImmediate } from "node:timers/promises";
 import {
   type TrustedDocumentChecker,

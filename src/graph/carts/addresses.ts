@@ -1,6 +1,6 @@
 /**
- * The addresses of carts: address tokens, the mutations that set an address, and the saved addresses of
- * buyers.
+ * The GraphQL types and mutations of cart addresses: address tokens, the mutations that set an address, and
+ * the saved addresses of buyers.
  */
 import {
   findSavedAddresses,

@@ -244,8 +244,8 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
 });
 
 /**
- * Whether the client selects the named field of a report. If not, the data of the field need not be read from
- * the database.
+ * Returns whether the client selects the named field of a report. If not, the data of the field need not be
+ * read from the database.
  */
 function selectsField({ fieldNodes, fragments }: GraphQLResolveInfo, name: string): boolean {
   const isSelected = (set: SelectionSetNode | undefined): boolean =>

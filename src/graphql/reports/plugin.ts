@@ -1,6 +1,7 @@
 /**
- * Reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in GraphQL.
- * Staff members who are signed in to the console can download the reports through links on its pages.
+ * Serves reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in
+ * GraphQL. Staff members who are signed in to the console can download the reports through links on its
+ * pages.
  */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";

@@ -39,8 +39,8 @@ export default (): Plugin =>
   });
 
 /**
- * Computes the cost of a document. If the variables are invalid, returns an error instead of throwing it,
- * because the fault is the client's and not a bug.
+ * Computes the cost of a client's document. If the variables are invalid, returns an error instead of
+ * throwing it, because the client has made a mistake and the service has no bug.
  */
 function tryMeasureCost(args: GraphqlExecutionPolicyArgs): GraphqlQueryCost | GraphQLError {
   try {

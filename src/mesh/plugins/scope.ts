@@ -18,7 +18,7 @@ export default (): Plugin => ({
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
     // A plugin that runs later, for example a cache, may set a result without calling the executor. This hook
-    // then replaces that result by the error that refuses the caller.
+    // then replaces that result by the error with which the caller is refused.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
