@@ -1,8 +1,8 @@
 /**
- * A log of the REST requests of apps, with which merchants find out why requests failed. The console lists
- * the log. Requests are collected in memory and written in batches every two seconds. The log is a sample:
- * the number of logged requests per installation is limited. No request waits for the log, and no request
- * fails because of it.
+ * Keeps a log of the REST requests of apps, which the console shows to merchants so that they can find out
+ * why requests failed. Requests are collected in memory and written to the database in batches every two
+ * seconds. The log is a sample: the number of logged requests per installation is limited. No request waits
+ * for the log, and no request fails because of it.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";

@@ -34,8 +34,8 @@ export type EventSubjectRenderer = (
 type IsWatched = (subject: EventSubject) => boolean;
 
 /**
- * Returns the services, completed by the function that renders the objects in events. The function is called
- * once for each object about which an event is published. It therefore also registers two notifications that
+ * Returns the given services together with the function that renders the objects in events. This function is
+ * called once for each object about which an event is published, so it also registers two notifications that
  * are sent after the commit: one to the webhook dispatcher (once per transaction), and one to the GraphQL
  * subscriptions that follow the object.
  */

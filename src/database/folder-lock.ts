@@ -1,9 +1,9 @@
 /**
- * Makes sure that only one process at a time uses the folder of an embedded database. A process that uses the
- * folder writes a lock file with its process id and its start time. A lock is stale if no running process has
- * this id and start time, for example because the process was killed. The package proper-lockfile is not
- * used, because it judges a lock by its age: after a kill, the next start would have to wait until the lock
- * is old enough, and a paused process would lose the lock that it still needs.
+ * Makes sure that only one process at a time uses the data folder of the embedded database. A process that
+ * uses the folder writes a lock file with its process id and its start time. A lock is stale if no running
+ * process has this id and start time, for example because the process was killed. The package proper-lockfile
+ * is not used, because it judges a lock by its age: after a process was killed, the next start would have to
+ * wait until the lock is old enough, and a paused process would lose the lock that it still needs.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -134,10 +134,10 @@ function parseLock(text: string): LockOwner | undefined {
 }
 
 /**
- * Returns whether the process that wrote the lock still runs. A lock with the id of this process but another
- * start time is stale, because containers assign the same process ids again and again. A process that has
- * ended stays in the process table until its parent has read its exit status, which in a container without an
- * init may never happen.
+ * Returns whether the process that wrote the lock still runs. The start time is compared too, because
+ * containers assign the same process ids again and again: a lock with the id of this process but another
+ * start time is stale. A process counts as ended even if it is still in the process table, where it stays
+ * until its parent has read its exit status; in a container without an init process, that may never happen.
  */
 function isAlive({ pid, startedAt }: LockOwner): boolean {
   const entry = readProcessEntry(pid);

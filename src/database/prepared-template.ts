@@ -1,8 +1,9 @@
 /**
- * Prepared templates: SQL texts that are built once and cached, with parameters for the values of each call.
- * The texts are cached, because building a large statement with Kysely takes longer than its execution by
- * PostgreSQL. This file also builds padded in-lists (`id in (…)`, in which the number of ids is padded to a
- * power of two, so that PostgreSQL prepares few different texts) and inserts from templates.
+ * Builds prepared templates: SQL texts that are built once and cached, with parameters for the values of each
+ * call. The texts are cached, because building a large statement with Kysely takes longer than executing it
+ * in PostgreSQL. This file also builds INSERT statements from templates, and padded in-lists: conditions `id
+ * in (…)` in which the number of ids is padded to a power of two, so that PostgreSQL prepares few different
+ * texts.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";

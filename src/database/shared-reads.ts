@@ -1,10 +1,10 @@
 /**
- * Shares statements between requests: reads that several requests start at the same time run as one
- * statement. The process has one DataLoader for each kind of row. A read waits until the event loop turn
- * ends, because requests that arrive together start their reads in the same turn. While two statements run,
- * further reads wait until one of them has returned. No row is cached: a key is removed from the DataLoader's
- * cache before its statement starts, so a caller never gets a row that was read before the caller asked. This
- * file checks no permissions; callers must check them before or after the read.
+ * Combines the reads of several requests: reads of the same kind of row that start at the same time run as
+ * one SQL statement. The process has one DataLoader for each kind of row. A read waits until the event loop
+ * turn ends, because requests that arrive together start their reads in the same turn. While two statements
+ * run, further reads wait until one of them has returned. No row is cached: a key is removed from the
+ * DataLoader's cache before its statement starts, so a caller never gets a row that was read before the
+ * caller asked. This file checks no permissions; callers must check them before or after the read.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";

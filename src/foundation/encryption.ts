@@ -1,9 +1,9 @@
 /**
- * Encryption at rest. Each value is encrypted with AES-256-GCM under its own data key. The first key of
- * ENCRYPTION_KEYS wraps (encrypts) new data keys; every key of ENCRYPTION_KEYS can unwrap (decrypt) the data
- * keys that it has wrapped. A value and its data key are bound to the value's table, column and row, so a
- * value that is copied to another row or column does not decrypt. Reading a value that does not decrypt
- * throws `DecryptionError`; no other value is returned instead.
+ * Encrypts values that the database stores. Each value is encrypted with AES-256-GCM and its own data key.
+ * The data key is itself encrypted (wrapped) with the first key of ENCRYPTION_KEYS, and can be decrypted with
+ * the key that encrypted it as long as this key is in ENCRYPTION_KEYS. A value and its data key are bound to
+ * the value's table, column and row, so a value that is copied to another row or column cannot be decrypted.
+ * Reading a value that cannot be decrypted throws `DecryptionError`; no other value is returned instead.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 

@@ -1,8 +1,8 @@
 /**
- * Writes the roles, the cost and the error codes of each field into the schema: roles and cost as directives,
- * for programs that read the SDL, and all three as sentences at the end of the description, because
- * introspection does not return the directives of fields. The values are read from the options with which the
- * service checks access and computes costs.
+ * Writes the roles, the cost and the error codes of each GraphQL field into the schema. Roles and cost are
+ * written as directives, for programs that read the SDL. All three are also written as sentences at the end
+ * of the field's description, because introspection does not return the directives of fields. The values are
+ * read from the options with which the service checks access and computes costs.
  */
 import {
   DirectiveLocation,

@@ -1,8 +1,8 @@
 /**
- * The route `/graphql`, for the merchant's own frontends, analysts and the staff console. POST accepts every
- * document, GET only trusted documents. Yoga parses and validates the documents, Mesh executes them. Callers
- * authenticate with an internal token; pages of the console authenticate with the session of the staff
- * member. The body of every error is the same as that of `error` in the REST API.
+ * Serves the route `/graphql`, for the merchant's own frontends, analysts and the staff console. POST accepts
+ * every document, GET only trusted documents. Yoga parses and validates the documents, and Mesh executes
+ * them. Callers authenticate with an internal token; pages of the console authenticate with the session of
+ * the staff member. Errors have the same body as the field `error` of the REST API.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { ExecutionArgs } from "graphql";

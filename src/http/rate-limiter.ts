@@ -1,12 +1,13 @@
 /**
- * Rate limits: counts the requests of a caller in fixed windows that start with the first request, reports
- * the remaining quota in the headers of the answer, and refuses requests above the quota. This file has the
- * limiter in memory. shared-limiter.ts counts for the processes of one machine, redis-limiter.ts for several
- * machines.
+ * Limits how many requests a caller may send. Counts the requests of each caller in time windows of a fixed
+ * length that start with the first request, reports the remaining quota in the headers of the answer, and
+ * refuses requests above the quota. The limiter in this file counts in the memory of one process.
+ * shared-limiter.ts counts for all processes of one machine, redis-limiter.ts for several machines.
  *
- * RateLimiterMemory of rate-limiter-flexible 11.4.0 is not used for three reasons: its table of callers has
- * no size limit (lib/component/MemoryStorage/MemoryStorage.js:10, a Map and a timer for each key), it keeps
- * windows that end too late after the clock was set back (lines 17 and 66), and it answers only by promises.
+ * The class RateLimiterMemory of the package rate-limiter-flexible 11.4.0 is not used, for three reasons. Its
+ * table of callers has no size limit (lib/component/MemoryStorage/MemoryStorage.js:10, a Map and a timer for
+ * each key). It keeps time windows that end too late after the clock was set back (lines 17 and 66 of the
+ * same file). It answers only by promises.
  */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";

@@ -1,11 +1,11 @@
 /**
- * Counts requests in Redis or Valkey, for several machines, with rate-limiter-flexible. While Redis does not
- * answer, each process counts in its memory, so that no request fails and limits stay in force. This file is
- * loaded only if REDIS_URL is set.
+ * Counts requests in Redis or Valkey, for several machines, with the package rate-limiter-flexible. While
+ * Redis does not answer, each process counts its own requests in memory, so that no request fails and limits
+ * stay in force. This file is loaded only if REDIS_URL is set.
  *
- * The library's `insuranceLimiter` is not used: its answers do not show whether Redis counted
- * (lib/RateLimiterInsuredAbstract.js:32), so a Redis that accepts connections and never answers could not be
- * reported by the log and by `commerce_rate_limiter_away`.
+ * The option `insuranceLimiter` of the package, which also counts in memory, is not used. With this option,
+ * the answers do not show whether Redis has counted (lib/RateLimiterInsuredAbstract.js:32). If Redis accepted
+ * connections but never answered, the log and the metric `commerce_rate_limiter_away` could not report it.
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";

@@ -1,16 +1,16 @@
 /**
  * Counts requests against their rate limits, for all processes of the service on one machine. The parent
- * process counts, and the other processes send messages to it. One message has all requests of one event loop
- * turn, and is answered by one message. While the parent does not answer, each process counts its own
+ * process counts, and the other processes send messages to it. One message contains all requests of one event
+ * loop turn, and one message answers it. While the parent does not answer, each process counts its own
  * requests, so that no request fails and limits stay in force.
  *
- * RateLimiterCluster of rate-limiter-flexible 11.4.0 is not used, because it would fail
- * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts (lines of
- * lib/RateLimiterCluster.js): without its parent, a process that counts a request ends with
- * ERR_IPC_CHANNEL_CLOSED (80); it has no insuranceLimiter, and each request waits for the whole timeout again
- * while the parent does not answer (183); answers that arrive too late are dropped instead of showing that
- * the parent is back (130); each request is sent in a separate message (80); the parent's table of callers
- * has no size limit (209).
+ * The class RateLimiterCluster of the package rate-limiter-flexible 11.4.0 is not used, because it would fail
+ * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts. The reasons, with line numbers of
+ * lib/RateLimiterCluster.js: A process whose parent has ended exits with ERR_IPC_CHANNEL_CLOSED when it
+ * counts a request (80). Without an insuranceLimiter, each request waits for the whole timeout while the
+ * parent does not answer (183). Answers that arrive too late are dropped, although they show that the parent
+ * answers again (130). Each request is sent in a separate message (80). The parent's table of callers has no
+ * size limit (209).
  */
 import { type RateLimitBucket, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";

@@ -1,8 +1,8 @@
 /**
- * Compiles queries of trusted documents to JavaScript with graphql-jit, so that they need less CPU time than
- * with the executor of Mesh. graphql-jit executes some documents differently from graphql-js; `isCompilable`
- * excludes these documents. graphql-jit also writes literals of a document into program code. For safety, it
- * gets only the names in the document, and graphql-js reads the arguments.
+ * Compiles queries of trusted documents to JavaScript functions with graphql-jit, which need less CPU time
+ * than Mesh's executor. graphql-jit executes some documents differently from graphql-js; `isCompilable`
+ * excludes these documents. graphql-jit also writes literal values of a document into program code. For
+ * safety, it therefore gets only the names in the document, and graphql-js reads the arguments.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
@@ -186,10 +186,10 @@ function getProgramSchema(graph: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Copies a schema for graphql-jit. Fields have no arguments, because their resolvers read the arguments with
- * graphql-js. Scalar types that need no conversion become String, whose values the compiled code sends
- * unchanged. Enums become scalar types, because the compiled code would otherwise send the stored values of
- * enums instead of their names.
+ * Copies a schema for graphql-jit. In the copy, fields have no arguments, because the resolvers read the
+ * arguments with graphql-js. Scalar types that need no conversion become String, whose values the compiled
+ * code sends unchanged. Enums become scalar types, because the compiled code would otherwise send the values
+ * that the database stores instead of the names in the schema.
  */
 function createProgramSchema(graph: GraphQLSchema): GraphQLSchema {
   const copy = mapSchema(graph, {

@@ -1,8 +1,8 @@
 /**
  * The consent page, on which a staff member grants scopes to an app. One transaction creates the installation
  * and the grant, and marks the interaction (sign-in and consent in the browser) as answered. The interaction
- * stores the grant's id: if the request is interrupted before the redirect to the app, a repeated request
- * continues with the same grant.
+ * also stores the id of the grant. If the request is interrupted before the browser is sent back to the app,
+ * a repeated request continues with the same grant.
  */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";

@@ -1,9 +1,10 @@
 /**
- * Rotation of refresh tokens. Every use of a refresh token replaces it by a successor. The id of the
- * successor is computed from the token with a key of the service, so requests that send the same token at
- * about the same time all get the same successor, and no second line of tokens begins. A client whose answer
- * was lost may therefore repeat its request for a short time. RFC 9700 section 4.14 requires that a later use
- * is noticed: after this time, or once the successor was used, another use of the token revokes the grant.
+ * Rotates refresh tokens: every use of a refresh token replaces it by a new one, its successor. The id of the
+ * successor is computed from the used token with a key of the service. Requests that send the same token at
+ * about the same time therefore all get the same successor, and only one chain of tokens exists. A client
+ * that did not receive the answer may repeat its request for a short time. Later uses must be noticed (RFC
+ * 9700 section 4.14): after this time, or once the successor was used, another use of the old token revokes
+ * the grant.
  */
 import { createHmac } from "node:crypto";
 import type { Provider } from "oidc-provider";

@@ -1,14 +1,17 @@
 /**
  * Adds up the metrics of all processes that one parent process has started. The process that serves
- * `/metrics` sends a request to the parent. The parent requests the metrics of all processes and forwards the
- * answers without parsing them. A process that does not answer within one second is reported as missing. The
- * counters of its last answer remain in the sum, also after the process has ended, so that no counter
- * decreases. Counts after its last answer are lost. The sum is computed by AggregatorRegistry.aggregate of
- * prom-client 15.1.3. Its function clusterMetrics() is not used, for these reasons (with lines of
- * lib/cluster.js): only the primary process can call it, and the primary serves no HTTP here (70). It fails
- * completely if one process does not answer within 5 s (58) or fails (175). It leaves out processes that have
- * ended, so that counters decrease (70). It parses the metrics of all processes in the primary, which accepts
- * all connections. test/web/metrics-gathering.test.ts tests that this file does better in each point.
+ * `/metrics` sends a request to the parent. The parent requests the metrics of all processes and forwards
+ * their answers without parsing them. A process that does not answer within one second is reported as
+ * missing. The counters of its last answer remain in the sum, even after the process has ended, so that no
+ * counter decreases. What the process counted after its last answer is lost.
+ *
+ * The function AggregatorRegistry.aggregate of prom-client 15.1.3 computes the sum. The function
+ * clusterMetrics() of prom-client is not used. The reasons, with line numbers of lib/cluster.js: Only the
+ * primary process can call it, and in this service the primary process serves no HTTP (70). It fails
+ * completely if one process fails (175) or does not answer within 5 s (58). It leaves out processes that have
+ * ended, so that counters decrease (70). It parses the metrics of all processes in the primary process, which
+ * must be free to accept connections. test/web/metrics-gathering.test.ts tests that this file does better in
+ * each point.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
@@ -254,10 +257,10 @@ const isIncreasing = ({ type }: ProcessMetrics[number]): boolean => increasingTy
 const noMetrics = "[]";
 
 /**
- * Adds up the metrics of several processes, given as JSON texts. After each text, other pending work of the
- * process runs, so that other requests are not delayed. Metrics that are averages are averaged over all
- * processes at the end. prom-client is imported only here, because the parent process needs it only after a
- * process has ended.
+ * Adds up the metrics of several processes, given as JSON texts. After each text, the process does other
+ * pending work, so that other requests are not delayed. A metric that is an average becomes the average over
+ * all processes. prom-client is imported only in this function, because the parent process needs it only
+ * after one of its processes has ended.
  */
 export async function mergeProcessMetrics(all: readonly string[]): Promise<Registry> {
   const { AggregatorRegistry } = await import("prom-client");

@@ -183,8 +183,8 @@ function createGauges(): Gauges {
  * deliveries, and reads no rows of finished deliveries. A delivery does not count as due if its endpoint may
  * not receive it now: the endpoint is disabled or paused after failures (circuit breaker), or the app
  * installation is suspended or has lost the scope. A delivery that waits for a slow receiver or for the
- * receiver's rate limit counts as due, but is ignored for the age of the oldest delivery, because the
- * receiver causes the delay.
+ * receiver's rate limit counts as due, but is left out when the age of the oldest delivery is computed,
+ * because the receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
   const moment = toDeliveryClaimTimeSql(now);

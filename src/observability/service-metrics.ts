@@ -1,8 +1,8 @@
 /**
- * Creates all metrics of one service; docs/metrics.md explains them. This file defines the metrics of webhook
- * attempts and GraphQL costs. The measured code emits events or calls a function, and does not import
- * prom-client. The values of labels are never chosen by clients, merchants or webhook receivers, so their
- * number is limited.
+ * Creates all metrics of one service; docs/metrics.md explains them. The metrics of webhook attempts and
+ * GraphQL costs are defined in this file itself. The code that is measured emits events or calls a function,
+ * and does not import prom-client. Clients, merchants and webhook receivers never choose the value of a
+ * label, so the number of label values is limited.
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";

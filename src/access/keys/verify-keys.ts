@@ -1,8 +1,9 @@
 /**
- * Verification of secrets: the format and the digest of API keys and internal tokens, the verification of API
- * keys (`cpk_{live|test}_{id}_{secret}{checksum}`), and the recording of their last use. The verification of
- * a key needs at most one SQL statement. An unknown id and a wrong secret return the same failure, so that
- * callers cannot probe for keys. Only a wrong form or checksum, which everybody can compute, is described.
+ * Verifies API keys (`cpk_{live|test}_{id}_{secret}{checksum}`) with at most one SQL statement for each key,
+ * and records when a key was last used. This file also defines the text format and the digest of API keys and
+ * internal tokens. An unknown id and a wrong secret return the same failure, so that callers cannot probe for
+ * keys. Only a wrong form or checksum is described in detail, because everybody can check these without the
+ * service.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";

@@ -1,8 +1,8 @@
 /**
- * OAuth clients of AI agents. An operator need not create them: an agent registers itself (RFC 7591), or uses
- * the URL of a document with its metadata as its client id. The service stores an app and an OAuth client for
- * the agent only when a staff member grants it access for the first time, so that strangers cannot fill these
- * tables.
+ * Stores OAuth clients of AI agents. An operator does not need to create these clients: an agent either
+ * registers itself (RFC 7591), or sends as its client id the URL of a document with its metadata. The service
+ * stores an app and an OAuth client for the agent only when a staff member grants the agent access for the
+ * first time, so that strangers cannot fill these tables.
  */
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

@@ -1,9 +1,10 @@
 /**
- * OAuth grants. With a grant, a staff member of a merchant gives an app access to the merchant's data. A
- * grant is a credential of an installation, like an API key. If the app is not installed with the merchant,
- * creating the grant installs the app. If the app is installed, the grant can have only scopes of the
- * installation, because only the mutation `installationScopesSet` may extend the scopes of an installation. A
- * staff member has at most one grant in force per client; a new grant revokes the earlier grant.
+ * Creates and revokes OAuth grants. With a grant, a staff member of a merchant gives an app access to the
+ * merchant's data. Like an API key, a grant is a credential of an installation. If the app is not installed
+ * with the merchant, creating the grant installs the app. If the app is installed, the grant can have only
+ * scopes of the installation, because only the mutation `installationScopesSet` may extend the scopes of an
+ * installation. A staff member has at most one grant in force per client; a new grant revokes the earlier
+ * grant.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";

@@ -1,6 +1,7 @@
 /**
- * Creates the iterators behind GraphQL subscriptions. Each step of an iterator means that the subscribed
- * object has changed. The resolver then reads the object again and checks the caller's access again.
+ * Creates the async iterators behind GraphQL subscriptions. Each value (step) of an iterator means that the
+ * subscribed object has changed. The resolver then reads the object again and checks the caller's access
+ * again.
  */
 import type { DatabasePoller } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
