@@ -4,14 +4,14 @@ import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { getViolatedConstraint } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
+import type { AppTable, InstallationTable, DatabaseTables } from "#database/tables.ts";
 import {
   type InstallationOrApiKeyEvent,
   invalidateCachedCredentials,
   revokeOauthGrants,
 } from "./credential-changes.ts";
 import { type AccessManagementCommandContext, revokeApiKeys } from "./keys/manage-keys.ts";
-import { toObjectStatusConflictDetail, buildSuspendedAtPatch } from "./merchants.ts";
+import { createStatusConflictDetail, buildSuspendedAtColumnUpdate } from "./merchants.ts";
 import type { PermissionScope } from "./viewer.ts";
 
 export interface RegisterAppInput {
@@ -105,7 +105,7 @@ export async function updateInstallation(
     throw createFailure("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
     throw createFailure("invalid_state", {
-      conflict: toObjectStatusConflictDetail("installation", current, "uninstalled"),
+      conflict: createStatusConflictDetail("installation", current, "uninstalled"),
     });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
@@ -116,7 +116,7 @@ export async function updateInstallation(
     .updateTable("installation")
     .set({
       ...next,
-      ...buildSuspendedAtPatch(current, next, access),
+      ...buildSuspendedAtColumnUpdate(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
@@ -178,7 +178,7 @@ export const findInstallations = (
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
 /** Builds the query for all apps. The caller adds the order or page, or counts the rows. */
-export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
+export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<DatabaseTables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
 /**
@@ -188,13 +188,13 @@ export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Tab
 export const buildInstallationSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
+): SelectQueryBuilder<DatabaseTables, "installation", InstallationRow> =>
   reader
     .selectFrom("installation")
     .select(installationColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-export interface InstallationForEventListening {
+export interface InstallationOfListenCommand {
   readonly id: string;
   readonly merchantId: string;
   readonly mode: "live" | "test";
@@ -205,13 +205,13 @@ export interface InstallationForEventListening {
  * Finds the active installation whose events a caller listens to. Without an id, the merchant must have
  * exactly one active installation.
  */
-export async function findInstallationForEventListening(
+export async function findInstallationForListenCommand(
   reader: DatabaseReader,
   {
     merchantId,
     installationId,
   }: { readonly merchantId: string | null; readonly installationId: string | null },
-): Promise<InstallationForEventListening> {
+): Promise<InstallationOfListenCommand> {
   if (merchantId === null && installationId === null)
     throw failAtInstallation("required", "A token of the platform must name the installation.");
   const found = await reader

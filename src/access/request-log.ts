@@ -9,11 +9,11 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
-import type { ApiRequestTable, Tables } from "#database/tables.ts";
+import type { ApiRequestTable, DatabaseTables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { CredentialOwner } from "./viewer.ts";
+import type { CredentialOwnerIds } from "./viewer.ts";
 
-export interface LoggedApiRequest extends CredentialOwner {
+export interface LoggedApiRequest extends CredentialOwnerIds {
   readonly id: string;
   readonly operation: string;
   readonly method: string;
@@ -185,7 +185,7 @@ interface ApiRequestFilter {
 export function buildApiRequestSqlQuery(
   reader: DatabaseReader,
   filter: ApiRequestFilter,
-): SelectQueryBuilder<Tables, "apiRequest", LoggedApiRequestRow> {
+): SelectQueryBuilder<DatabaseTables, "apiRequest", LoggedApiRequestRow> {
   let list = reader.selectFrom("apiRequest").selectAll("apiRequest");
   for (const column of ["merchantId", "installationId", "credentialId", "operation"] as const) {
     const value = filter[column] ?? null;

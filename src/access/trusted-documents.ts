@@ -7,7 +7,7 @@ import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { noticeChannel } from "#database/notices.ts";
 import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
-import type { Tables, TrustedDocumentTable } from "#database/tables.ts";
+import type { DatabaseTables, TrustedDocumentTable } from "#database/tables.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -24,7 +24,8 @@ export const trustedDocumentLimits = {
 } as const;
 
 /** Returns the SHA-256 hash of a document's text in UTF-8, as 64 lower-case hexadecimal digits. */
-export const hashDocument = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+export const hashGraphqlDocumentText = (text: string): string =>
+  createHash("sha256").update(text, "utf8").digest("hex");
 
 export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
 
@@ -41,7 +42,7 @@ export interface CheckedGraphqlDocument {
  * A fault of a document and its position. `line` and `column` begin at 1; both are null if the fault concerns
  * the whole document.
  */
-export interface GraphqlDocumentFault {
+export interface GraphqlDocumentError {
   readonly message: string;
   readonly line: number | null;
   readonly column: number | null;
@@ -53,7 +54,7 @@ export interface GraphqlDocumentFault {
  */
 export type TrustedDocumentChecker = (
   text: string,
-) => CheckedGraphqlDocument | readonly GraphqlDocumentFault[];
+) => CheckedGraphqlDocument | readonly GraphqlDocumentError[];
 
 export interface NewTrustedDocument extends CheckedGraphqlDocument {
   readonly sha256: string;
@@ -153,7 +154,7 @@ export async function removeTrustedDocument(
 export const buildTrustedDocumentSqlQuery = (
   reader: DatabaseReader,
   merchantId: string,
-): SelectQueryBuilder<Tables, "trustedDocument", TrustedDocumentRow> =>
+): SelectQueryBuilder<DatabaseTables, "trustedDocument", TrustedDocumentRow> =>
   reader.selectFrom("trustedDocument").selectAll().where("merchantId", "=", merchantId);
 
 const changeNotice = "trusted_documents";
@@ -172,7 +173,7 @@ async function notifyDocumentsChanged(transaction: Transaction): Promise<void> {
   });
 }
 
-export interface TrustedDocumentLookup {
+export interface TrustedDocumentFinder {
   /**
    * Returns the merchant's document with this hash, from the cache or the database; undefined if there is
    * none.
@@ -196,12 +197,12 @@ const cachedCharactersMax = 8 * 1024 * 1024;
  * only while notices (NOTIFY) arrive, because every registration or removal of a document empties the caches
  * of all processes by a notice.
  */
-export function createTrustedDocumentLookup({
+export function createCachedTrustedDocumentFinder({
   db,
   clock,
   events,
   isCurrent,
-}: TrustedDocumentsOptions): TrustedDocumentLookup {
+}: TrustedDocumentsOptions): TrustedDocumentFinder {
   const cache = createCredentialCache<TrustedDocumentRow>({
     clock,
     isCurrent,

@@ -12,18 +12,18 @@ const commandAddress = z.object({
   port: z.int().min(1).max(65_535),
   secret: z.string().min(1),
 });
-export type CommandServerAddress = z.infer<typeof commandAddress>;
+export type CliCommandServerAddress = z.infer<typeof commandAddress>;
 
 const pathIn = (folder: string): string => join(folder, "commands.json");
 
-export function writeCommandServerAddress(folder: string, address: CommandServerAddress): void {
+export function writeCliCommandServerAddress(folder: string, address: CliCommandServerAddress): void {
   // The file `commands.json` is deleted and created again, because a file that an earlier process has left
   // may have other access permissions.
   rmSync(pathIn(folder), { force: true });
   writeFileSync(pathIn(folder), JSON.stringify(address), { mode: 0o600, flag: "wx" });
 }
 
-export function deleteCommandServerAddress(folder: string): void {
+export function deleteCliCommandServerAddress(folder: string): void {
   rmSync(pathIn(folder), { force: true });
 }
 
@@ -31,7 +31,7 @@ export function deleteCommandServerAddress(folder: string): void {
  * Returns the address of the running service; undefined if the file `commands.json` does not exist or cannot
  * be read.
  */
-export function readCommandServerAddress(folder: string): CommandServerAddress | undefined {
+export function readCliCommandServerAddress(folder: string): CliCommandServerAddress | undefined {
   try {
     return commandAddress.safeParse(JSON.parse(readFileSync(pathIn(folder), "utf8"))).data;
   } catch {
@@ -45,7 +45,7 @@ export const sentCommand = z.object({
   /** The text of the command's standard input; null if the command has not read standard input. */
   input: z.string().nullable(),
 });
-export type CommandSentToService = z.infer<typeof sentCommand>;
+export type CliCommandSentToService = z.infer<typeof sentCommand>;
 
 /**
  * A line of the service's answer to a command: a text that the command has written, or, as the last line, the
@@ -55,4 +55,4 @@ export const commandOutput = z.union([
   z.object({ stream: z.enum(["stdout", "stderr"]), text: z.string() }),
   z.object({ exitCode: z.int().min(0).max(255) }),
 ]);
-export type OutputOfSentCommand = z.infer<typeof commandOutput>;
+export type OutputLineOrExitCodeOfCommand = z.infer<typeof commandOutput>;

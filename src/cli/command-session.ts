@@ -11,7 +11,7 @@ import type { OpenedDatabase } from "#database/connect.ts";
 
 export type CommandOutputStream = "stdout" | "stderr";
 
-export interface CommandSession {
+export interface CliCommandEnvironment {
   /**
    * Writes text to standard output or standard error, and waits while the reader of the stream is slower than
    * the command.
@@ -30,9 +30,9 @@ export interface CommandSession {
  */
 let ownInput: string | undefined;
 
-export const getOwnInput = (): string | undefined => ownInput;
+export const getStandardInputText = (): string | undefined => ownInput;
 
-const ownSession: CommandSession = {
+const ownSession: CliCommandEnvironment = {
   write: async (stream, text) => {
     if (!process[stream].write(text)) await once(process[stream], "drain");
   },
@@ -42,9 +42,11 @@ const ownSession: CommandSession = {
   },
 };
 
-const sessions = new AsyncLocalStorage<CommandSession>();
+const sessions = new AsyncLocalStorage<CliCommandEnvironment>();
 
-export const getCommandSession = (): CommandSession => sessions.getStore() ?? ownSession;
+export const getCliCommandEnvironment = (): CliCommandEnvironment => sessions.getStore() ?? ownSession;
 
-export const runInCommandSession = <Done>(session: CommandSession, run: () => Promise<Done>): Promise<Done> =>
-  sessions.run(session, run);
+export const runWithCliCommandEnvironment = <Done>(
+  session: CliCommandEnvironment,
+  run: () => Promise<Done>,
+): Promise<Done> => sessions.run(session, run);

@@ -9,7 +9,7 @@ import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
 import { manyFormsMark } from "./statement-pool.ts";
 import type { DatabaseReader } from "./transaction.ts";
-import type { Tables } from "./tables.ts";
+import type { DatabaseTables } from "./tables.ts";
 
 class Parameter {
   readonly name: string;
@@ -22,7 +22,8 @@ class Parameter {
  * Creates a named parameter of an SQL template. Each execution of the template gives a value to each
  * parameter name.
  */
-export const sqlParameter = <Value>(name: string): RawBuilder<Value> => sql<Value>`${new Parameter(name)}`;
+export const createTemplateSqlParameter = <Value>(name: string): RawBuilder<Value> =>
+  sql<Value>`${new Parameter(name)}`;
 
 interface Compiled {
   readonly text: string;
@@ -109,12 +110,16 @@ interface PaddedInTemplate {
 export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
-    return { form: "any", write: () => sql`= any(${sqlParameter("ids")}::text[])`, values: { ids } };
+    return {
+      form: "any",
+      write: () => sql`= any(${createTemplateSqlParameter("ids")}::text[])`,
+      values: { ids },
+    };
   const members = padListToPowerOfTwo(ids, first);
   const names = members.map((_, index) => `id${index}`);
   return {
     form: String(members.length),
-    write: () => sql`in (${sql.join(names.map((name) => sqlParameter(name)))})`,
+    write: () => sql`in (${sql.join(names.map((name) => createTemplateSqlParameter(name)))})`,
     values: Object.fromEntries(members.map((id, index) => [`id${index}`, id])),
   };
 }
@@ -153,10 +158,10 @@ const preparedRowsMax = 4;
  * Builds the statement that inserts rows. The SQL text is cached for each number of rows. All rows must have
  * the same columns as the first row.
  */
-export function buildInsertSqlQuery<Table extends keyof Tables>(
+export function buildInsertSqlQuery<Table extends keyof DatabaseTables>(
   reader: DatabaseReader,
   table: Table,
-  rows: readonly Insertable<Tables[Table]>[],
+  rows: readonly Insertable<DatabaseTables[Table]>[],
 ): CompiledQuery {
   if (rows.length > preparedRowsMax) return reader.insertInto(table).values(rows).compile();
   const columns = Object.keys(rows[0] ?? {});
@@ -165,7 +170,8 @@ export function buildInsertSqlQuery<Table extends keyof Tables>(
     for (const [column, value] of Object.entries(row)) values[`${column}${index}`] = value;
   const write = (): RawBuilder<unknown> => {
     const tuples = rows.map(
-      (_, index) => sql`(${sql.join(columns.map((column) => sqlParameter(`${column}${index}`)))})`,
+      (_, index) =>
+        sql`(${sql.join(columns.map((column) => createTemplateSqlParameter(`${column}${index}`)))})`,
     );
     return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
       values ${sql.join(tuples)}`;

@@ -193,13 +193,13 @@ export interface EventTable {
   position: number | null;
 }
 
-export interface EventFeedTable {
+export interface EventFeedPositionTable {
   id: Generated<number>;
   lastPosition: Generated<number>;
   deletedPosition: Generated<number>;
 }
 
-export interface ExportChunkTable {
+export interface ExportFileChunkTable {
   exportId: string;
   startByte: number;
   sizeBytes: number;
@@ -417,7 +417,7 @@ export interface OauthGrantTable {
   lastUsedAt: Timestamp | null;
 }
 
-export interface OauthItemTable {
+export interface OauthServerRecordTable {
   kind: string;
   digest: Uint8Array;
   grantId: string | null;
@@ -490,7 +490,7 @@ export interface OrderReturnTable {
   updatedAt: Timestamp;
 }
 
-export interface OrderTimelineTable {
+export interface OrderTimelineEntryTable {
   id: GeneratedAlways<number>;
   orderId: string;
   at: Timestamp;
@@ -538,7 +538,7 @@ export interface PaymentOperationTable {
   traceparent: string | null;
 }
 
-export interface PersonalDataTable {
+export interface BuyerPersonalDataTable {
   id: string;
   merchantId: string;
   cartId: string | null;
@@ -555,7 +555,7 @@ export interface PersonalDataTable {
   pageDigest: Uint8Array | null;
 }
 
-export interface PolicyTable {
+export interface MerchantPolicyTable {
   id: string;
   merchantId: string;
   marketId: string | null;
@@ -567,7 +567,7 @@ export interface PolicyTable {
   rules: GeneratedJson;
 }
 
-export interface PolicySnapshotTable {
+export interface OrderPolicySnapshotTable {
   id: string;
   orderId: string;
   merchantId: string;
@@ -674,7 +674,7 @@ export interface PromotionTable {
   updatedAt: Timestamp;
 }
 
-export interface PromotionBuyerTable {
+export interface PromotionUsesOfBuyerTable {
   promotionId: string;
   buyerReference: string;
   used: number;
@@ -775,12 +775,12 @@ export interface SalesOrderTable {
   buyerSessionId: string | null;
 }
 
-export interface SearchChangeTable {
+export interface LastSearchIndexChangeTable {
   xid: number;
   at: Timestamp;
 }
 
-export interface SearchDocumentTable {
+export interface ProductSearchDocumentTable {
   productId: string;
   locale: string;
   locales: string[];
@@ -801,12 +801,12 @@ export interface SearchDocumentTable {
   attributes: Generated<string[]>;
 }
 
-export interface SearchDueTable {
+export interface ProductDueForSearchIndexingTable {
   id: GeneratedAlways<number>;
   productId: string;
 }
 
-export interface SearchOfferTable {
+export interface ProductSearchOfferTable {
   country: string;
   productId: string;
   merchantId: string;
@@ -825,7 +825,7 @@ export interface SearchOfferTable {
   offerKey: string;
 }
 
-export interface SearchQueryDayTable {
+export interface SearchQueryDailyCountTable {
   day: string;
   merchantId: string | null;
   country: string;
@@ -834,7 +834,7 @@ export interface SearchQueryDayTable {
   empty: number;
 }
 
-export interface SearchSummaryTable {
+export interface ProductSearchSummaryTable {
   productId: string;
   locale: string;
   merchantId: string;
@@ -856,7 +856,7 @@ export interface SearchSynonymListTable {
   updatedAt: Timestamp;
 }
 
-export interface SearchTermTable {
+export interface SearchVocabularyTermTable {
   locale: string;
   term: string;
   trigramKey: Generated<string>;
@@ -931,7 +931,7 @@ export interface TaxRateTable {
   updatedAt: Timestamp;
 }
 
-export interface TestProviderEntryTable {
+export interface TestPaymentProviderOperationTable {
   idempotencyKey: string;
   reference: string;
   kind: "authorize" | "capture" | "void" | "refund";
@@ -940,7 +940,7 @@ export interface TestProviderEntryTable {
   createdAt: Timestamp;
 }
 
-export interface TestProviderPaymentTable {
+export interface TestPaymentProviderPaymentTable {
   reference: string;
   token: string;
   status: "pending" | "authorized" | "declined" | "voided";
@@ -1079,7 +1079,7 @@ export interface WebhookEndpointHealthTable {
   tokensAt: Timestamp;
 }
 
-export interface WebhookEndpointHourTable {
+export interface WebhookEndpointHourlyCountTable {
   endpointId: string;
   hour: Timestamp;
   attempts: number;
@@ -1098,7 +1098,7 @@ export interface WebhookSecretTable {
   expiresAt: Timestamp | null;
 }
 
-export interface Tables {
+export interface DatabaseTables {
   apiKey: ApiKeyTable;
   apiRequest: ApiRequestTable;
   app: AppTable;
@@ -1112,8 +1112,8 @@ export interface Tables {
   dpopProof: DpopProofTable;
   encryptionCanary: EncryptionCanaryTable;
   event: EventTable;
-  eventFeed: EventFeedTable;
-  exportChunk: ExportChunkTable;
+  eventFeed: EventFeedPositionTable;
+  exportChunk: ExportFileChunkTable;
   exportJob: ExportJobTable;
   fulfillment: FulfillmentTable;
   fulfillmentLine: FulfillmentLineTable;
@@ -1128,16 +1128,16 @@ export interface Tables {
   merchantBranding: MerchantBrandingTable;
   oauthClient: OauthClientTable;
   oauthGrant: OauthGrantTable;
-  oauthItem: OauthItemTable;
+  oauthItem: OauthServerRecordTable;
   oauthSigningKey: OauthSigningKeyTable;
   orderLine: OrderLineTable;
   orderReturn: OrderReturnTable;
-  orderTimeline: OrderTimelineTable;
+  orderTimeline: OrderTimelineEntryTable;
   payment: PaymentTable;
   paymentOperation: PaymentOperationTable;
-  personalData: PersonalDataTable;
-  policy: PolicyTable;
-  policySnapshot: PolicySnapshotTable;
+  personalData: BuyerPersonalDataTable;
+  policy: MerchantPolicyTable;
+  policySnapshot: OrderPolicySnapshotTable;
   price: PriceTable;
   product: ProductTable;
   productCategory: ProductCategoryTable;
@@ -1145,29 +1145,29 @@ export interface Tables {
   productSlug: ProductSlugTable;
   productTranslation: ProductTranslationTable;
   promotion: PromotionTable;
-  promotionBuyer: PromotionBuyerTable;
+  promotionBuyer: PromotionUsesOfBuyerTable;
   promotionCode: PromotionCodeTable;
   promotionUse: PromotionUseTable;
   refund: RefundTable;
   returnLine: ReturnLineTable;
   salesOrder: SalesOrderTable;
-  searchChange: SearchChangeTable;
-  searchDocument: SearchDocumentTable;
-  searchDue: SearchDueTable;
-  searchOffer: SearchOfferTable;
-  searchQueryDay: SearchQueryDayTable;
-  searchSummary: SearchSummaryTable;
+  searchChange: LastSearchIndexChangeTable;
+  searchDocument: ProductSearchDocumentTable;
+  searchDue: ProductDueForSearchIndexingTable;
+  searchOffer: ProductSearchOfferTable;
+  searchQueryDay: SearchQueryDailyCountTable;
+  searchSummary: ProductSearchSummaryTable;
   searchSynonym: SearchSynonymTable;
   searchSynonymList: SearchSynonymListTable;
-  searchTerm: SearchTermTable;
+  searchTerm: SearchVocabularyTermTable;
   staffAccount: StaffAccountTable;
   staffSession: StaffSessionTable;
   stockHold: StockHoldTable;
   stockLevel: StockLevelTable;
   stockMovement: StockMovementTable;
   taxRate: TaxRateTable;
-  testProviderEntry: TestProviderEntryTable;
-  testProviderPayment: TestProviderPaymentTable;
+  testProviderEntry: TestPaymentProviderOperationTable;
+  testProviderPayment: TestPaymentProviderPaymentTable;
   trustedDocument: TrustedDocumentTable;
   variant: VariantTable;
   warrantyClaim: WarrantyClaimTable;
@@ -1176,7 +1176,7 @@ export interface Tables {
   webhookDelivery: WebhookDeliveryTable;
   webhookEndpoint: WebhookEndpointTable;
   webhookEndpointHealth: WebhookEndpointHealthTable;
-  webhookEndpointHour: WebhookEndpointHourTable;
+  webhookEndpointHour: WebhookEndpointHourlyCountTable;
   webhookSecret: WebhookSecretTable;
 }
 

@@ -39,7 +39,7 @@ type ArgumentCost = Partial<FactorArguments> & ((args: never) => ComputedCost);
  * Defines the cost of a GraphQL field as a function of the field's arguments, together with the description
  * of the cost.
  */
-export const defineArgumentCost = <Args>(
+export const defineFieldCostByArguments = <Args>(
   { sizedBy, factor }: FactorArguments,
   compute: (args: Args) => Required<ComputedCost>,
 ): FactorArguments & ((args: Args) => Required<ComputedCost>) => Object.assign(compute, { sizedBy, factor });
@@ -89,7 +89,9 @@ export function getGraphqlFieldCost(field: Field): GraphqlFieldCost {
 function readArgumentCost({ name, args }: Field, compute: ArgumentCost): GraphqlFieldCost {
   const { sizedBy, factor } = compute;
   if (sizedBy === undefined || factor === undefined)
-    throw new Error(`The cost of the field ${name} depends on arguments: define it with defineArgumentCost.`);
+    throw new Error(
+      `The cost of the field ${name} depends on arguments: define it with defineFieldCostByArguments.`,
+    );
   const defaults = Object.fromEntries(
     args.flatMap((argument) =>
       argument.defaultValue === undefined ? [] : [[argument.name, argument.defaultValue]],

@@ -19,7 +19,7 @@ interface MutationToRecord {
  * Appends the audit entry of a mutation to the audit log. Appends none for callers whose changes are not
  * audited, for example buyers.
  */
-export async function recordMutation(
+export async function appendAuditEntryOfMutation(
   transaction: Transaction,
   context: GraphqlContext,
   change: MutationToRecord,

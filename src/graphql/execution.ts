@@ -7,7 +7,7 @@ import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { GraphqlDocumentRunOptions } from "#mesh/run.ts";
-import { runWithPromotionCodeLimit } from "./browser-callers.ts";
+import { runWithPromotionCodeAttemptLimit } from "./browser-callers.ts";
 
 /**
  * Executes a valid GraphQL document with the rights of the context's caller. Returns failures as errors of
@@ -23,7 +23,7 @@ export const createGraphqlDocumentExecutionFunction =
   (run: OpenedMesh["run"], limiter: RateLimiter): GraphqlDocumentExecutionFunction =>
   async (document, context, options) => {
     try {
-      return await runWithPromotionCodeLimit(limiter, { document, context }, async () =>
+      return await runWithPromotionCodeAttemptLimit(limiter, { document, context }, async () =>
         run(document, context, options),
       );
     } catch (error) {

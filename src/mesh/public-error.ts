@@ -8,10 +8,10 @@ import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { createFailure, Failure, toErrorResponseBody, toFailure } from "#foundation/failure.ts";
 import {
   createUnknownEnumValueFailure,
-  findArgumentPath,
+  findPathOfInvalidArgument,
   type InvalidArgumentOrVariable,
   addArgumentNameToFailure,
-  toInvalidArgument,
+  describeInvalidArgument,
 } from "./argument-errors.ts";
 
 /**
@@ -49,13 +49,13 @@ export class PublicGraphqlError extends GraphQLError {
  * Returns the failure (of the list in `foundation/failure.ts`) to which an error of a GraphQL result is
  * converted.
  */
-export const getFailureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
+export const getFailureOfGraphqlError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicGraphqlError ? error.failure : toFailure(error);
 
 /**
- * Wraps a thrown value in a GraphQL error, which `getFailuresOfResult` later converts to a failure. A thrown
- * value is never the client's fault: faults in the client's document are returned as errors of a result, not
- * thrown.
+ * Wraps a thrown value in a GraphQL error, which `getFailuresOfGraphqlResult` later converts to a failure. A
+ * thrown value is never the client's fault: faults in the client's document are returned as errors of a
+ * result, not thrown.
  */
 export function toGraphqlError(thrown: unknown): GraphQLError {
   if (thrown instanceof GraphQLError && thrown.originalError !== undefined) return thrown;
@@ -67,7 +67,7 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
   });
 }
 
-export interface SchemaSuggestions {
+export interface SchemaSuggestionOptions {
   /**
    * True if a message about an unknown field may name similar fields, and a message about an invalid enum
    * value may list the allowed values. False for storefront tokens, because these names could be names that
@@ -78,16 +78,16 @@ export interface SchemaSuggestions {
 }
 
 /** Returns the failures for all errors of a GraphQL result. */
-export function getFailuresOfResult(
+export function getFailuresOfGraphqlResult(
   result: ExecutionResult,
-  suggestions: SchemaSuggestions,
+  suggestions: SchemaSuggestionOptions,
 ): readonly Failure[] {
   return (result.errors ?? []).map((error) =>
     toResultFailure(error, { isExecuted: "data" in result, ...suggestions }),
   );
 }
 
-interface ErrorConversionOptions extends SchemaSuggestions {
+interface ErrorConversionOptions extends SchemaSuggestionOptions {
   /**
    * Whether the document was executed, in which case the result has `data`. A document is not executed if it
    * cannot be parsed or validated, or if its variables are not valid.
@@ -112,12 +112,12 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
 
 /** Adds the name of the argument to the failure that a custom scalar type threw for the argument's value. */
 function withArgumentName(failure: Failure, error: unknown): Failure {
-  const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
+  const path = error instanceof GraphQLError ? findPathOfInvalidArgument(error) : undefined;
   return path === undefined ? failure : addArgumentNameToFailure(failure, path);
 }
 
 /** Converts an error that graphql-js has found in the client's document or variables to a failure. */
-function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSuggestions): Failure {
+function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSuggestionOptions): Failure {
   const subject = findInvalidSubject(error);
   const enumFailure =
     suggests && subject !== undefined
@@ -144,8 +144,8 @@ function findInvalidSubject(error: GraphQLError): InvalidArgumentOrVariable | un
     const path = describePath(error.message, variable);
     return { text: `Variable "$${variable}"${path}`, pointer: `/variables/${variable}` };
   }
-  const path = isAboutLiteral(error.message) ? findArgumentPath(error) : undefined;
-  return path === undefined ? undefined : toInvalidArgument(path);
+  const path = isAboutLiteral(error.message) ? findPathOfInvalidArgument(error) : undefined;
+  return path === undefined ? undefined : describeInvalidArgument(path);
 }
 
 const findVariableName = (message: string): string | undefined =>

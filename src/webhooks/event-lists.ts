@@ -1,6 +1,6 @@
 /** Selects events and deliveries of all endpoints of a merchant for lists, and reads events by id. */
 import { type SelectQueryBuilder, sql } from "kysely";
-import type { Tables } from "#database/tables.ts";
+import type { DatabaseTables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
@@ -24,7 +24,7 @@ export interface EventFilter extends ListPeriod {
 export function buildEventIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
-): SelectQueryBuilder<Tables, "event", { id: string }> {
+): SelectQueryBuilder<DatabaseTables, "event", { id: string }> {
   let list = reader.selectFrom("event").select("event.id");
   if (merchantId !== null) list = list.where("event.merchantId", "=", merchantId);
   if (typeof type === "string") list = list.where("event.type", "=", type);
@@ -50,7 +50,7 @@ export interface MerchantDeliveryFilter extends ListPeriod {
 export function buildMerchantDeliveryIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, createdFrom, createdTo }: MerchantDeliveryFilter,
-): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
+): SelectQueryBuilder<DatabaseTables, "webhookDelivery", { id: string }> {
   let list = reader.selectFrom("webhookDelivery").select("webhookDelivery.id");
   if (merchantId !== null) list = list.where("webhookDelivery.merchantId", "=", merchantId);
   if (status !== null) list = list.where("webhookDelivery.status", "=", status);

@@ -17,14 +17,14 @@ import {
   recordCredentialUseOncePerMinute,
   parseCredentialSecret,
 } from "./verify-keys.ts";
-import type { InternalTokenRole, GraphqlDocumentPermission, InternalTokenViewer } from "#access/viewer.ts";
+import type { InternalTokenRole, AllowedGraphqlDocuments, InternalTokenViewer } from "#access/viewer.ts";
 
 /** The state of an internal token and of its merchant, as stored in the database. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalTokenRole;
   readonly merchantId: string | null;
-  readonly documents: GraphqlDocumentPermission;
+  readonly documents: AllowedGraphqlDocuments;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -34,7 +34,7 @@ export interface InternalTokenState {
   readonly allowedOrigins: readonly string[] | null;
 }
 
-export interface PresentedInternalToken {
+export interface InternalTokenSentByCaller {
   readonly tokenId: string;
   /** SHA-256 of the whole token in base64. The cache uses it as the key, so that no secrets are cached. */
   readonly digest: string;
@@ -47,7 +47,7 @@ export interface PresentedInternalToken {
 export async function authenticateInternalToken(
   value: string,
   now: Date,
-  find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
+  find: (presented: InternalTokenSentByCaller) => Promise<InternalTokenState | undefined>,
 ): Promise<InternalTokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cit", value);
@@ -112,7 +112,7 @@ export const findInternalTokenStateById = (
  * Finds a publishable token that web pages of the given origin may send, and that is neither revoked nor
  * expired.
  */
-export const findPublishableTokenOfOrigin = (
+export const findPublishableTokenAllowedForOrigin = (
   reader: DatabaseReader,
   origin: string,
   now: Date,
@@ -154,7 +154,7 @@ export interface NewInternalToken {
    * The GraphQL documents that the internal token may run; all documents if left out. `trusted_only` is
    * allowed only for tokens that belong to a merchant.
    */
-  readonly documents?: GraphqlDocumentPermission;
+  readonly documents?: AllowedGraphqlDocuments;
   readonly expiresAt: Date | null;
   /**
    * The web origins whose pages may send the internal token. Required for the role `browser`; null or left

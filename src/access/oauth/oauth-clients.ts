@@ -3,7 +3,7 @@
  * authenticates with a key of its own (`private_key_jwt`) or not at all (`none`).
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";
-import type { OauthClientTable, Tables } from "#database/tables.ts";
+import type { OauthClientTable, DatabaseTables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -72,7 +72,7 @@ function requireRedirectUris(uris: readonly string[]): void {
       message,
     });
   uris.forEach((uri, index) => {
-    const fault = findOauthRedirectUriFault(uri);
+    const fault = getErrorOfOauthRedirectUri(uri);
     if (fault !== undefined)
       throw createFailureWithDetail("invalid_field", {
         in: "body",
@@ -90,7 +90,7 @@ const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
  * allowed: https, http on a loopback address, and a private scheme that is a reversed domain name (RFC 6749
  * section 3.1.2, RFC 8252 sections 7 and 8).
  */
-export function findOauthRedirectUriFault(uri: string): string | undefined {
+export function getErrorOfOauthRedirectUri(uri: string): string | undefined {
   const parsed = URL.parse(uri);
   if (parsed === null || uri.length > uriLengthMax || /[^\x21-\x7e]/.test(uri))
     return (
@@ -231,7 +231,7 @@ export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 /** Builds the query for the OAuth clients, without their keys. The caller adds filters, the order or the page. */
 export const buildOauthClientSqlQuery = (
   reader: DatabaseReader,
-): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
+): SelectQueryBuilder<DatabaseTables, "oauthClient", OauthClientRow> =>
   reader
     .selectFrom("oauthClient")
     .select(["id", "appId", "redirectUris", "authMethod", "registration", "metadataUrl"])

@@ -5,7 +5,7 @@
  */
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { PersonalDataTable } from "#database/tables.ts";
+import type { BuyerPersonalDataTable } from "#database/tables.ts";
 import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
@@ -27,7 +27,7 @@ export type PersonalDataToEncrypt = PersonalData & {
   readonly eraseAfter: Date | null;
 };
 
-export type PersonalDataRow = Selectable<PersonalDataTable>;
+export type PersonalDataRow = Selectable<BuyerPersonalDataTable>;
 export type EncryptedPersonalDataRow = Pick<
   PersonalDataRow,
   "id" | "kind" | "level" | "sealed" | "dataKey" | "keyId"
@@ -48,7 +48,7 @@ export interface MaskedEmail {
 export function encryptPersonalData(
   keyring: EncryptionKeyring,
   data: PersonalDataToEncrypt,
-): Insertable<PersonalDataTable> {
+): Insertable<BuyerPersonalDataTable> {
   const { id, merchantId, cartId, kind, now, eraseAfter } = data;
   const masked: MaskedAddress | MaskedEmail =
     data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };
@@ -96,7 +96,7 @@ export function decryptPersonalData(
  * Reads the rows of `personal_data` with the given ids, without decrypting them, in one statement. Ids
  * without a row are ignored. The caller must check that the rows belong to its merchant.
  */
-export async function findPersonalData(
+export async function findEncryptedPersonalData(
   reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, EncryptedPersonalDataRow>> {
@@ -138,7 +138,7 @@ export function getPersonalDataIdsOfCartOrOrder({ address, buyerEmail }: Persona
  * Removes the erasure time of the personal data of an order. The cart of the order has set this time, so
  * without this function the data would be erased some time after the end of the cart.
  */
-export async function keepPersonalDataForOrder(
+export async function clearErasureTimeOfOrderPersonalData(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<void> {

@@ -4,12 +4,12 @@
  */
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { Tables } from "#database/tables.ts";
+import type { DatabaseTables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import {
   createPaddedInListTemplate,
-  sqlParameter,
+  createTemplateSqlParameter,
   prepareStatementTemplate,
 } from "#database/prepared-template.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
@@ -60,7 +60,7 @@ export function buildCartsByIdSqlQuery(
   });
 }
 
-const readAt = sqlParameter<Date>("now");
+const readAt = createTemplateSqlParameter<Date>("now");
 
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 
@@ -138,7 +138,7 @@ export interface CartListFilter {
 export function buildCartListSqlQuery(
   reader: DatabaseReader,
   { merchantId, buyer, status, now }: CartListFilter,
-): SelectQueryBuilder<Tables, "cart", { id: string }> {
+): SelectQueryBuilder<DatabaseTables, "cart", { id: string }> {
   const current = cartStatusSql(now);
   let list = reader
     .selectFrom("cart")

@@ -1,6 +1,6 @@
 /** Builds the query for a filtered list of a merchant's products, which returns product ids. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { Tables } from "#database/tables.ts";
+import type { DatabaseTables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
@@ -14,7 +14,7 @@ export interface ProductFilter {
   /** The merchant whose products are selected; null selects the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
-  /** The ids of a category and of the categories below it (`findDescendantCategories`). */
+  /** The ids of a category and of the categories below it (`findCategoryAndDescendantIds`). */
   readonly categoryIds?: readonly string[] | null | undefined;
   readonly brand?: string | null | undefined;
   readonly stock?: ProductStockFilter | null | undefined;
@@ -43,7 +43,7 @@ const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuil
 };
 
 /** Returns the ids of a category and of the categories below it; empty if the category does not exist. */
-export async function findDescendantCategories(
+export async function findCategoryAndDescendantIds(
   reader: DatabaseReader,
   categoryId: string,
 ): Promise<readonly string[]> {
@@ -66,7 +66,7 @@ const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => 
 export function buildProductIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, categoryIds, brand, stock, updatedFrom, updatedTo }: ProductFilter,
-): SelectQueryBuilder<Tables, "product", { id: string }> {
+): SelectQueryBuilder<DatabaseTables, "product", { id: string }> {
   let list = reader.selectFrom("product").select("product.id");
   if (merchantId !== null) list = list.where("product.merchantId", "=", merchantId);
   if (typeof status === "string") list = list.where("product.status", "=", status);

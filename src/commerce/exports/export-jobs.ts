@@ -4,11 +4,11 @@
  */
 import { type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { ExportJobTable, Tables } from "#database/tables.ts";
+import type { ExportJobTable, DatabaseTables } from "#database/tables.ts";
 import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createRequestBodyFault, requireNoFaults } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { ExportKind } from "./export-kinds.ts";
 
@@ -92,11 +92,13 @@ interface ExportPeriod {
 }
 
 function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
-  requireNoFaults([
-    ...(to > now ? [createRequestBodyFault("/to", "too_large", '"to" must not be in the future.')] : []),
+  requireNoInputFieldErrors([
+    ...(to > now
+      ? [createRequestBodyErrorDetail("/to", "too_large", '"to" must not be in the future.')]
+      : []),
     ...(from !== null && from >= to
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/from",
             "too_large",
             isEndGiven
@@ -144,7 +146,7 @@ export interface ExportFilter {
 export function buildExportJobSqlQuery(
   reader: DatabaseReader,
   { merchantId, now }: ExportFilter,
-): SelectQueryBuilder<Tables, "exportJob", { id: string }> {
+): SelectQueryBuilder<DatabaseTables, "exportJob", { id: string }> {
   const list = reader.selectFrom("exportJob").select("exportJob.id").where("exportJob.expiresAt", ">", now);
   return merchantId === null ? list : list.where("exportJob.merchantId", "=", merchantId);
 }

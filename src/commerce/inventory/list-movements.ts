@@ -1,7 +1,7 @@
 /** Builds the query for a filtered list of stock movements. */
 import { type SelectQueryBuilder, sql } from "kysely";
-import { microsecondsSql } from "#database/sql-fragments.ts";
-import type { Tables } from "#database/tables.ts";
+import { timeToMicrosecondsSql } from "#database/sql-fragments.ts";
+import type { DatabaseTables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
@@ -45,12 +45,12 @@ export interface StockMovementRow {
 export function buildStockMovementSqlQuery(
   reader: DatabaseReader,
   { merchantId, variantId, reason, createdFrom, createdTo }: StockMovementFilter,
-): SelectQueryBuilder<Tables, "stockMovement", StockMovementRow> {
+): SelectQueryBuilder<DatabaseTables, "stockMovement", StockMovementRow> {
   let list = reader
     .selectFrom("stockMovement")
     .select(sql<string>`stock_movement.id::text`.as("id"))
     .select(["variantId", "delta", "onHandAfter", "reason", "note", "createdAt"])
-    .select(microsecondsSql("stock_movement.created_at").as("sortValue"));
+    .select(timeToMicrosecondsSql("stock_movement.created_at").as("sortValue"));
   if (merchantId !== null) list = list.where("merchantId", "=", merchantId);
   if (typeof variantId === "string") list = list.where("variantId", "=", toDatabaseSafeId(variantId));
   if (typeof reason === "string") list = list.where("reason", "=", reason);

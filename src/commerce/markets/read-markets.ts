@@ -2,12 +2,17 @@
 import { type Selectable, sql } from "kysely";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
+import type {
+  DeliveryMethodTable,
+  MarketTable,
+  MerchantPolicyTable,
+  TaxRateTable,
+} from "#database/tables.ts";
 
 export type MarketRow = Selectable<MarketTable> & { readonly countries: string[] };
 export type TaxRateRow = Selectable<TaxRateTable>;
 export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
-export type PolicyRow = Selectable<PolicyTable>;
+export type MerchantPolicyRow = Selectable<MerchantPolicyTable>;
 
 /**
  * Loads the markets of several merchants, oldest market first. The countries of a market are in the
@@ -68,7 +73,7 @@ export async function findDeliveryMethodNames(
 export const findMerchantPolicies = (
   reader: DatabaseReader,
   merchantIds: readonly string[],
-): Promise<PolicyRow[]> =>
+): Promise<MerchantPolicyRow[]> =>
   reader
     .selectFrom("policy")
     .selectAll()

@@ -3,12 +3,12 @@
  * fulfillments and warranties); the queries return ids.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { Tables } from "#database/tables.ts";
+import type { DatabaseTables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, type IdKind, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import { createSqlConditionsForBuyer } from "#commerce/carts/find-carts.ts";
-import { type KindOfObjectInOrder, orderPartTables } from "./find-orders.ts";
+import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
 import type {
   OrderFulfillmentStatus,
   OrderPaymentStatus,
@@ -105,7 +105,7 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
 export function buildOrderIdSqlQuery(
   reader: DatabaseReader,
   filter: OrderFilter,
-): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
+): SelectQueryBuilder<DatabaseTables, "salesOrder", { id: string; totalMinor: number }> {
   let list = reader.selectFrom("salesOrder").select(["salesOrder.id", "salesOrder.totalMinor"]);
   const conditions = [...conditionsOf(filter), ...createSqlConditionsForBuyer("sales_order", filter.buyer)];
   if (filter.opaqueBuyer !== null) conditions.push(filter.opaqueBuyer);
@@ -114,7 +114,7 @@ export function buildOrderIdSqlQuery(
 }
 
 /** For each kind of order part (payment, refund and so on), the kind of id that these parts have. */
-const idKinds: Readonly<Record<KindOfObjectInOrder, IdKind>> = {
+const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
   payment: "payment",
   refund: "refund",
   fulfillment: "fulfillment",
@@ -123,7 +123,7 @@ const idKinds: Readonly<Record<KindOfObjectInOrder, IdKind>> = {
 };
 
 export interface OrderPartFilter {
-  readonly part: KindOfObjectInOrder;
+  readonly part: OrderPartKind;
   /** The merchant whose order parts are selected; null selects the parts of all merchants. */
   readonly merchantId: string | null;
   readonly status?: Optional<string>;
@@ -146,7 +146,7 @@ export interface OrderPartIds {
 export function buildOrderPartIdSqlQuery(
   reader: DatabaseReader,
   { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
-): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIds> {
+): SelectQueryBuilder<DatabaseTables & { part: PartTable }, "part", OrderPartIds> {
   const lowest = (at: Date): string => getLowestIdAtTime(idKinds[part], at.getTime());
   let list = reader
     .selectFrom(sql<PartTable>`${sql.table(orderPartTables[part])}`.as("part"))
