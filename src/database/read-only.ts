@@ -31,7 +31,7 @@ const queue = {
 
 export interface ReportReadLimits {
   readonly timeoutMs?: number;
-  /** The largest number of reports that run at the same time. */
+  /** The largest number of reports that run at the same time; further reports wait. */
   readonly runningMax?: number;
 }
 
@@ -71,7 +71,10 @@ export interface SemaphoreLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitMs: number;
-  /** Message of the failure if the queue is full, or if the caller has waited for `waitMs`. */
+  /**
+   * Message of the failure with which a caller is refused: because the queue is full, or because the caller
+   * has waited for `waitMs`.
+   */
   readonly refusal: string;
 }
 

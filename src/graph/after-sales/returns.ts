@@ -1,6 +1,6 @@
 /**
- * The mutations of returns and exchanges. Frontends request and cancel them for the buyer; the merchant's
- * staff approves, receives, inspects and closes them.
+ * The GraphQL mutations of returns and exchanges. Frontends request and cancel them for the buyer; the
+ * merchant's staff approves, receives, inspects and closes them.
  */
 import { closeReturn, recordReturnInspection } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";

@@ -1,4 +1,4 @@
-/** Mutations that register warranties and open or resolve claims under them. */
+/** The GraphQL mutations that register warranties and open or resolve warranty claims. */
 import { registerWarranty, serialNumberLengthMax } from "#commerce/after-sales/register-warranty.ts";
 import {
   type WarrantyClaimOutcome,

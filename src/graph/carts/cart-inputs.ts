@@ -1,5 +1,5 @@
 /**
- * The input types of cart mutations. Types whose GraphQL name starts with `Public` are bodies of REST
+ * The GraphQL input types of cart mutations. Types whose name starts with `Public` are bodies of REST
  * operations.
  */
 

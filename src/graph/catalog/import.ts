@@ -1,6 +1,6 @@
 /**
- * Graph mutation that imports many products at once. Every item succeeds or fails independently of the other
- * items, and the answer has a result for each item.
+ * The GraphQL mutation that imports many products at once. Every product succeeds or fails independently of
+ * the others, and the answer has a result for each product.
  */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";

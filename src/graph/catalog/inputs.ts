@@ -1,4 +1,7 @@
-/** Input types of the catalog's mutations. A field that is left out stays unchanged; null removes its value. */
+/**
+ * The GraphQL input types of mutations of products and categories. In an update, a field that is left out
+ * stays unchanged; null removes its value.
+ */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 

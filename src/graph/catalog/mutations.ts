@@ -1,4 +1,4 @@
-/** Graph mutations of products, their texts, variants, prices and media, and of categories. */
+/** The GraphQL mutations of products, their texts, variants, prices and media, and of categories. */
 import { deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { attachProductMedia, removeProductMedia } from "#commerce/catalog/product-media.ts";
@@ -166,7 +166,7 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
   }),
 });
 
-/** The settings of all mutations that change one product and return this product. */
+/** The options that all mutations have which change one product and return this product. */
 const productChange = {
   ...merchantMutationKind,
   failures: ["product_not_found"],

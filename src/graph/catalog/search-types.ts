@@ -1,4 +1,4 @@
-/** Graph types of the product search: sort orders, found products, and the data about a page. */
+/** The GraphQL types of the product search: sort orders, found products, and the data about a page of results. */
 import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
 import type { SearchScoreExplanation } from "#commerce/search/render-results.ts";
 import type { ProductSearchResults } from "#commerce/search/search-products.ts";

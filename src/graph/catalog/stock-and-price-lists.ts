@@ -1,4 +1,7 @@
-/** The lists of stock movements and of prices: how the stock and the prices of variants changed. */
+/**
+ * The GraphQL lists of stock movements and of prices, which show how the stock and the prices of variants
+ * changed.
+ */
 import {
   findPriceHistoryPage,
   priceCursorPattern,

@@ -1,4 +1,4 @@
-/** Graph query and mutation of a merchant's search synonyms. */
+/** The GraphQL query and mutation of a merchant's search synonyms. */
 import {
   findSearchSynonyms,
   setSearchSynonyms,

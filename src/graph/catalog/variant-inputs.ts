@@ -1,4 +1,4 @@
-/** Input types of the mutations of variants and prices. */
+/** The GraphQL input types of the mutations of variants and prices. */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 import { expectedVersionDescription } from "./inputs.ts";

@@ -1,6 +1,6 @@
 /**
- * The enums of checkout sessions, and the input types of their mutations. `HostedCheckoutCancelRequest` is
- * the body of a REST operation.
+ * The GraphQL enums of checkout sessions, and the input types of their mutations.
+ * `HostedCheckoutCancelRequest` is the body of a REST operation.
  */
 import { z } from "zod";
 import { sessionCancelNoteLengthMax } from "#commerce/checkout/release-sessions.ts";

@@ -1,6 +1,6 @@
 /**
- * Graph mutations of markets, tax rates, delivery methods, policies and stock. Every upsert replaces the
- * whole record.
+ * The GraphQL mutations of markets, tax rates, delivery methods, policies and stock. Every upsert replaces
+ * the whole record.
  */
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust-stock.ts";
 import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";

@@ -1,4 +1,7 @@
-/** Graph input types of policies and of the rules by which eligibility is decided. */
+/**
+ * The GraphQL input types of a merchant's policies (for example the return policy) and of the rules by which
+ * the service decides whether an order can be canceled or returned.
+ */
 import type { PolicyRequestHandlingMode } from "#commerce/markets/policy-rules.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";

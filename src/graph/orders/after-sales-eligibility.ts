@@ -1,4 +1,7 @@
-/** The after-sales eligibility of an order and its lines, and the reasons of returns. */
+/**
+ * The GraphQL types for the after-sales eligibility of an order and its lines (whether they can be returned,
+ * for example), and for the reasons of returns.
+ */
 import {
   evaluateAfterSalesEligibility,
   type AfterSalesEligibility,

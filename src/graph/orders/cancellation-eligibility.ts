@@ -1,4 +1,7 @@
-/** The cancellation eligibility of an order. */
+/**
+ * The GraphQL types for the cancellation eligibility of an order: whether the order can be canceled, and if
+ * not, why.
+ */
 import {
   type OrderCancellationDeadline,
   evaluateCancellationEligibility,

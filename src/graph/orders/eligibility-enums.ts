@@ -1,4 +1,7 @@
-/** Enums and the language argument of the cancellation and after-sales eligibility of an order. */
+/**
+ * The GraphQL enums for the cancellation and after-sales eligibility of an order, and the language argument
+ * of the eligibility fields.
+ */
 import type { AfterSalesObstacleCode, ReturnReason } from "#commerce/after-sales/reasons.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
 import type { OrderCancellationAlternative } from "#commerce/orders/cancellation/alternatives.ts";

@@ -1,4 +1,4 @@
-/** Enums of orders, fulfillments, payments, refunds, returns and warranties. */
+/** The GraphQL enums of orders, fulfillments, payments, refunds, returns and warranties. */
 import type { OrderFulfillment, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type {
   FulfillmentStatus,

@@ -1,4 +1,4 @@
-/** GraphQL types of the parts of an order that have a status: fulfillments, payments and refunds. */
+/** The GraphQL types of the parts of an order that have a status: fulfillments, payments and refunds. */
 import type { OrderLineIdAndQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";

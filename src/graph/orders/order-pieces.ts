@@ -1,5 +1,5 @@
 /**
- * GraphQL types of the parts of an order that have no status: lines, totals, policies, cancellation and
+ * The GraphQL types of the parts of an order that have no status: lines, totals, policies, cancellation and
  * timeline.
  */
 import type { OrderCancellationRecord, CancellationRequest } from "#commerce/orders/order-aggregate.ts";

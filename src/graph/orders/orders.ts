@@ -218,7 +218,7 @@ export function requireOrderPart<Part extends keyof OrderPartViewsByKind>(
   return view;
 }
 
-/** The decrypted delivery address, for admins of the merchant and operators only. */
+/** The decrypted delivery address, which only admins of the merchant and operators may see. */
 const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").implement({
   description:
     "A complete postal address (https://schema.org/PostalAddress), for the merchant's staff who ship the " +

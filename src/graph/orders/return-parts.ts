@@ -1,4 +1,4 @@
-/** Returns and warranty registrations of orders in the GraphQL schema. */
+/** The GraphQL types of the returns and warranty registrations of an order. */
 import type { OrderWarranty, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import { builder } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";

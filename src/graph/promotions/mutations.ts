@@ -1,4 +1,7 @@
-/** Mutations of promotions. In an update, a field that is left out stays unchanged and null removes its value. */
+/**
+ * The GraphQL mutations of promotions. In an update, a field that is left out stays unchanged, and null
+ * removes the field's value.
+ */
 import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import {

@@ -1,4 +1,4 @@
-/** The input fields of promotions: discount, conditions, time window and limits. */
+/** The GraphQL input fields of promotions: discount, conditions, time window and limits. */
 import type { InputFieldBuilder } from "@pothos/core";
 import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import type { builder } from "#graph/builder.ts";
@@ -133,7 +133,10 @@ const limitInputFields = (t: PromotionInputFieldBuilder) => ({
   }),
 });
 
-/** The fields that creating and updating a promotion have in common, except its titles. */
+/**
+ * The input fields that the mutations for creating and updating a promotion have in common; the field for
+ * titles is defined separately.
+ */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 export const createPromotionInputFields = (t: PromotionInputFieldBuilder) => ({
   ...discountInputFields(t),

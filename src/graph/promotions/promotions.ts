@@ -1,6 +1,6 @@
 /**
- * Promotions and their codes, for merchants and their staff. Codes are secrets of the merchant, so
- * storefronts cannot read these types.
+ * The GraphQL types of promotions and their codes, for merchants and their staff. Codes are secrets of the
+ * merchant, so storefronts cannot read these types.
  */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
@@ -153,7 +153,7 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
 }));
 
-/** The conditions of a promotion. */
+/** Adds the fields for a promotion's conditions, for example the minimum subtotal of a cart. */
 builder.objectFields(PromotionRef, (t) => ({
   minimumSubtotal: t.field({
     type: MoneyRef,

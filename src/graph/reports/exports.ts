@@ -1,6 +1,6 @@
 /**
- * Exports in the graph: jobs that write all orders, payments or other rows of a period into a file, for
- * analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
+ * The GraphQL types, query and mutations of exports: jobs that write all orders, payments or other rows of a
+ * period into a file, for analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
  */
 import {
   cancelExportJob,

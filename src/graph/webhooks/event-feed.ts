@@ -1,4 +1,4 @@
-/** The event feed: all events of a merchant for programs that must not miss an event. */
+/** The GraphQL event feed: all events of a merchant in order, for programs that must not miss an event. */
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -78,7 +78,10 @@ interface FeedArgs {
   readonly types?: readonly string[] | null | undefined;
 }
 
-/** Returns the cursor at which the arguments begin; null for the oldest stored event. */
+/**
+ * Returns the cursor at which the event feed begins for the given arguments; null for the oldest stored
+ * event.
+ */
 export const resolveEventFeedStartCursor = async (
   { after, start }: FeedArgs,
   { db }: GraphqlContext,

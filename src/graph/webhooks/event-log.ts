@@ -1,6 +1,6 @@
 /**
- * Webhook events of an installation in the graph: the catalogue of event types, the events, and the queries
- * for deliveries.
+ * The GraphQL types of an installation's webhook events: the catalogue of event types, the events, and the
+ * queries for deliveries.
  */
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
@@ -156,7 +156,7 @@ interface DeliveryListArgs extends DefaultConnectionArguments {
 }
 
 /**
- * Loads the ids of one page of deliveries: the deliveries to one endpoint if the arguments name one,
+ * Loads the ids of one page of webhook deliveries: the deliveries to one endpoint if the arguments name one,
  * otherwise those to all endpoints of the merchant.
  */
 function loadDeliveryIds(
