@@ -4,7 +4,7 @@ import type {
   CartPromotionTable,
   CartTable,
   HostedCheckoutSessionTable,
-  BuyerPersonalDataTable,
+  PersonalDataTable,
   PromotionCodeTable,
   PromotionTable,
 } from "#database/tables.ts";
@@ -20,7 +20,7 @@ export interface PlainCartLoaders {
   readonly carts: RowByIdLoader<Selectable<CartTable>>;
   readonly promotions: RowByIdLoader<Selectable<PromotionTable>>;
   readonly codes: RowByIdLoader<Selectable<PromotionCodeTable>>;
-  readonly addresses: RowByIdLoader<Pick<Selectable<BuyerPersonalDataTable>, "id" | "masked">>;
+  readonly addresses: RowByIdLoader<Pick<Selectable<PersonalDataTable>, "id" | "masked">>;
   readonly cartPromotions: RowsByOwnerLoader<Selectable<CartPromotionTable>>;
   readonly sessions: RowsByOwnerLoader<
     Pick<Selectable<HostedCheckoutSessionTable>, "id" | "cartId" | "status">

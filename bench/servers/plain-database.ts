@@ -1,9 +1,9 @@
 /** Opens the database of the plain schema: Kysely on a pool of pg, without prepared or shared statements. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from "kysely";
 import { Pool, types } from "pg";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 
-export type PlainDatabase = Kysely<DatabaseTables>;
+export type PlainDatabase = Kysely<Tables>;
 
 types.setTypeParser(types.builtins.INT8, Number);
 
@@ -11,7 +11,7 @@ export const createPool = (connectionString: string | undefined): Pool =>
   new Pool({ connectionString, max: 10 });
 
 export function openPlainDatabase(pool: Pool): PlainDatabase {
-  return new Kysely<DatabaseTables>({
+  return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     // Names inside JSON columns are not converted.
     plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],

@@ -10,7 +10,7 @@ import type {
   MarketTable,
   MediaTable,
   MerchantTable,
-  MerchantPolicyTable,
+  PolicyTable,
   PriceTable,
   ProductOptionTable,
   ProductTable,
@@ -40,7 +40,7 @@ export interface PlainLoaders extends PlainCartLoaders {
   readonly prices: RowsByOwnerLoader<Selectable<PriceTable>>;
   readonly markets: RowsByOwnerLoader<Selectable<MarketTable>>;
   readonly countries: RowsByOwnerLoader<Selectable<MarketCountryTable>>;
-  readonly policies: RowsByOwnerLoader<Selectable<MerchantPolicyTable>>;
+  readonly policies: RowsByOwnerLoader<Selectable<PolicyTable>>;
   readonly lines: RowsByOwnerLoader<Selectable<CartLineTable>>;
 }
 

@@ -5,7 +5,7 @@
  * and no buyers' personal data.
  */
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
-import type { AuditEntryTable, DatabaseTables } from "#database/tables.ts";
+import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
 import { buildInsertSqlQuery } from "#database/prepared-template.ts";
 import { type DatabaseReader, type Transaction, sendSqlStatementWithCommit } from "#database/transaction.ts";
@@ -278,7 +278,7 @@ export interface AuditEntryFilter {
 export function buildAuditEntrySqlQuery(
   reader: DatabaseReader,
   filter: AuditEntryFilter,
-): SelectQueryBuilder<DatabaseTables, "auditEntry", AuditEntryRow> {
+): SelectQueryBuilder<Tables, "auditEntry", AuditEntryRow> {
   const { merchantId, from, until } = filter;
   let list = reader.selectFrom("auditEntry").selectAll("auditEntry");
   if (merchantId !== null) list = list.where("auditEntry.merchantId", "=", merchantId);

@@ -4,7 +4,7 @@ import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { getViolatedConstraint } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { AppTable, InstallationTable, DatabaseTables } from "#database/tables.ts";
+import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
 import {
   type InstallationOrApiKeyEvent,
   invalidateCachedCredentials,
@@ -178,7 +178,7 @@ export const findInstallations = (
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
 /** Builds the query for all apps. The caller adds the order or page, or counts the rows. */
-export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<DatabaseTables, "app", AppRow> =>
+export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
 /**
@@ -188,7 +188,7 @@ export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Dat
 export const buildInstallationSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<DatabaseTables, "installation", InstallationRow> =>
+): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
   reader
     .selectFrom("installation")
     .select(installationColumns)

@@ -4,7 +4,7 @@ import { createFailure, createFailureWithDetail, type FailureConflictDetail } fr
 import { createId } from "#foundation/ids.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import type { MerchantTable, DatabaseTables } from "#database/tables.ts";
+import type { MerchantTable, Tables } from "#database/tables.ts";
 import { invalidateCachedCredentials } from "./credential-changes.ts";
 import type { AccessManagementCommandContext } from "./keys/manage-keys.ts";
 
@@ -152,7 +152,7 @@ export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): P
 export const buildMerchantSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<DatabaseTables, "merchant", MerchantRow> =>
+): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
   reader
     .selectFrom("merchant")
     .select(merchantColumns)

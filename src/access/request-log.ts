@@ -9,7 +9,7 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
-import type { ApiRequestTable, DatabaseTables } from "#database/tables.ts";
+import type { ApiRequestTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { CredentialOwnerIds } from "./viewer.ts";
 
@@ -185,7 +185,7 @@ interface ApiRequestFilter {
 export function buildApiRequestSqlQuery(
   reader: DatabaseReader,
   filter: ApiRequestFilter,
-): SelectQueryBuilder<DatabaseTables, "apiRequest", LoggedApiRequestRow> {
+): SelectQueryBuilder<Tables, "apiRequest", LoggedApiRequestRow> {
   let list = reader.selectFrom("apiRequest").selectAll("apiRequest");
   for (const column of ["merchantId", "installationId", "credentialId", "operation"] as const) {
     const value = filter[column] ?? null;

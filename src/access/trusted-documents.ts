@@ -7,7 +7,7 @@ import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { noticeChannel } from "#database/notices.ts";
 import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
-import type { DatabaseTables, TrustedDocumentTable } from "#database/tables.ts";
+import type { Tables, TrustedDocumentTable } from "#database/tables.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -154,7 +154,7 @@ export async function removeTrustedDocument(
 export const buildTrustedDocumentSqlQuery = (
   reader: DatabaseReader,
   merchantId: string,
-): SelectQueryBuilder<DatabaseTables, "trustedDocument", TrustedDocumentRow> =>
+): SelectQueryBuilder<Tables, "trustedDocument", TrustedDocumentRow> =>
   reader.selectFrom("trustedDocument").selectAll().where("merchantId", "=", merchantId);
 
 const changeNotice = "trusted_documents";

@@ -15,10 +15,10 @@ import {
   type InterProcessNoticeListener,
 } from "./notices.ts";
 import { type SqlStatementTimeouts, createPreparedStatementConnectionPool } from "./statement-pool.ts";
-import type { DatabaseTables } from "./tables.ts";
+import type { Tables } from "./tables.ts";
 import { createTracedKyselyDialect } from "./traced-dialect.ts";
 
-export type Database = Kysely<DatabaseTables>;
+export type Database = Kysely<Tables>;
 
 export interface DatabaseOptions {
   /** The URL of the PostgreSQL database; undefined for the embedded database. */
@@ -97,7 +97,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       image,
       dataDir: folder === undefined ? undefined : join(folder, "database"),
     });
-    const db = new Kysely<DatabaseTables>({
+    const db = new Kysely<Tables>({
       dialect: createTransactionGuardKyselyDialect(
         createTracedKyselyDialect(
           createPipelinedKyselyDialect(new SingleConnectionPGliteDialect({ pglite }), { isPipelined: false }),
@@ -162,7 +162,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       limits: options.limits,
     }),
   });
-  const db = new Kysely<DatabaseTables>({
+  const db = new Kysely<Tables>({
     dialect: createTransactionGuardKyselyDialect(
       createTracedKyselyDialect(createPipelinedKyselyDialect(dialect, { isPipelined: true })),
     ),

@@ -10,7 +10,7 @@ import type { Log } from "#foundation/log.ts";
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
-import type { DatabaseTables } from "./tables.ts";
+import type { Tables } from "./tables.ts";
 
 /** The name of the NOTIFY channel that all processes of the service on one database use. */
 export const noticeChannel = "commerce_gateway";
@@ -49,7 +49,7 @@ interface ListenParts {
   readonly connection: ClientConfig;
   readonly channel: string;
   /** The connection pool through which this process sends its own notices. */
-  readonly db: Kysely<DatabaseTables>;
+  readonly db: Kysely<Tables>;
 }
 
 export function listenForInterProcessNotices(
@@ -116,7 +116,7 @@ async function closeClient(client: Client | undefined): Promise<void> {
   await client?.end().catch(() => undefined);
 }
 
-const notify = (db: Kysely<DatabaseTables>, channel: string, payload: string): Promise<unknown> =>
+const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<unknown> =>
   sql`select pg_notify(${channel}, ${payload})`.execute(db);
 
 /**
@@ -130,7 +130,7 @@ const mergeMs = 5;
  * ignored, because the receivers also look for work at regular intervals, without a notice.
  */
 export function createInterProcessNoticeSender(
-  db: Kysely<DatabaseTables>,
+  db: Kysely<Tables>,
   channel: string,
 ): (payload: string) => void {
   const waiting = new Set<string>();
@@ -267,7 +267,7 @@ export interface InterProcessNotices {
 }
 
 interface NoticeSource {
-  readonly db: Kysely<DatabaseTables>;
+  readonly db: Kysely<Tables>;
   listen(channel: string, handlers: InterProcessNoticeHandlers): InterProcessNoticeListener;
 }
 

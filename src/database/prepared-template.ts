@@ -9,7 +9,7 @@ import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
 import { manyFormsMark } from "./statement-pool.ts";
 import type { DatabaseReader } from "./transaction.ts";
-import type { DatabaseTables } from "./tables.ts";
+import type { Tables } from "./tables.ts";
 
 class Parameter {
   readonly name: string;
@@ -158,10 +158,10 @@ const preparedRowsMax = 4;
  * Builds the statement that inserts rows. The SQL text is cached for each number of rows. All rows must have
  * the same columns as the first row.
  */
-export function buildInsertSqlQuery<Table extends keyof DatabaseTables>(
+export function buildInsertSqlQuery<Table extends keyof Tables>(
   reader: DatabaseReader,
   table: Table,
-  rows: readonly Insertable<DatabaseTables[Table]>[],
+  rows: readonly Insertable<Tables[Table]>[],
 ): CompiledQuery {
   if (rows.length > preparedRowsMax) return reader.insertInto(table).values(rows).compile();
   const columns = Object.keys(rows[0] ?? {});

@@ -193,13 +193,13 @@ export interface EventTable {
   position: number | null;
 }
 
-export interface EventFeedPositionTable {
+export interface EventFeedTable {
   id: Generated<number>;
   lastPosition: Generated<number>;
   deletedPosition: Generated<number>;
 }
 
-export interface ExportFileChunkTable {
+export interface ExportChunkTable {
   exportId: string;
   startByte: number;
   sizeBytes: number;
@@ -417,7 +417,7 @@ export interface OauthGrantTable {
   lastUsedAt: Timestamp | null;
 }
 
-export interface OauthServerRecordTable {
+export interface OauthItemTable {
   kind: string;
   digest: Uint8Array;
   grantId: string | null;
@@ -490,7 +490,7 @@ export interface OrderReturnTable {
   updatedAt: Timestamp;
 }
 
-export interface OrderTimelineEntryTable {
+export interface OrderTimelineTable {
   id: GeneratedAlways<number>;
   orderId: string;
   at: Timestamp;
@@ -538,7 +538,7 @@ export interface PaymentOperationTable {
   traceparent: string | null;
 }
 
-export interface BuyerPersonalDataTable {
+export interface PersonalDataTable {
   id: string;
   merchantId: string;
   cartId: string | null;
@@ -555,7 +555,7 @@ export interface BuyerPersonalDataTable {
   pageDigest: Uint8Array | null;
 }
 
-export interface MerchantPolicyTable {
+export interface PolicyTable {
   id: string;
   merchantId: string;
   marketId: string | null;
@@ -567,7 +567,7 @@ export interface MerchantPolicyTable {
   rules: GeneratedJson;
 }
 
-export interface OrderPolicySnapshotTable {
+export interface PolicySnapshotTable {
   id: string;
   orderId: string;
   merchantId: string;
@@ -674,7 +674,7 @@ export interface PromotionTable {
   updatedAt: Timestamp;
 }
 
-export interface PromotionUsesOfBuyerTable {
+export interface PromotionBuyerTable {
   promotionId: string;
   buyerReference: string;
   used: number;
@@ -775,12 +775,12 @@ export interface SalesOrderTable {
   buyerSessionId: string | null;
 }
 
-export interface LastSearchIndexChangeTable {
+export interface SearchChangeTable {
   xid: number;
   at: Timestamp;
 }
 
-export interface ProductSearchDocumentTable {
+export interface SearchDocumentTable {
   productId: string;
   locale: string;
   locales: string[];
@@ -801,12 +801,12 @@ export interface ProductSearchDocumentTable {
   attributes: Generated<string[]>;
 }
 
-export interface ProductDueForSearchIndexingTable {
+export interface SearchDueTable {
   id: GeneratedAlways<number>;
   productId: string;
 }
 
-export interface ProductSearchOfferTable {
+export interface SearchOfferTable {
   country: string;
   productId: string;
   merchantId: string;
@@ -825,7 +825,7 @@ export interface ProductSearchOfferTable {
   offerKey: string;
 }
 
-export interface SearchQueryDailyCountTable {
+export interface SearchQueryDayTable {
   day: string;
   merchantId: string | null;
   country: string;
@@ -834,7 +834,7 @@ export interface SearchQueryDailyCountTable {
   empty: number;
 }
 
-export interface ProductSearchSummaryTable {
+export interface SearchSummaryTable {
   productId: string;
   locale: string;
   merchantId: string;
@@ -856,7 +856,7 @@ export interface SearchSynonymListTable {
   updatedAt: Timestamp;
 }
 
-export interface SearchVocabularyTermTable {
+export interface SearchTermTable {
   locale: string;
   term: string;
   trigramKey: Generated<string>;
@@ -931,7 +931,7 @@ export interface TaxRateTable {
   updatedAt: Timestamp;
 }
 
-export interface TestPaymentProviderOperationTable {
+export interface TestProviderEntryTable {
   idempotencyKey: string;
   reference: string;
   kind: "authorize" | "capture" | "void" | "refund";
@@ -940,7 +940,7 @@ export interface TestPaymentProviderOperationTable {
   createdAt: Timestamp;
 }
 
-export interface TestPaymentProviderPaymentTable {
+export interface TestProviderPaymentTable {
   reference: string;
   token: string;
   status: "pending" | "authorized" | "declined" | "voided";
@@ -1079,7 +1079,7 @@ export interface WebhookEndpointHealthTable {
   tokensAt: Timestamp;
 }
 
-export interface WebhookEndpointHourlyCountTable {
+export interface WebhookEndpointHourTable {
   endpointId: string;
   hour: Timestamp;
   attempts: number;
@@ -1098,7 +1098,7 @@ export interface WebhookSecretTable {
   expiresAt: Timestamp | null;
 }
 
-export interface DatabaseTables {
+export interface Tables {
   apiKey: ApiKeyTable;
   apiRequest: ApiRequestTable;
   app: AppTable;
@@ -1112,8 +1112,8 @@ export interface DatabaseTables {
   dpopProof: DpopProofTable;
   encryptionCanary: EncryptionCanaryTable;
   event: EventTable;
-  eventFeed: EventFeedPositionTable;
-  exportChunk: ExportFileChunkTable;
+  eventFeed: EventFeedTable;
+  exportChunk: ExportChunkTable;
   exportJob: ExportJobTable;
   fulfillment: FulfillmentTable;
   fulfillmentLine: FulfillmentLineTable;
@@ -1128,16 +1128,16 @@ export interface DatabaseTables {
   merchantBranding: MerchantBrandingTable;
   oauthClient: OauthClientTable;
   oauthGrant: OauthGrantTable;
-  oauthItem: OauthServerRecordTable;
+  oauthItem: OauthItemTable;
   oauthSigningKey: OauthSigningKeyTable;
   orderLine: OrderLineTable;
   orderReturn: OrderReturnTable;
-  orderTimeline: OrderTimelineEntryTable;
+  orderTimeline: OrderTimelineTable;
   payment: PaymentTable;
   paymentOperation: PaymentOperationTable;
-  personalData: BuyerPersonalDataTable;
-  policy: MerchantPolicyTable;
-  policySnapshot: OrderPolicySnapshotTable;
+  personalData: PersonalDataTable;
+  policy: PolicyTable;
+  policySnapshot: PolicySnapshotTable;
   price: PriceTable;
   product: ProductTable;
   productCategory: ProductCategoryTable;
@@ -1145,29 +1145,29 @@ export interface DatabaseTables {
   productSlug: ProductSlugTable;
   productTranslation: ProductTranslationTable;
   promotion: PromotionTable;
-  promotionBuyer: PromotionUsesOfBuyerTable;
+  promotionBuyer: PromotionBuyerTable;
   promotionCode: PromotionCodeTable;
   promotionUse: PromotionUseTable;
   refund: RefundTable;
   returnLine: ReturnLineTable;
   salesOrder: SalesOrderTable;
-  searchChange: LastSearchIndexChangeTable;
-  searchDocument: ProductSearchDocumentTable;
-  searchDue: ProductDueForSearchIndexingTable;
-  searchOffer: ProductSearchOfferTable;
-  searchQueryDay: SearchQueryDailyCountTable;
-  searchSummary: ProductSearchSummaryTable;
+  searchChange: SearchChangeTable;
+  searchDocument: SearchDocumentTable;
+  searchDue: SearchDueTable;
+  searchOffer: SearchOfferTable;
+  searchQueryDay: SearchQueryDayTable;
+  searchSummary: SearchSummaryTable;
   searchSynonym: SearchSynonymTable;
   searchSynonymList: SearchSynonymListTable;
-  searchTerm: SearchVocabularyTermTable;
+  searchTerm: SearchTermTable;
   staffAccount: StaffAccountTable;
   staffSession: StaffSessionTable;
   stockHold: StockHoldTable;
   stockLevel: StockLevelTable;
   stockMovement: StockMovementTable;
   taxRate: TaxRateTable;
-  testProviderEntry: TestPaymentProviderOperationTable;
-  testProviderPayment: TestPaymentProviderPaymentTable;
+  testProviderEntry: TestProviderEntryTable;
+  testProviderPayment: TestProviderPaymentTable;
   trustedDocument: TrustedDocumentTable;
   variant: VariantTable;
   warrantyClaim: WarrantyClaimTable;
@@ -1176,7 +1176,7 @@ export interface DatabaseTables {
   webhookDelivery: WebhookDeliveryTable;
   webhookEndpoint: WebhookEndpointTable;
   webhookEndpointHealth: WebhookEndpointHealthTable;
-  webhookEndpointHour: WebhookEndpointHourlyCountTable;
+  webhookEndpointHour: WebhookEndpointHourTable;
   webhookSecret: WebhookSecretTable;
 }
 

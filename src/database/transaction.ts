@@ -8,9 +8,9 @@ import {
   runWithStatementsSentWithBeginAndCommit,
 } from "./transaction-dialect.ts";
 import { isConcurrencyConflictError } from "./database-errors.ts";
-import type { DatabaseTables } from "./tables.ts";
+import type { Tables } from "./tables.ts";
 
-export type Transaction = KyselyTransaction<DatabaseTables>;
+export type Transaction = KyselyTransaction<Tables>;
 
 /**
  * A database handle for reading: the root handle or an open transaction. Functions that write take a

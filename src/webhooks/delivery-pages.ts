@@ -3,7 +3,7 @@
  * and their stored bodies.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { KeysetPage } from "#database/sql-fragments.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
@@ -22,7 +22,7 @@ export interface DeliveryFilter {
 export function buildDeliveryIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, endpointId, status }: DeliveryFilter,
-): SelectQueryBuilder<DatabaseTables, "webhookDelivery", { id: string }> {
+): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
   return reader
     .selectFrom("webhookDelivery")
     .select("id")

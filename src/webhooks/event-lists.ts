@@ -3,7 +3,7 @@
  * reads events by id.
  */
 import { type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
@@ -30,7 +30,7 @@ export interface EventFilter extends ListPeriod {
 export function buildEventIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
-): SelectQueryBuilder<DatabaseTables, "event", { id: string }> {
+): SelectQueryBuilder<Tables, "event", { id: string }> {
   let list = reader.selectFrom("event").select("event.id");
   if (merchantId !== null) list = list.where("event.merchantId", "=", merchantId);
   if (typeof type === "string") list = list.where("event.type", "=", type);
@@ -56,7 +56,7 @@ export interface MerchantDeliveryFilter extends ListPeriod {
 export function buildMerchantDeliveryIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, createdFrom, createdTo }: MerchantDeliveryFilter,
-): SelectQueryBuilder<DatabaseTables, "webhookDelivery", { id: string }> {
+): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
   let list = reader.selectFrom("webhookDelivery").select("webhookDelivery.id");
   if (merchantId !== null) list = list.where("webhookDelivery.merchantId", "=", merchantId);
   if (status !== null) list = list.where("webhookDelivery.status", "=", status);

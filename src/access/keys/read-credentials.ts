@@ -1,7 +1,7 @@
 /** Reads API keys and internal tokens for display, without their digests. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { ApiKeyTable, InternalTokenTable, DatabaseTables } from "#database/tables.ts";
+import type { ApiKeyTable, InternalTokenTable, Tables } from "#database/tables.ts";
 
 /** A row of an API key without its digest and its number of sent expiry notices, which are never displayed. */
 export type ApiKeyRow = Omit<Selectable<ApiKeyTable>, "digest" | "expiryNotices">;
@@ -65,7 +65,7 @@ export const findInternalTokens = (
 export const buildApiKeySqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<DatabaseTables, "apiKey", ApiKeyRow> =>
+): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
   reader
     .selectFrom("apiKey")
     .select(apiKeyColumns)
@@ -78,7 +78,7 @@ export const buildApiKeySqlQuery = (
 export const buildInternalTokenSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<DatabaseTables, "internalToken", InternalTokenRow> =>
+): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>
   reader
     .selectFrom("internalToken")
     .select(tokenColumns)

@@ -7,7 +7,7 @@
  * grant.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import type { OauthGrantTable, DatabaseTables } from "#database/tables.ts";
+import type { OauthGrantTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -241,7 +241,7 @@ export const findOauthGrants = (reader: DatabaseReader, ids: readonly string[]):
 export const buildOauthGrantSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<DatabaseTables, "oauthGrant", OauthGrantRow> =>
+): SelectQueryBuilder<Tables, "oauthGrant", OauthGrantRow> =>
   reader
     .selectFrom("oauthGrant")
     .select(grantColumns)

@@ -3,7 +3,7 @@
  * authenticates with a key of its own (`private_key_jwt`) or not at all (`none`).
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";
-import type { OauthClientTable, DatabaseTables } from "#database/tables.ts";
+import type { OauthClientTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -231,7 +231,7 @@ export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 /** Builds the query for the OAuth clients, without their keys. The caller adds filters, the order or the page. */
 export const buildOauthClientSqlQuery = (
   reader: DatabaseReader,
-): SelectQueryBuilder<DatabaseTables, "oauthClient", OauthClientRow> =>
+): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
   reader
     .selectFrom("oauthClient")
     .select(["id", "appId", "redirectUris", "authMethod", "registration", "metadataUrl"])

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { OauthServerRecordTable } from "#database/tables.ts";
+import type { OauthItemTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 
@@ -109,7 +109,7 @@ export async function findOauthServerRecord(
 
 function openPayload(
   keyring: EncryptionKeyring,
-  { kind, digest, sealed, dataKey, keyId }: Selectable<OauthServerRecordTable>,
+  { kind, digest, sealed, dataKey, keyId }: Selectable<OauthItemTable>,
 ): Payload {
   return JSON.parse(
     keyring

@@ -5,7 +5,7 @@
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { getViolatedConstraint } from "#database/database-errors.ts";
-import type { StaffAccountTable, DatabaseTables } from "#database/tables.ts";
+import type { StaffAccountTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -325,7 +325,7 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
 export const buildStaffAccountSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<DatabaseTables, "staffAccount", StaffRow> =>
+): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)

@@ -5,7 +5,7 @@
  */
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { BuyerPersonalDataTable } from "#database/tables.ts";
+import type { PersonalDataTable } from "#database/tables.ts";
 import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
@@ -27,7 +27,7 @@ export type PersonalDataToEncrypt = PersonalData & {
   readonly eraseAfter: Date | null;
 };
 
-export type PersonalDataRow = Selectable<BuyerPersonalDataTable>;
+export type PersonalDataRow = Selectable<PersonalDataTable>;
 export type EncryptedPersonalDataRow = Pick<
   PersonalDataRow,
   "id" | "kind" | "level" | "sealed" | "dataKey" | "keyId"
@@ -48,7 +48,7 @@ export interface MaskedEmail {
 export function encryptPersonalData(
   keyring: EncryptionKeyring,
   data: PersonalDataToEncrypt,
-): Insertable<BuyerPersonalDataTable> {
+): Insertable<PersonalDataTable> {
   const { id, merchantId, cartId, kind, now, eraseAfter } = data;
   const masked: MaskedAddress | MaskedEmail =
     data.kind === "address" ? maskAddress(data.address) : { emailHint: maskEmail(data.email) };

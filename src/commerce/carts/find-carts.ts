@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import {
@@ -138,7 +138,7 @@ export interface CartListFilter {
 export function buildCartListSqlQuery(
   reader: DatabaseReader,
   { merchantId, buyer, status, now }: CartListFilter,
-): SelectQueryBuilder<DatabaseTables, "cart", { id: string }> {
+): SelectQueryBuilder<Tables, "cart", { id: string }> {
   const current = cartStatusSql(now);
   let list = reader
     .selectFrom("cart")

@@ -4,14 +4,14 @@
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { CategoryTable, DatabaseTables } from "#database/tables.ts";
+import type { CategoryTable, Tables } from "#database/tables.ts";
 
 export type CategoryRow = Selectable<CategoryTable>;
 
 export function buildCategoryListSqlQuery(
   reader: DatabaseReader,
   merchantId: string | null,
-): SelectQueryBuilder<DatabaseTables, "category", CategoryRow> {
+): SelectQueryBuilder<Tables, "category", CategoryRow> {
   return reader
     .selectFrom("category")
     .selectAll("category")

@@ -1,7 +1,7 @@
 /** Lists the price history: all present and former prices of variants, newest first, in pages. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { type KeysetPage, microsecondsToTimeSql } from "#database/sql-fragments.ts";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
@@ -34,7 +34,7 @@ export interface PriceHistoryRow {
   readonly endsAt: Date | null;
 }
 
-type PriceQuery = SelectQueryBuilder<DatabaseTables, "price" | "market", PriceHistoryRow>;
+type PriceQuery = SelectQueryBuilder<Tables, "price" | "market", PriceHistoryRow>;
 
 /** Matches the `id` of a price, which is also the cursor for paging. */
 export const priceCursorPattern = /^\d{1,17}:var_[0-9a-hjkmnp-tv-z]{26}:mkt_[0-9a-hjkmnp-tv-z]{26}$/;

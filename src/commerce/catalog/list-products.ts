@@ -1,6 +1,6 @@
 /** Builds the query for a filtered list of a merchant's products, which returns product ids. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
@@ -69,7 +69,7 @@ const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => 
 export function buildProductIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, categoryIds, brand, stock, updatedFrom, updatedTo }: ProductFilter,
-): SelectQueryBuilder<DatabaseTables, "product", { id: string }> {
+): SelectQueryBuilder<Tables, "product", { id: string }> {
   let list = reader.selectFrom("product").select("product.id");
   if (merchantId !== null) list = list.where("product.merchantId", "=", merchantId);
   if (typeof status === "string") list = list.where("product.status", "=", status);

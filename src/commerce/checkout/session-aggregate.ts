@@ -16,7 +16,7 @@ import {
   type FailureCode,
   type FailureConflictDetail,
 } from "#foundation/failure.ts";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;
 export type CheckoutSessionStatus = (typeof sessionStatuses)[number];
@@ -239,7 +239,7 @@ function hasStatusAt(status: CheckoutSessionStatus, now: Date): RawBuilder<boole
 export function buildSessionListSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, now }: SessionListFilter,
-): SelectQueryBuilder<DatabaseTables, "hostedCheckoutSession", { id: string }> {
+): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {
   let list = reader.selectFrom("hostedCheckoutSession").select("hostedCheckoutSession.id");
   if (merchantId !== null) list = list.where("hostedCheckoutSession.merchantId", "=", merchantId);
   if (status !== null) list = list.where(hasStatusAt(status, now));

@@ -4,7 +4,7 @@
  */
 import { type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { ExportJobTable, DatabaseTables } from "#database/tables.ts";
+import type { ExportJobTable, Tables } from "#database/tables.ts";
 import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -147,7 +147,7 @@ export interface ExportFilter {
 export function buildExportJobSqlQuery(
   reader: DatabaseReader,
   { merchantId, now }: ExportFilter,
-): SelectQueryBuilder<DatabaseTables, "exportJob", { id: string }> {
+): SelectQueryBuilder<Tables, "exportJob", { id: string }> {
   const list = reader.selectFrom("exportJob").select("exportJob.id").where("exportJob.expiresAt", ">", now);
   return merchantId === null ? list : list.where("exportJob.merchantId", "=", merchantId);
 }

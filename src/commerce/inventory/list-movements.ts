@@ -1,7 +1,7 @@
 /** Builds the query for a filtered list of stock movements. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import { timeToMicrosecondsSql } from "#database/sql-fragments.ts";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
@@ -45,7 +45,7 @@ export interface StockMovementRow {
 export function buildStockMovementSqlQuery(
   reader: DatabaseReader,
   { merchantId, variantId, reason, createdFrom, createdTo }: StockMovementFilter,
-): SelectQueryBuilder<DatabaseTables, "stockMovement", StockMovementRow> {
+): SelectQueryBuilder<Tables, "stockMovement", StockMovementRow> {
   let list = reader
     .selectFrom("stockMovement")
     .select(sql<string>`stock_movement.id::text`.as("id"))

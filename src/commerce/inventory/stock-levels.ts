@@ -116,7 +116,7 @@ export async function applyStockLevelDeltas(
   }));
   publishStockEvents(owner, changes);
   // The column `reserved` still contains the units of expired stock holds, which readers do not count as
-  // reserved. For a variant with expired holds, the stock level therefore does not tell whether its
+  // reserved. For a variant with expired holds, the stock level therefore does not show whether its
   // availability has changed. Its product is always queued for an update of the search index.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),

@@ -2,17 +2,12 @@
 import { type Selectable, sql } from "kysely";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type {
-  DeliveryMethodTable,
-  MarketTable,
-  MerchantPolicyTable,
-  TaxRateTable,
-} from "#database/tables.ts";
+import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
 
 export type MarketRow = Selectable<MarketTable> & { readonly countries: string[] };
 export type TaxRateRow = Selectable<TaxRateTable>;
 export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
-export type MerchantPolicyRow = Selectable<MerchantPolicyTable>;
+export type MerchantPolicyRow = Selectable<PolicyTable>;
 
 /**
  * Loads the markets of several merchants, oldest market first. The countries of a market are in the

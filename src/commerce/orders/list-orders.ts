@@ -3,7 +3,7 @@
  * fulfillments and warranties); the queries return ids.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, type IdKind, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
@@ -105,7 +105,7 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
 export function buildOrderIdSqlQuery(
   reader: DatabaseReader,
   filter: OrderFilter,
-): SelectQueryBuilder<DatabaseTables, "salesOrder", { id: string; totalMinor: number }> {
+): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
   let list = reader.selectFrom("salesOrder").select(["salesOrder.id", "salesOrder.totalMinor"]);
   const conditions = [...conditionsOf(filter), ...createSqlConditionsForBuyer("sales_order", filter.buyer)];
   if (filter.opaqueBuyer !== null) conditions.push(filter.opaqueBuyer);
@@ -146,7 +146,7 @@ export interface OrderPartIds {
 export function buildOrderPartIdSqlQuery(
   reader: DatabaseReader,
   { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
-): SelectQueryBuilder<DatabaseTables & { part: PartTable }, "part", OrderPartIds> {
+): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIds> {
   const lowest = (at: Date): string => getLowestIdAtTime(idKinds[part], at.getTime());
   let list = reader
     .selectFrom(sql<PartTable>`${sql.table(orderPartTables[part])}`.as("part"))

@@ -1,10 +1,10 @@
 /** Decides whether the test provider accepts a capture, a void or a refund of a payment. */
 import type { Selectable } from "kysely";
-import type { TestPaymentProviderPaymentTable } from "#database/tables.ts";
+import type { TestProviderPaymentTable } from "#database/tables.ts";
 import type { PaymentProviderRequest } from "./provider.ts";
 
 /** The row of a payment in the test provider's own table. */
-export type TestProviderPaymentRow = Selectable<TestPaymentProviderPaymentTable>;
+export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
 /**
  * The decision of the test provider about a capture, void or refund: the changes of its stored payment, or

@@ -1,7 +1,7 @@
 /** Builds the query for a filtered list of redemptions (uses of promotions by orders). */
 import { type SelectQueryBuilder, sql } from "kysely";
 import { timeToMicrosecondsSql } from "#database/sql-fragments.ts";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
@@ -38,7 +38,7 @@ export interface PromotionRedemptionRow {
 export function buildPromotionRedemptionSqlQuery(
   reader: DatabaseReader,
   { merchantId, promotionId, orderId, redeemedFrom, redeemedTo }: PromotionRedemptionFilter,
-): SelectQueryBuilder<DatabaseTables, "promotionUse" | "promotionCode", PromotionRedemptionRow> {
+): SelectQueryBuilder<Tables, "promotionUse" | "promotionCode", PromotionRedemptionRow> {
   let list = reader
     .selectFrom("promotionUse")
     .leftJoin("promotionCode", "promotionCode.id", "promotionUse.promotionCodeId")

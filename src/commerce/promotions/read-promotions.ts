@@ -5,7 +5,7 @@
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 import { type KeysetPage, formatUtcTimeSql } from "#database/sql-fragments.ts";
-import type { PromotionCodeTable, PromotionTable, DatabaseTables } from "#database/tables.ts";
+import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
@@ -176,7 +176,7 @@ export interface PromotionFilter {
 export function buildPromotionSqlQuery(
   reader: DatabaseReader,
   { merchantId, id, status, trigger }: PromotionFilter,
-): SelectQueryBuilder<DatabaseTables, "promotion", PromotionRow> {
+): SelectQueryBuilder<Tables, "promotion", PromotionRow> {
   let list = reader.selectFrom("promotion").selectAll();
   if (merchantId !== null) list = list.where("merchantId", "=", merchantId);
   if (id !== null && id !== undefined) list = list.where("id", "=", id);

@@ -3,18 +3,18 @@
  * the SQL text is the same for any number of rows.
  */
 import { type Insertable, type SelectType, sql } from "kysely";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
 
-type TableName = keyof DatabaseTables;
+type TableName = keyof Tables;
 
 /**
  * A row to insert. A JSON column has the value itself and not JSON text; a column of bytes has a byte array.
  * A column with a default value in the database may be left out.
  */
 export type DemoTableRowToInsert<Name extends TableName> = {
-  [Column in keyof Insertable<DatabaseTables[Name]>]: Column extends keyof DatabaseTables[Name]
-    ? SelectedType<DatabaseTables[Name][Column]>
+  [Column in keyof Insertable<Tables[Name]>]: Column extends keyof Tables[Name]
+    ? SelectedType<Tables[Name][Column]>
     : never;
 };
 // `SelectType` (of Kysely) is applied twice: a JSON column with a default value has two nested column types,

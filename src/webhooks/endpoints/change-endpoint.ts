@@ -6,7 +6,7 @@ import type { SelectQueryBuilder } from "kysely";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
-import type { DatabaseTables } from "#database/tables.ts";
+import type { Tables } from "#database/tables.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { EventMerchantTimeAndCause, EventOutbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
@@ -54,7 +54,7 @@ export function buildCallerEndpointSqlQuery(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
-): SelectQueryBuilder<DatabaseTables, "webhookEndpoint", Found> {
+): SelectQueryBuilder<Tables, "webhookEndpoint", Found> {
   return transaction
     .selectFrom("webhookEndpoint")
     .select(["id", "installationId"])
