@@ -10,41 +10,103 @@ const introduction = `${notice}
 
 # Measured guarantees
 
-Each guarantee of this service about faults, attackers and load, with the command that measures it at full
-size, the files of \`npm test\` that check a short version, and the values that the command measured when it
-was last run with \`--record\`.
+This page lists the guarantees of the service about faults, attackers and load. Each section names the
+command that measures the guarantee at full size, the test files of \`npm test\` that check a short version,
+and the values that the command measured when it was last run with \`--record\`.
 
-"Not at this size yet" means that the measurement covered less than the guarantee says, all engines together.
-"Above" and "below" mark a value that is worse than guaranteed on that engine. Counts and violations hold on
-any machine. Times, ratios and sizes depend on the named machine and on its other work.
+A value is marked "not at this size yet" if all measurements of the guarantee together, on all engines,
+covered less than the guarantee says. A value is marked "above" or "below" if it is worse than the guarantee
+on that engine. The numbers of events and violations do not depend on the machine. Times, ratios and sizes
+depend on the named machine and on the other work of this machine.
 
 A violation is one observed case in which the guarantee did not hold. [Soak tests](../soak/README.md) says for
-each test what it does and what counts as a violation. "Keys" are idempotency keys.
+each test what the test does and what counts as a violation. The word "keys" in a measurement means
+idempotency keys.
 `;
 
+type ValueLabels = Readonly<Record<string, string>>;
+
 /** The labels of values whose names in docs/figures.json are not understandable by themselves. */
-const valueLabels: Readonly<Record<string, string>> = {
+const valueLabels: ValueLabels = {
+  kills: "kills of a process",
   "of them done": "unanswered requests that had their effect",
   unanswered: "unanswered requests",
   replays: "replayed answers",
   inProgress: "answers 409 idempotency_in_progress",
   "503, and done": "answers 503 although the change was made",
   "503, and not done": "answers 503 without a change",
+  "slowest 503 ms": "ms until the slowest answer 503",
+  away: "answers 503 service_unavailable",
   "p99 quiet ms": "p99 ms in quiet periods",
   "p99 busy ms": "p99 ms in busy periods",
   "p99 ms without a black hole": "p99 ms if every endpoint answers",
-  "p99 ms beside it": "p99 ms of the others if one endpoint never answers",
+  "p99 ms beside it": "p99 ms of the other endpoints if one endpoint never answers",
+  noticed: "detected mutants",
+  scorePercent: "detected mutants in percent",
+  passed: "passed tests",
+  failed: "failed tests",
+  skipped: "skipped tests",
+  files: "test files",
 };
 
-const labelOfStopTest: Readonly<Record<string, string>> = {
-  stops: "stops of the service",
-  failed: "failed answers",
-  "turned away": "requests refused after SIGTERM and sent again",
+/** Labels of the values of one test, for names that mean something else in other tests. */
+const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
+  bystanders: {
+    spells: "busy periods",
+    duplicates: "repeated requests",
+    requests: "unrelated requests",
+  },
+  checkout: {
+    completed: "checkouts that were paid",
+    canceled: "checkouts that were canceled",
+    "single uses": "promotion codes with one use",
+    "turned away": "checkouts refused because the code was used",
+    submits: "checkouts submitted 20 times at once",
+    paid: "payments",
+    ordered: "placed orders",
+    declined: "declined payments",
+  },
+  contract: {
+    broken: "requests that break one rule",
+    allowed: "random requests that the schemas allow",
+    sound: "valid requests",
+    done: "valid requests that succeeded",
+    stories: "sequences of changes of a cart",
+  },
+  cuts: { cuts: "cut connections", crashes: "killed PostgreSQL processes" },
+  "hostile-documents": {
+    kinds: "kinds of documents",
+    "median ms of work": "median ms of CPU time",
+    "slowest ms": "ms of CPU time of the most expensive document",
+    "median ms at a client": "median ms until the client has the answer",
+  },
+  histories: {
+    changed: "operations that changed a cart",
+    conflicts: "version conflicts",
+    refused: "refused operations",
+    merges: "merges of carts",
+  },
+  memory: {
+    "MB at first": "MB of memory at the start",
+    "MB at least, settled": "minimum MB after the first third",
+    "MB at most, settled": "maximum MB after the first third",
+    "MB a minute": "growth in MB per minute",
+    "descriptors at most": "maximum number of file descriptors",
+    "descriptors more": "file descriptors that stayed open",
+  },
+  oauth: { refused: "refused redemptions" },
+  "scale-out": { copied: "writes that were sent 50 times each" },
+  stop: {
+    stops: "stops of the service",
+    failed: "failed answers",
+    "turned away": "requests refused after SIGTERM and sent again",
+  },
+  webhooks: { refused: "requests that the receiver failed", duplicates: "repeated deliveries" },
 };
 
 /** Returns the counts of a record, named by their labels. */
 function withLabels({ name, counts }: FigureRecord): FigureRecord["counts"] {
-  const labels = name === "stop" ? labelOfStopTest : valueLabels;
+  const labels: ValueLabels = { ...valueLabels, ...labelsOfTest[name] };
   return Object.fromEntries(Object.entries(counts).map(([value, count]) => [labels[value] ?? value, count]));
 }
 
