@@ -133,7 +133,7 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
     resolution: t.string({
       nullable: true,
       description:
-        "The merchant's decision in words; null if there is no decision yet. Analysts always " + "get null.",
+        "The merchant's decision in words; null if there is no decision yet. Analysts always get null.",
       resolve: ({ resolution }, _args, context) => hideFromAnalysts(resolution, context),
     }),
     openedAt: t.expose("openedAt", { type: "DateTime", description: "When the claim was opened." }),
