@@ -50,7 +50,7 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     }),
     url: t.string({
       required: true,
-      description: `The address of the picture or video: an https URL without credentials, or a path that starts with \`/media/\`. At most ${bounds.urlMax} characters.`,
+      description: `The address of the picture or video: an https URL without credentials, or a path that starts with \`/media/\`, at most ${bounds.urlMax} characters.`,
     }),
     alts: t.field({
       type: [LocalizedTextInputType],
@@ -61,11 +61,11 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     }),
     width: t.int({
       required: true,
-      description: `The width of the picture or video in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+      description: `The width of the picture or video in pixels, 1 to ${bounds.mediaSidePixelsMax}.`,
     }),
     height: t.int({
       required: true,
-      description: `The height of the picture or video in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+      description: `The height of the picture or video in pixels, 1 to ${bounds.mediaSidePixelsMax}.`,
     }),
     position: t.int({
       description:

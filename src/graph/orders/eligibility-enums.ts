@@ -168,8 +168,8 @@ export const ReturnReasonEnum = defineGraphqlEnum<ReturnReason>("ReturnReason", 
     "The reason of a buyer's after-sales request. A reason that is the merchant's fault costs the buyer " +
     "nothing and has the time window of the statutory guarantee.",
   values: {
-    size_too_small: "The size is too small.",
-    size_too_large: "The size is too large.",
+    size_too_small: "The size of the product is too small for the buyer.",
+    size_too_large: "The size of the product is too large for the buyer.",
     color: "The colour differs from the expectation.",
     style: "The buyer does not like the style.",
     unwanted: "The buyer no longer wants the product.",

@@ -241,8 +241,7 @@ export const OrderCancellationRequest = builder
       note: t.string({
         nullable: true,
         description:
-          "The reason for the cancellation in words; null if none was given. Hidden from analysts: " +
-          "null for them.",
+          "The reason for the cancellation in words; null if none was given. Analysts always get null.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
       actor: t.expose("actor", { type: OrderActorEnum, description: "Who requested the cancellation." }),

@@ -131,8 +131,7 @@ builder.objectFields(OrderRef, (t) => ({
   buyer: t.expose("buyer", { type: OrderBuyer, description: "The buyer of the order." }),
   buyerReference: t.string({
     nullable: true,
-    description:
-      "The frontend's own stable id of the buyer; null for a guest. Hidden from analysts: null for them.",
+    description: "The frontend's own stable id of the buyer; null for a guest. Analysts always get null.",
     resolve: ({ stored }, _args, context) => hideFromAnalysts(stored.buyerReference, context),
   }),
   deliveryAddress: t.expose("deliveryAddress", {

@@ -68,7 +68,7 @@ const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInp
     }),
     count: t.int({
       description:
-        "The number of random codes to generate. Required unless `codes` is given. 1 to " +
+        "The number of random codes to generate. Required unless `codes` is given. The value is 1 to " +
         `${bounds.codesMax}.`,
     }),
     prefix: t.string({

@@ -244,7 +244,9 @@ builder.objectFields(PromotionRef, (t) => ({
     description: "The number of orders and submitted checkouts that use the promotion.",
   }),
   priority: t.exposeInt("priority", {
-    description: "The promotion's priority: promotions with a higher value are applied first. -1000 to 1000.",
+    description:
+      "The promotion's priority: promotions with a higher value are applied first. " +
+      "The value is -1000 to 1000.",
   }),
   isExclusive: t.exposeBoolean("isExclusive", {
     description:

@@ -15,7 +15,7 @@ const feedPageSizeMax = 100;
 const FeedStartEnum = defineGraphqlEnum("EventFeedStart", {
   description: "Where the event feed is read from if no cursor is given.",
   values: {
-    oldest: "From the oldest stored event.",
+    oldest: "The feed begins with the oldest stored event.",
     end: "From the present end of the feed: only events that are added later.",
   },
 });
