@@ -56,7 +56,7 @@ export interface AfterSalesOptionTerms {
   readonly methods: readonly ReturnMethod[];
   readonly fees: readonly AfterSalesFee[];
   readonly estimatedRefund: Money | null;
-  readonly settlement: readonly ("original_payment" | "store_credit" | "replacement")[];
+  readonly settlement: readonly ("original_payment" | "replacement")[];
   readonly evidenceRequired: readonly ("photo" | "serial_number" | "receipt")[];
 }
 

@@ -23,14 +23,13 @@ interface RefundOptionTermsInput {
   readonly kind: ReturnKind;
   readonly quantity: number;
   readonly methods: readonly ReturnMethod[];
-  readonly hasStoreCredit: boolean;
   readonly isLost?: boolean;
 }
 
 /** Returns the terms of an after-sales option that refunds units of one order line. */
 export function createAfterSalesRefundTerms(
   context: AfterSalesOptionEvaluationContext,
-  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
+  { kind, quantity, methods, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
   const value = calculateSingleLineReturnedUnitsValue(context, {
@@ -43,7 +42,7 @@ export function createAfterSalesRefundTerms(
     methods,
     fees: methods.includes("keep_item") ? [] : feesOf(context, value),
     estimatedRefund: createMoney(value.refundMinor, order.currency),
-    settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
+    settlement: ["original_payment"],
     evidenceRequired: getRequiredReturnEvidence(getOrderPolicy(order, "return").rules),
   };
 }

@@ -1,0 +1,99 @@
+/**
+ * Finds the texts that the source code can produce, so that tests can list values of the API that no code
+ * produces. A text in the source code counts as produced, except in these places: types, imports, definitions
+ * of GraphQL enums, comparisons, keys of text tables, and lists that only define a type.
+ */
+import { globSync } from "node:fs";
+import {
+  childrenOf,
+  isTypeOnly,
+  nameOf,
+  nodeIn,
+  nodesIn,
+  parseSourceFile,
+  type SyntaxNode,
+  textIn,
+} from "./syntax-tree.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** The demo, the pages and the command line only use values of the API; the OpenAPI document describes them. */
+const skipped = ["src/{demo,pages,cli}/**", "src/gateway/openapi*.ts", "src/database/tables.ts"];
+
+interface ProducedTexts {
+  readonly texts: Set<string>;
+  /** Templates with a value inside, for example `refund.${status}`. */
+  readonly templates: Set<string>;
+}
+
+/** Returns a function that says whether the source code can produce a text. */
+export function findProducedTexts({ except = [] }: { readonly except?: readonly string[] } = {}): (
+  text: string,
+) => boolean {
+  const files = globSync("src/**/*.ts", { cwd: root, exclude: [...skipped, ...except] });
+  const programs = files.map(parseSourceFile);
+  const names = new Set(programs.flatMap(findNamesOfValues));
+  const found: ProducedTexts = { texts: new Set(), templates: new Set() };
+  for (const program of programs) collect(program, { names, found });
+  const templates = [...found.templates].map((form) => new RegExp(`^${form}$`));
+  return (text) => found.texts.has(text) || templates.some((form) => form.test(text));
+}
+
+/** Returns all names that a program uses as values, and not only in types (`typeof name`). */
+function findNamesOfValues(node: SyntaxNode): string[] {
+  if (isTypeOnly(node) || node.type.startsWith("Import") || node.type.startsWith("Export")) {
+    const declaration = nodeIn(node["declaration"]);
+    return declaration === undefined ? [] : findNamesOfValues(declaration);
+  }
+  if (node.type === "VariableDeclarator") return childrenOf(node).slice(1).flatMap(findNamesOfValues);
+  if (node.type === "Identifier") return [nameOf(node)];
+  return childrenOf(node).flatMap(findNamesOfValues);
+}
+
+interface Collected {
+  readonly names: ReadonlySet<string>;
+  readonly found: ProducedTexts;
+}
+
+function collect(node: SyntaxNode, context: Collected): void {
+  if (isTypeOnly(node) || node.type === "ImportDeclaration" || isDefinition(node, context.names)) return;
+  const { texts, templates } = context.found;
+  if (node.type === "Literal") texts.add(textIn(node, "value"));
+  if (node.type === "TemplateLiteral") {
+    const quasis = nodesIn(node["quasis"]).map(({ value }) => (value as { readonly raw: string }).raw);
+    for (const quasi of quasis) for (const [, word = ""] of quasi.matchAll(/'([a-z_]+)'/g)) texts.add(word);
+    if (quasis.length === 1) texts.add(quasis.join(""));
+    else if (quasis.every((quasi) => /^[a-z_.]*$/.test(quasi)) && /[a-z]{3}/.test(quasis.join("")))
+      templates.add(quasis.map((quasi) => quasi.replaceAll(".", String.raw`\.`)).join("[a-z_]+"));
+  }
+  const compared = comparedIn(node);
+  for (const child of childrenOf(node)) if (!compared.includes(child)) collect(child, context);
+}
+
+/** Returns true for the definition of a GraphQL enum, and for a list that only defines a type. */
+function isDefinition(node: SyntaxNode, names: ReadonlySet<string>): boolean {
+  if (node.type === "CallExpression") return nameOf(node["callee"]) === "defineGraphqlEnum";
+  const init = nodeIn(node["init"]);
+  return (
+    node.type === "VariableDeclarator" &&
+    init?.type === "TSAsExpression" &&
+    nodeIn(init["expression"])?.type === "ArrayExpression" &&
+    !names.has(nameOf(node["id"]))
+  );
+}
+
+const comparisons = new Set(["===", "!==", "in"]);
+
+/** Returns the parts of a node that only compare a value, or that name a text in a table. */
+function comparedIn(node: SyntaxNode): unknown[] {
+  if (node.type === "BinaryExpression" && comparisons.has(textIn(node, "operator")))
+    return [node["left"], node["right"]].filter((side) => nodeIn(side)?.type === "Literal");
+  if (node.type === "SwitchCase") return [node["test"]];
+  if (node.type === "MemberExpression") return [node["property"]];
+  if (node.type === "Property") return nameOf(node["key"]) === "failures" ? childrenOf(node) : [node["key"]];
+  if (node.type === "CallExpression" && ["includes", "has"].includes(calledMethod(node)))
+    return nodesIn(node["arguments"]);
+  return node.type === "NewExpression" && nameOf(node["callee"]) === "Set" ? nodesIn(node["arguments"]) : [];
+}
+
+const calledMethod = (node: SyntaxNode): string => nameOf(nodeIn(node["callee"])?.["property"]);
