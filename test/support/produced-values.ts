@@ -1,7 +1,8 @@
 /**
  * Finds the texts that the source code can produce, so that tests can list values of the API that no code
  * produces. A text in the source code counts as produced, except in these places: types, imports, definitions
- * of GraphQL enums, comparisons, keys of text tables, and lists that only define a type.
+ * of GraphQL enums, comparisons, keys of tables that contain texts, and lists that only define a type. The
+ * search knows words, not their meaning: a word that is the value of two enums counts as produced for both.
  */
 import { globSync } from "node:fs";
 import {
@@ -22,21 +23,30 @@ const skipped = ["src/{demo,pages,cli}/**", "src/gateway/openapi*.ts", "src/data
 
 interface ProducedTexts {
   readonly texts: Set<string>;
-  /** Templates with a value inside, for example `refund.${status}`. */
+  /** Templates with a value inside, for example `refund.${status}`; the value must be a produced text, too. */
   readonly templates: Set<string>;
 }
 
+interface FindProducedTextsInput {
+  /** Files that are not searched. */
+  readonly except?: readonly string[];
+  /** True to find also the texts of comparisons and all keys of tables. */
+  readonly withCompared?: boolean;
+}
+
 /** Returns a function that says whether the source code can produce a text. */
-export function findProducedTexts({ except = [] }: { readonly except?: readonly string[] } = {}): (
+export function findProducedTexts({ except = [], withCompared = false }: FindProducedTextsInput = {}): (
   text: string,
 ) => boolean {
   const files = globSync("src/**/*.ts", { cwd: root, exclude: [...skipped, ...except] });
   const programs = files.map(parseSourceFile);
   const names = new Set(programs.flatMap(findNamesOfValues));
   const found: ProducedTexts = { texts: new Set(), templates: new Set() };
-  for (const program of programs) collect(program, { names, found });
+  for (const program of programs) collect(program, { names, found, withCompared });
   const templates = [...found.templates].map((form) => new RegExp(`^${form}$`));
-  return (text) => found.texts.has(text) || templates.some((form) => form.test(text));
+  const isWhole = (text: string): boolean => found.texts.has(text);
+  return (text) =>
+    isWhole(text) || templates.some((form) => form.exec(text)?.slice(1).every(isWhole) === true);
 }
 
 /** Returns all names that a program uses as values, and not only in types (`typeof name`). */
@@ -53,21 +63,27 @@ function findNamesOfValues(node: SyntaxNode): string[] {
 interface Collected {
   readonly names: ReadonlySet<string>;
   readonly found: ProducedTexts;
+  readonly withCompared: boolean;
 }
 
 function collect(node: SyntaxNode, context: Collected): void {
   if (isTypeOnly(node) || node.type === "ImportDeclaration" || isDefinition(node, context.names)) return;
-  const { texts, templates } = context.found;
+  const { texts } = context.found;
   if (node.type === "Literal") texts.add(textIn(node, "value"));
-  if (node.type === "TemplateLiteral") {
-    const quasis = nodesIn(node["quasis"]).map(({ value }) => (value as { readonly raw: string }).raw);
-    for (const quasi of quasis) for (const [, word = ""] of quasi.matchAll(/'([a-z_]+)'/g)) texts.add(word);
-    if (quasis.length === 1) texts.add(quasis.join(""));
-    else if (quasis.every((quasi) => /^[a-z_.]*$/.test(quasi)) && /[a-z]{3}/.test(quasis.join("")))
-      templates.add(quasis.map((quasi) => quasi.replaceAll(".", String.raw`\.`)).join("[a-z_]+"));
-  }
-  const compared = comparedIn(node);
+  if (node.type === "TemplateLiteral") collectTemplate(node, context.found);
+  if (node.type === "Property" && (context.withCompared || isTableOfCode(node)))
+    texts.add(nameOf(node["key"]) || textIn(nodeIn(node["key"]), "value"));
+  const compared = context.withCompared ? [] : comparedIn(node);
   for (const child of childrenOf(node)) if (!compared.includes(child)) collect(child, context);
+}
+
+/** Collects the texts in quotes of a template, which may be SQL, and the template if it makes a single word. */
+function collectTemplate(node: SyntaxNode, { texts, templates }: ProducedTexts): void {
+  const parts = nodesIn(node["quasis"]).map(({ value }) => (value as { readonly raw: string }).raw);
+  for (const [, word = ""] of parts.join("|").matchAll(/'([a-z_]+)'/g)) texts.add(word);
+  if (parts.length === 1) texts.add(parts.join(""));
+  else if (parts.every((part) => /^[a-z_.]*$/.test(part)) && /[a-z]{3}/.test(parts.join("")))
+    templates.add(parts.map((part) => part.replaceAll(".", String.raw`\.`)).join("([a-z_]+)"));
 }
 
 /** Returns true for the definition of a GraphQL enum, and for a list that only defines a type. */
@@ -79,6 +95,17 @@ function isDefinition(node: SyntaxNode, names: ReadonlySet<string>): boolean {
     init?.type === "TSAsExpression" &&
     nodeIn(init["expression"])?.type === "ArrayExpression" &&
     !names.has(nameOf(node["id"]))
+  );
+}
+
+/**
+ * Returns true for a property whose value is a named function or a piece of SQL: the key is a value that the
+ * code deals with. The property `{ status }` is no such table.
+ */
+function isTableOfCode(node: SyntaxNode): boolean {
+  const value = nodeIn(node["value"]);
+  return (
+    node["shorthand"] !== true && (value?.type === "Identifier" || value?.type === "TaggedTemplateExpression")
   );
 }
 

@@ -43,7 +43,7 @@ export interface AfterSalesEligibilityFacts {
 /** A fee that an after-sales option costs, and the party that pays this fee. */
 export interface AfterSalesFee {
   readonly code: "restocking" | "return_shipping";
-  readonly amount: Money | null;
+  readonly amount: Money;
   readonly basisPoints: number | null;
   readonly payer: "buyer" | "merchant";
 }

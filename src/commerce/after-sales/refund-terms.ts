@@ -2,7 +2,7 @@
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import { createMoney } from "#foundation/money.ts";
+import { createMoney, type Money } from "#foundation/money.ts";
 import type {
   AfterSalesFee,
   AfterSalesOptionEvaluationContext,
@@ -106,6 +106,6 @@ export const getRequiredReturnEvidence = ({
 export function getKeepItemRefundLimit(
   { order }: AfterSalesOptionEvaluationContext,
   { keepItemMinor }: ReturnRules,
-): AfterSalesFee["amount"] {
+): Money | null {
   return keepItemMinor === null ? null : createMoney(keepItemMinor, order.currency);
 }

@@ -14,11 +14,7 @@ const stocked = { siblingsInStock: new Map([["prd_0", ["var_0", "var_9"]]]) };
 
 describe("a delivered order", () => {
   it("gets a complete answer for each of its lines and for the order", () => {
-    const answer = ask(
-      delivered(at, { rules: { return: { methods: ["mail", "store"] } } }),
-      soon,
-      stocked,
-    );
+    const answer = ask(delivered(at, { rules: { return: { methods: ["mail", "store"] } } }), soon, stocked);
     const returns = {
       clock: "delivered",
       startsAt: at,
