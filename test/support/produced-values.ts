@@ -67,7 +67,7 @@ interface Collected {
 }
 
 function collect(node: SyntaxNode, context: Collected): void {
-  if (isTypeOnly(node) || node.type === "ImportDeclaration" || isDefinition(node, context.names)) return;
+  if (isDefinition(node, context.names)) return;
   const { texts } = context.found;
   if (node.type === "Literal") texts.add(textIn(node, "value"));
   if (node.type === "TemplateLiteral") collectTemplate(node, context.found);
@@ -86,8 +86,9 @@ function collectTemplate(node: SyntaxNode, { texts, templates }: ProducedTexts):
     templates.add(parts.map((part) => part.replaceAll(".", String.raw`\.`)).join("([a-z_]+)"));
 }
 
-/** Returns true for the definition of a GraphQL enum, and for a list that only defines a type. */
+/** Returns true for types, imports, definitions of GraphQL enums, and lists that only define a type. */
 function isDefinition(node: SyntaxNode, names: ReadonlySet<string>): boolean {
+  if (isTypeOnly(node) || node.type === "ImportDeclaration") return true;
   if (node.type === "CallExpression") return nameOf(node["callee"]) === "defineGraphqlEnum";
   const init = nodeIn(node["init"]);
   return (

@@ -32,6 +32,7 @@ export const textIn = (node: SyntaxNode | undefined, property: string): string =
 /** Returns the name of an identifier; an empty text for any other node. */
 export const nameOf = (value: unknown): string => textIn(nodeIn(value), "name");
 
+/** Returns the nodes directly below a node. */
 export const childrenOf = (node: SyntaxNode): SyntaxNode[] =>
   Object.values(node).flatMap((value) => (isNode(value) ? [value] : nodesIn(value)));
 
