@@ -32,7 +32,7 @@ export function createAfterSalesRefundTerms(
   { kind, quantity, methods, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
-  const value = calculateSingleLineReturnedUnitsValue(context, {
+  const value = calculateValueOfSingleLineReturn(context, {
     kind,
     quantity,
     method: methods[0] ?? "mail",
@@ -48,7 +48,7 @@ export function createAfterSalesRefundTerms(
 }
 
 /** Calculates the value of a return that has a single order line. */
-export function calculateSingleLineReturnedUnitsValue(
+export function calculateValueOfSingleLineReturn(
   { order, line, isFault }: AfterSalesOptionEvaluationContext,
   {
     quantity,
