@@ -59,9 +59,9 @@ const statements: Readonly<Record<string, string>> = {
     from sales_order o ${firstLine} join variant v on v.id = l.variant_id
     where o.merchant_id = $1 order by o.placed_at`,
   promotion_use: `insert into promotion_use (merchant_id, promotion_id, session_id, buyer_reference, order_id,
-      taken_at, redeemed_at)
+      redeemed_at)
     select o.merchant_id, p.ids[1 + abs(hashtext(o.number)::bigint) % cardinality(p.ids)], o.session_id,
-      o.buyer_reference, o.id, o.placed_at, o.placed_at
+      o.buyer_reference, o.id, o.placed_at
     from sales_order o, (select array_agg(id order by id) as ids from promotion where merchant_id = $1) as p
     where o.merchant_id = $1 and ${oneOf(4)} order by o.placed_at on conflict do nothing`,
   warranty_registration: `insert into warranty_registration (id, order_id, order_line_id, merchant_id, status,

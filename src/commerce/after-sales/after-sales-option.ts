@@ -44,7 +44,7 @@ export interface AfterSalesEligibilityFacts {
 /** A fee that an after-sales option costs, and the party that pays this fee. */
 export interface AfterSalesFee {
   readonly code: "restocking" | "return_shipping";
-  readonly amount: Money | null;
+  readonly amount: Money;
   readonly basisPoints: number | null;
   readonly payer: "buyer" | "merchant";
 }
@@ -57,7 +57,7 @@ export interface AfterSalesOptionTerms {
   readonly methods: readonly ReturnMethod[];
   readonly fees: readonly AfterSalesFee[];
   readonly estimatedRefund: Money | null;
-  readonly settlement: readonly ("original_payment" | "store_credit" | "replacement")[];
+  readonly settlement: readonly ("original_payment" | "replacement")[];
   readonly evidenceRequired: readonly ("photo" | "serial_number" | "receipt")[];
 }
 

@@ -2,7 +2,7 @@
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import { createMoney } from "#foundation/money.ts";
+import { createMoney, type Money } from "#foundation/money.ts";
 import type {
   AfterSalesFee,
   AfterSalesOptionEvaluationContext,
@@ -23,14 +23,13 @@ interface RefundOptionTermsInput {
   readonly kind: ReturnKind;
   readonly quantity: number;
   readonly methods: readonly ReturnMethod[];
-  readonly hasStoreCredit: boolean;
   readonly isLost?: boolean;
 }
 
 /** Returns the terms of an after-sales option that refunds units of one order line. */
 export function createAfterSalesRefundTerms(
   context: AfterSalesOptionEvaluationContext,
-  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
+  { kind, quantity, methods, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
   const value = calculateValueOfSingleLineReturn(context, {
@@ -43,7 +42,7 @@ export function createAfterSalesRefundTerms(
     methods,
     fees: methods.includes("keep_item") ? [] : feesOf(context, value),
     estimatedRefund: createMoney(value.refundMinor, order.currency),
-    settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
+    settlement: ["original_payment"],
     evidenceRequired: getRequiredReturnEvidence(getOrderPolicy(order, "return").rules),
   };
 }
@@ -110,6 +109,6 @@ export const getRequiredReturnEvidence = ({
 export function getKeepItemRefundLimit(
   { order }: AfterSalesOptionEvaluationContext,
   { keepItemMinor }: ReturnRules,
-): AfterSalesFee["amount"] {
+): Money | null {
   return keepItemMinor === null ? null : createMoney(keepItemMinor, order.currency);
 }

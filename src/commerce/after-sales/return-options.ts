@@ -61,7 +61,6 @@ export function createReturnRefundOption(context: AfterSalesOptionEvaluationCont
         kind: "return_refund",
         quantity,
         methods: getReturnMethodsOfPolicy(rules),
-        hasStoreCredit: rules.storeCredit,
       }),
   });
 }
@@ -138,7 +137,6 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
         kind: "refund_only",
         quantity,
         methods: ["keep_item"],
-        hasStoreCredit: rules.storeCredit,
       }),
   });
 }
@@ -175,7 +173,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineEvaluationC
     terms: (quantity) => ({
       ...createAfterSalesRefundTerms(
         { ...context, isFault: true },
-        { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: false, isLost: true },
+        { kind: "refund_only", quantity, methods: ["keep_item"], isLost: true },
       ),
       evidenceRequired: [],
     }),
@@ -218,7 +216,6 @@ export function createWithdrawalOption(context: AfterSalesOptionEvaluationContex
         kind: "withdrawal",
         quantity: units,
         methods,
-        hasStoreCredit: false,
       }),
       evidenceRequired: [],
     }),

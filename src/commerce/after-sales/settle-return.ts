@@ -2,9 +2,7 @@
  * Settles a return: reduces the amount that the buyer owes, and refunds the amount that the buyer has paid
  * too much through the payment provider. Usually the refund is the amount that was promised when the return
  * was requested. The refund is higher than promised if the units are worth more now, and lower if the
- * merchant accepted fewer units. Authorizations that are no longer needed are voided. A return that is
- * settled by store credit changes no amounts of the order; only the return records the amount, because the
- * merchant keeps store credit outside this service.
+ * merchant accepted fewer units. Authorizations that are no longer needed are voided.
  */
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -26,7 +24,7 @@ import { calculateReturnedUnitsValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
   readonly order: OrderAggregate;
-  readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & {
+  readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "refundMinor"> & {
     readonly lines: readonly OrderLineIdAndQuantity[];
   };
   /** The returned units to refund, by order line. */
@@ -139,9 +137,7 @@ function distributeWithinLines(
 
 /** Throws if the return would be settled by a refund while a payment of the order is disputed. */
 export function requireRefundNotDisputed(settled: ReturnToSettle): void {
-  const isCredit = settled.found.settlement === "store_credit";
-  if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0)
-    requireNoDisputedPayment(settled.order);
+  if (calculateReturnSettlement(settled).refundMinor > 0) requireNoDisputedPayment(settled.order);
 }
 
 /**
@@ -155,13 +151,12 @@ export async function settleReturn(
 ): Promise<OrderChangeOutcome> {
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
-  const isCredit = found.settlement === "store_credit";
   await incrementOrderLineUnitCounts(
     transaction,
     settlement.lines.map(({ lineId, quantity, amountMinor }) => ({
       lineId,
       refunded: quantity,
-      reducedMinor: isCredit ? 0 : amountMinor,
+      reducedMinor: amountMinor,
     })),
   );
   await transaction
@@ -169,7 +164,6 @@ export async function settleReturn(
     .set({ refundMinor: settlement.reducedMinor })
     .where("id", "=", found.id)
     .execute();
-  if (isCredit) return { events: [] };
   const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
   const events = await queueReturnRefund(transaction, context, { ...settled, settlement });
   const { reducedMinor, refundMinor } = settlement;

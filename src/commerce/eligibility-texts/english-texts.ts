@@ -45,9 +45,6 @@ export const englishTexts = {
     line_already_canceled: "The line is already canceled.",
     line_custom_made: "The line is custom-made, and its production has started.",
     line_digital_delivered: "The line has been delivered digitally.",
-    // The service never returns this obstacle text at present, because the service does not know whether a
-    // gift card was used.
-    line_gift_card_used: "The line is a gift card that was used.",
     line_not_separable: "A promotion joins the line with other lines: they can only be canceled together.",
     merchant_suspended: "The merchant is suspended.",
   },

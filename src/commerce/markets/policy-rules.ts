@@ -56,7 +56,6 @@ export interface ReturnRules {
   readonly excludedCountries: readonly string[];
   /** Maximum number of returns of one buyer in 365 days; null if there is no maximum. */
   readonly returnsPerBuyerMax: number | null;
-  readonly storeCredit: boolean;
   readonly photoRequired: boolean;
 }
 
@@ -131,7 +130,6 @@ export const defaultPolicyRules: PolicyRulesByType = {
     excludedCategoryIds: [],
     excludedCountries: [],
     returnsPerBuyerMax: null,
-    storeCredit: false,
     photoRequired: false,
   },
   withdrawal: { windowDays: 0 },

@@ -132,7 +132,7 @@ export interface OrderReturn {
   readonly declineReason: string | null;
   readonly inspectionNote: string | null;
   readonly method: "mail" | "store" | "pickup" | "keep_item" | null;
-  readonly settlement: "original_payment" | "store_credit" | "replacement" | null;
+  readonly settlement: "original_payment" | "replacement" | null;
   readonly refundMinor: number;
   readonly feeMinor: number;
   readonly exchangeVariantId: string | null;

@@ -48,7 +48,6 @@ export async function reservePromotionUses(
         merchantId: uses.context.merchantId,
         sessionId: uses.sessionId,
         buyerReference: uses.buyerReference,
-        takenAt: uses.context.now,
       })),
     )
     .execute();

@@ -102,9 +102,6 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
         "The maximum number of returns per buyer in 365 days, 1 to 1000. Null if the number is not " +
         "limited.",
     }),
-    storeCredit: t.boolean({
-      description: "Whether the buyer may choose store credit instead of a refund; false by default.",
-    }),
     photoRequired: t.boolean({
       description: "Whether the buyer has to send a photo with the return request; false by default.",
     }),

@@ -125,7 +125,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
     }),
     settlement: t.field({
       type: [ReturnSettlementEnum],
-      description: "The ways in which the return can be settled, for example a refund or store credit.",
+      description: "The ways in which the return can be settled, for example a refund or a replacement.",
       complexity: { multiplier: 1 },
       resolve: ({ settlement }) => [...settlement],
     }),

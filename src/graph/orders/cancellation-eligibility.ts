@@ -141,7 +141,7 @@ const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefun
     }),
     fees: t.field({
       type: [Fee],
-      description: "The fees that are deducted from the refund; always empty at present.",
+      description: "The fees that are deducted from the refund. Always empty: canceling costs no fee.",
       complexity: { multiplier: 1 },
       resolve: ({ fees }) => [...fees],
     }),

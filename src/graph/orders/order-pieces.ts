@@ -56,16 +56,13 @@ export const OrderLineType = builder.objectRef<OrderLineView>("OrderLine").imple
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the order line, `oln_…`." }),
     productId: t.exposeID("productId", {
-      nullable: true,
       description: "The id of the product, `prd_…`. The product may have been deleted since.",
     }),
     variantId: t.exposeID("variantId", {
-      nullable: true,
       description: "The id of the variant, `var_…`. The variant may have been deleted since.",
     }),
     productSlug: t.expose("productSlug", {
       type: "Slug",
-      nullable: true,
       description: "The slug of the product at the time of purchase.",
     }),
     sku: t.exposeString("sku", { description: "The merchant's article number of the variant (SKU)." }),

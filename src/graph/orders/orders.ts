@@ -156,12 +156,10 @@ builder.objectFields(OrderRef, (t) => ({
 
 builder.objectFields(OrderRef, (t) => ({
   cartId: t.exposeID("cartId", {
-    nullable: true,
-    description: "The id of the cart that became the order, `cart_…`; null if unknown.",
+    description: "The id of the cart that became the order, `cart_…`.",
   }),
   checkoutSessionId: t.exposeID("checkoutSessionId", {
-    nullable: true,
-    description: "The id of the checkout session, `chs_…`; null if unknown.",
+    description: "The id of the order's checkout session, `chs_…`.",
   }),
   cancellation: t.field({
     type: OrderCancellation,

@@ -64,7 +64,8 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
       description: "An example of a request body, at most 4 KiB.",
     }),
     deprecated: t.exposeBoolean("deprecated", {
-      description: "Whether the event type is deprecated and will be removed.",
+      description:
+        "Whether the event type is deprecated and will be removed. False for every event type of this version.",
     }),
   }),
 });
