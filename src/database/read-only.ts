@@ -48,10 +48,11 @@ export function createReportReadRunner(
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
     // Reports sort and hash many rows. Only a few reports run at a time, so each may use more memory than
     // other statements. Just-in-time compilation is off, because compiling a report's expressions takes
-    // longer than it saves: 0.4 s of 1.2 s with a million orders.
+    // longer than it saves: 0.4 s of 1.2 s with a million orders. The page cost fits solid-state disks: with
+    // the default of 4, a report on 30 days of a million orders read all order lines instead of an index.
     CompiledQuery.raw(
       `select set_config('statement_timeout', '${timeoutMs}', true), set_config('work_mem', '64MB', true),
-        set_config('jit', 'off', true)`,
+        set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true)`,
     ),
   ];
   return async (read) => {
