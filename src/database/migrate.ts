@@ -110,7 +110,7 @@ function isPending({ name, sql }: DatabaseMigration, appliedChecksum: unknown): 
   return false;
 }
 
-/** Returns the SHA-256 of a migration without the lines that are empty or only a comment. */
+/** Returns the SHA-256 of the text of a migration, without the lines that are empty or contain only a comment. */
 function checksum(sql: string): string {
   const statements = sql.split("\n").filter((line) => !/^\s*(--|$)/.test(line));
   return createHash("sha256").update(statements.join("\n")).digest("hex");

@@ -44,8 +44,8 @@ export function createRequestBodyErrorDetail(field: string, code: string, messag
 }
 
 /**
- * Creates a failure for a single invalid field. Used if only the database shows that the value is invalid,
- * for example an unknown id or a name that is already in use.
+ * Creates a failure for a single invalid field. Used if only the database shows that the value of the field
+ * is invalid, for example because an id is unknown or a name is already in use.
  */
 export function createInvalidFieldFailure(
   failure: FailureCode,
@@ -58,9 +58,12 @@ export function createInvalidFieldFailure(
 export interface TextFieldRule {
   /** Minimum length of the text in characters; 1 by default. */
   readonly min?: number;
-  /** Maximum length in characters. */
+  /** Maximum length of the text in characters. */
   readonly max: number;
-  /** With `one` (the default), tabs and line breaks in the text are refused; with `many`, they are allowed. */
+  /**
+   * Whether the text may have several lines. `one` (the default) refuses tabs and line breaks; `many` allows
+   * them.
+   */
   readonly lines?: "one" | "many";
 }
 
@@ -131,7 +134,7 @@ export function getListLengthErrors(
   return [];
 }
 
-/** Checks that a list, if given, has at most `max` entries and no entry twice. */
+/** Checks that a list, if given, has at most `max` entries and contains no entry twice. */
 export function getUniqueListErrors(
   field: string,
   list: readonly string[] | null | undefined,

@@ -48,7 +48,10 @@ function requireFeedRow<Row>(row: Row | undefined): Row {
 
 export interface EventListenerFilter {
   readonly installationId: string;
-  /** Event types, groups such as `order.*`, or `*` alone. */
+  /**
+   * The event types that the listener receives: names of event types, groups such as `order.*`, or `*` alone
+   * for all types.
+   */
   readonly eventTypes: readonly string[];
 }
 
@@ -107,7 +110,7 @@ export async function findEventsForListener(
   };
 }
 
-/** Identifies the credential of a listener and its installation. */
+/** The identity of a listener: its credential and its installation. */
 export interface EventListenerIdentity {
   readonly installationId: string;
   readonly credentialId: string;
@@ -115,7 +118,7 @@ export interface EventListenerIdentity {
 
 /**
  * Returns the secret that signs a listener's requests. The secret is derived from the credential and the
- * first encryption key. It changes only if one of these changes, so a receiver can store it in its
+ * first encryption key, and changes only if one of these changes, so a receiver can store the secret in its
  * configuration.
  */
 export function deriveEventListenerSigningSecret(
@@ -140,7 +143,10 @@ export interface SignedRequestForListener {
   readonly body: string;
 }
 
-/** Creates the request that a receiver gets for an event. Its delivery id is the event's id with `whd_`. */
+/**
+ * Creates the signed request that a listener's receiver gets for an event. The request's delivery id is the
+ * event's id with the prefix `whd_` instead of `evt_`.
+ */
 export function signEventForListener(
   { id, type, occurredAt, body }: EventForListener,
   { secret, installationId, now }: SignContext,

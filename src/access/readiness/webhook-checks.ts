@@ -50,7 +50,10 @@ function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): stri
   return endpoints.length === 1 ? `the webhook endpoint ${ids}` : `the webhook endpoints ${ids}`;
 }
 
-/** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
+/**
+ * Returns the webhook endpoints to check: all endpoints except those that the merchant or the app has
+ * disabled.
+ */
 const checkedEndpoints = ({ endpoints }: ReadinessCheckInput): readonly WebhookEndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
 const noEndpoint = createSkippedReadinessCheckResult("There is no webhook endpoint to check.");
