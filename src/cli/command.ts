@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, getIdIfAllowedInAuditLog } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor, getAuditLogSafeId } from "#access/audit.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import {
@@ -56,7 +56,7 @@ export async function runAuditedCommand(
   action: Action,
   change: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
 ): Promise<void> {
-  await runWithMigratedDatabase(async ({ db }, settings) => {
+  await runFunctionWithMigratedDatabase(async ({ db }, settings) => {
     const now = new Date();
     const done = await runInTransaction(db, async (transaction) => {
       const events: InstallationOrApiKeyEvent[] = [];
@@ -89,9 +89,7 @@ export async function runAuditedCommand(
  * these ids as details.
  */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    Object.entries(others).filter(([, value]) => getIdIfAllowedInAuditLog(value) !== undefined),
-  );
+  Object.fromEntries(Object.entries(others).filter(([, value]) => getAuditLogSafeId(value) !== undefined));
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
@@ -132,7 +130,7 @@ async function publishCommandEvents(
  * Returns whether another process has sent the command to the running service. The service runs such a
  * command without a progress bar.
  */
-export const isCommandRunByService = (): boolean => getCliCommandEnvironment().service !== undefined;
+export const isCliCommandRunningInService = (): boolean => getCliCommandEnvironment().service !== undefined;
 
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */
 export class DatabaseUsedByServiceError extends DataFolderInUseError {
@@ -149,8 +147,8 @@ type DatabaseWork<Done> = (database: OpenedDatabase, settings: ServiceSettings) 
  * Opens the configured database, applies pending migrations, and closes the database when the command has
  * ended. Refuses a folder or a database that the service has never used.
  */
-export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
-  return runWithDatabase(async (database, settings) => {
+export function runFunctionWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
+  return runFunctionWithOpenDatabase(async (database, settings) => {
     if (!(await isMigrationTableCreated(database)))
       throw new InvalidSettingError(
         `${settings.databaseUrl === undefined ? "DATA_DIR" : "DATABASE_URL"} names a database without the ` +
@@ -162,7 +160,10 @@ export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promi
   });
 }
 
-/** Opens the configured database like `runWithMigratedDatabase`, but creates the database if it is missing. */
+/**
+ * Opens the configured database like `runFunctionWithMigratedDatabase`, but creates the database if it is
+ * missing.
+ */
 export function runWithCreatedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
   return runWithOpenDatabase(async (database, settings) => {
     await migrate(database);
@@ -171,7 +172,7 @@ export function runWithCreatedDatabase<Done>(change: DatabaseWork<Done>): Promis
 }
 
 /** Opens the configured database without migrating it. Refuses a folder without an embedded database. */
-export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
+export async function runFunctionWithOpenDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
   const { service } = getCliCommandEnvironment();
   if (service === undefined) requireEmbeddedDatabase(parseServiceSettings(process.env));
   return runWithOpenDatabase(work);

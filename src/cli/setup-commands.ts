@@ -14,7 +14,7 @@ import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { printCommandResult } from "./output.ts";
-import { isCommandRunByService, runWithCreatedDatabase } from "./command.ts";
+import { isCliCommandRunningInService, runWithCreatedDatabase } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
   program.addCommand(migrateCommand());
@@ -101,7 +101,7 @@ function seedCommand(): Command {
           orders,
           now,
           keyring,
-          isQuiet: json === true || isCommandRunByService(),
+          isQuiet: json === true || isCliCommandRunningInService(),
         });
         const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
         printCommandResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);
