@@ -104,8 +104,9 @@ interface PaddedInTemplate {
 }
 
 /**
- * Creates an in-list with a parameter for each id, as a part of a prepared template. An empty or very long
- * list becomes a single array parameter.
+ * Creates the SQL clause `in (…)` with a parameter for each id, as a part of a prepared template. The clause
+ * is padded to a power of two with repetitions of the first id, so that PostgreSQL prepares few statements.
+ * An empty or very long list becomes a single array parameter.
  */
 export function createPaddedInClauseTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;

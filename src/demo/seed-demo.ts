@@ -227,8 +227,8 @@ export function createDemoSearchCountRows(now: Date): DemoTableRowToInsert<"sear
 type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
 
 /**
- * Creates one row per day for a search query. Leaves out days with fewer searches than the service would
- * store (`clientsPerQueryMin`).
+ * Creates the daily counts of a search query, one row for each day. Leaves out days on which fewer clients
+ * searched than the service needs to store a query (`clientsPerQueryMin`).
  */
 function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,

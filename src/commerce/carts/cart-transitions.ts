@@ -68,8 +68,8 @@ export async function revokeCart(
 const erasureDelayMs = 24 * 3_600_000;
 
 /**
- * Ends a cart and publishes an event about the end. If the cart is stored as locked, because its checkout
- * session ran out, publishes `cart.unlocked` first.
+ * Ends a cart and publishes an event about the end. If the cart is still stored as locked although its
+ * checkout session has expired, publishes `cart.unlocked` first.
  */
 export async function endCartAndPublishEvent(
   transaction: Transaction,

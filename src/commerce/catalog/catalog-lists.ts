@@ -26,8 +26,8 @@ export const findCategories = (reader: DatabaseReader, ids: readonly string[]): 
     .execute();
 
 /**
- * Maximum number of products in a merchant's product list. The list is bounded, because it is returned as a
- * whole and not in pages.
+ * Maximum number of products in a merchant's product list, which has the most recently published products.
+ * The API returns the list as a whole and not in pages, so its length is bounded.
  */
 export const productListMax = 500;
 

@@ -150,8 +150,9 @@ export interface OrderPolicy {
   /** The merchant's summary of the policy in the order's locale, or else in a fallback locale of the merchant. */
   readonly summary: string;
   /**
-   * The merchant's summaries of the policy by locale. Empty if the merchant had written none, or if the order
-   * was placed by an old version of the service that stored only `summary`.
+   * The merchant's summaries of this return, cancellation or warranty policy, by locale. Empty if the
+   * merchant had written no summary, or if an old version of the service placed the order and stored only
+   * `summary`.
    */
   readonly summaries: Readonly<Record<string, string>>;
   readonly url: string | null;

@@ -21,7 +21,10 @@ export type DemoCartName = z.infer<typeof cartKey>;
  * active cart for trying requests, and two carts in other markets.
  */
 const cart = z.strictObject({
-  /** The cart's name in demo.json. The carts `mergedInto`, `american` and `japanese` are not in demo.json. */
+  /**
+   * The name of the demo cart. The file demo.json lists the cart's id under this name, except for the carts
+   * `mergedInto`, `american` and `japanese`, which it does not list.
+   */
   key: cartKey,
   owner: merchantPosition,
   country: nonEmptyText,

@@ -106,8 +106,8 @@ export interface NewEventsForSubscription {
   /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
   readonly after: string | null;
   /**
-   * Records the cursor and the position of the page that the resolver sends. After that, only an event with a
-   * higher position causes another page.
+   * Records the cursor and the position in the event feed up to which the resolver's page reaches. After
+   * that, only an event with a higher position causes another page.
    */
   readonly sentPage: (page: { readonly cursor: string; readonly position: number }) => void;
 }

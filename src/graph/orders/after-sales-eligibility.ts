@@ -67,7 +67,9 @@ const Reason = builder.objectRef<AfterSalesObstacle>("AfterSalesReason").impleme
   description: "Why an after-sales option is not possible, or only with the merchant's approval.",
   fields: (t) => ({
     code: t.expose("code", { type: AfterSalesObstacleEnum, description: "The reason as a code." }),
-    message: t.exposeString("message", { description: "The reason for people, in the answer's language." }),
+    message: t.exposeString("message", {
+      description: "The reason as a text for people to read, in the answer's language.",
+    }),
     blocking: t.exposeBoolean("blocking", {
       description: "True if the reason rules the option out; false if the merchant decides.",
     }),

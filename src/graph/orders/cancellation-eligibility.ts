@@ -40,7 +40,9 @@ const CancellationReason = builder.objectRef<CancellationObstacle>("Cancellation
   description: "Why units cannot be canceled, or only with the merchant's approval.",
   fields: (t) => ({
     code: t.expose("code", { type: CancellationObstacleEnum, description: "The reason as a code." }),
-    message: t.exposeString("message", { description: "The reason for people, in the answer's language." }),
+    message: t.exposeString("message", {
+      description: "The reason as a text for people to read, in the answer's language.",
+    }),
     blocking: t.exposeBoolean("blocking", {
       description: "True if the reason rules the cancellation out; false if the merchant decides.",
     }),
@@ -82,7 +84,9 @@ const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonCh
       type: CancellationReasonEnum,
       description: "The reason as a code, for the input of `orderCancel`.",
     }),
-    label: t.exposeString("label", { description: "The reason for people, in the answer's language." }),
+    label: t.exposeString("label", {
+      description: "The reason as a text for people to read, in the answer's language.",
+    }),
     actor: t.expose("actor", {
       type: CancellationActorEnum,
       description: "The party that may give the reason.",

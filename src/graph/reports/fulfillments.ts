@@ -33,7 +33,9 @@ const UnshippedAgeType = builder.objectRef<UnshippedOrdersByAge>("UnshippedAge")
       description: "The number of days at which the next group begins; null in the last group.",
     }),
     orders: t.exposeInt("orders", { description: "The number of orders with units to be shipped." }),
-    units: t.exposeInt("units", { description: "The number of their units that are still to be shipped." }),
+    units: t.exposeInt("units", {
+      description: "The number of units of these orders that are still to be shipped.",
+    }),
   }),
 });
 

@@ -56,7 +56,7 @@ export interface WebhookDispatchRound {
    * still send concurrently, and sends them. Returns the number of claimed deliveries.
    */
   run(options: WebhookDispatchRoundOptions): Promise<number>;
-  /** Finds all endpoints with due deliveries and marks them as active. */
+  /** Finds all endpoints with due deliveries, and adds these endpoints to the recently active endpoints. */
   findAllDueEndpoints(): Promise<void>;
   /** Returns true if there are recently active endpoints, so that more deliveries may be due soon. */
   hasActiveEndpoints(): boolean;
