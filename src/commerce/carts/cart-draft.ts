@@ -159,6 +159,7 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   unitPriceMinor: true,
   compareAtMinor: true,
   discountMinor: true,
+  taxRate: true,
   taxMinor: true,
   display: true,
   // These fields of a cart line are not compared, because their values follow from the compared fields or

@@ -163,6 +163,7 @@ function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineB
     unitPriceMinor: line.unitPriceMinor,
     subtotalMinor: line.subtotalMinor,
     discountMinor: line.discountMinor,
+    taxRate: line.taxRate,
     taxMinor: line.taxMinor,
     totalMinor: line.totalMinor,
     reducedMinor: 0,

@@ -119,11 +119,14 @@ export const TranslationInputType = builder.inputType("TranslationInput", {
   }),
 });
 
+export const taxClassDescription = "The code of the product's tax class; null stands for `standard`.";
+
 export const ProductCreateInputType = builder.inputType("ProductCreateInput", {
   description: "A new product. It is created as a draft.",
   fields: (t) => ({
     brand: t.string({ description: `The product's brand. 1 to ${bounds.brandMax} characters.` }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating." }),
+    taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
       description: `The product's attributes, for example material or dimensions. 0 to ${bounds.attributesMax}.`,
@@ -154,6 +157,7 @@ export const ProductUpdateInputType = builder.inputType("ProductUpdateInput", {
       description: `The product's brand; null removes it. 1 to ${bounds.brandMax} characters.`,
     }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
+    taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
       description: `The product's attributes; replaces the current list. 0 to ${bounds.attributesMax}.`,

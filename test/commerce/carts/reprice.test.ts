@@ -27,6 +27,7 @@ const variant: CartOfferVariant = {
   maxOrderQuantity: null,
   requiresShipping: true,
   restrictions: [],
+  taxClass: "standard",
   options: { colour: "blue", size: "m" },
   choices: [
     { code: "size", choices: [{ code: "m", labels: { en: "Medium" } }] },
@@ -40,16 +41,18 @@ const variant: CartOfferVariant = {
   categoryIds: [],
 };
 
+const vat = { taxClass: "standard", name: "VAT" };
 const market: CartOfferMarket = {
   id: "mkt_eu",
   currency: "EUR",
   taxIncluded: false,
+  taxRounding: "line",
   defaultLocale: "de",
   countries: ["DE", "AT"],
   taxes: [
-    { country: "DE", regionCode: null, basisPoints: 1900, appliesToShipping: true },
-    { country: "DE", regionCode: "DE-BE", basisPoints: 700, appliesToShipping: false },
-    { country: "AT", regionCode: null, basisPoints: 2000, appliesToShipping: true },
+    { ...vat, country: "DE", regionCode: null, basisPoints: 1900, appliesToShipping: true },
+    { ...vat, country: "DE", regionCode: "DE-BE", basisPoints: 700, appliesToShipping: false },
+    { ...vat, country: "AT", regionCode: null, basisPoints: 2000, appliesToShipping: true },
   ],
   deliveries: [
     {
@@ -61,6 +64,8 @@ const market: CartOfferMarket = {
       freeFromMinor: 3000,
       minDays: 1,
       maxDays: 2,
+      taxRule: "own_class",
+      taxClass: "standard",
     },
   ],
 };
