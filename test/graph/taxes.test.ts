@@ -245,6 +245,30 @@ it("an order keeps the rates with which it was placed, and gives back the tax of
   );
 });
 
+it("the sales report has taxes by country and rate, which add up to the tax of each country", async () => {
+  const query = `{ salesReport(from: "2026-01-01", to: "2027-06-30", interval: MONTH) {
+    countries { country currency totals { taxMinor netTaxMinor } }
+    taxes(first: 1000) { country currency taxClass basisPoints taxMinor netTaxMinor } } }`;
+  const { data, error } = await askGraph(world(), query, {}, { token: "admin" });
+  expect(error).toBeUndefined();
+  const { countries, taxes } = data;
+  for (const { country, currency, totals } of countries) {
+    const own = taxes.filter(
+      (tax: { country: string; currency: string }) => tax.country === country && tax.currency === currency,
+    );
+    const sumOf = (field: "taxMinor" | "netTaxMinor"): number =>
+      own.reduce((sum: number, tax: Record<string, number>) => sum + (tax[field] ?? 0), 0);
+    expect({ country, taxMinor: sumOf("taxMinor"), netTaxMinor: sumOf("netTaxMinor") }).toEqual({
+      country,
+      ...totals,
+    });
+  }
+  // The order with two classes, of which everything was canceled.
+  expect(taxes).toContainEqual(
+    expect.objectContaining({ country: "DE", taxClass: "reduced", basisPoints: 700, netTaxMinor: 0 }),
+  );
+});
+
 async function orderTaxes(orderId: string): Promise<readonly Line[]> {
   const query = `query ($id: ID!) { order(id: $id) { taxLines {
     ${lineFields} reducedTax { amountMinor } } totals { tax { amountMinor } } } }`;
