@@ -6,7 +6,7 @@
 import { graphql } from "graphql";
 import { CompiledQuery, sql } from "kysely";
 import { z } from "zod";
-import { createGraphqlServices, createEventSubjectRenderer } from "#app/services.ts";
+import { createGraphqlServices, createEventPayloadRenderer } from "#app/services.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
@@ -85,7 +85,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       resolvedNames: createHostNameChecker(),
       isLoopbackAllowed: false,
     },
-    createEventSubjectRenderer(mesh),
+    createEventPayloadRenderer(mesh),
   );
   const { rows } = await sql<{ id: string }>`
     select merchant_id as id from sales_order group by 1 order by count(*) desc limit 1`.execute(db);

@@ -10,7 +10,7 @@ import {
   type PaymentOperationDriverOptions,
   type PaymentOperationDriver,
 } from "#commerce/payments/driver.ts";
-import { createTestProvider } from "#commerce/payments/test-provider.ts";
+import { createTestPaymentProvider } from "#commerce/payments/test-provider.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
@@ -124,7 +124,7 @@ function createPayments(
     // Payments use at most half of the database connections, so that the other half is always free for
     // requests.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
-    provider: createTestProvider({ db, clock }),
+    provider: createTestPaymentProvider({ db, clock }),
     settle: (operation, outcome) =>
       savePaymentOperationOutcomeAsSystem(
         { ...services, now: clock.now(), log, reindex: indexProducts },

@@ -16,9 +16,9 @@ import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
 import { deleteExpiredExportJobs } from "#commerce/exports/export-jobs.ts";
 import { indexProducts, reindexDueProducts } from "#commerce/search/index-products.ts";
-import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
-import { deleteOldSearchCounts } from "#commerce/search/search-counts.ts";
+import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
@@ -46,7 +46,7 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "count ordered products",
     everyMs: 3_600_000,
-    run: ({ db }, round) => refreshPopularity({ db, ...round }),
+    run: ({ db }, round) => refreshProductPopularity({ db, ...round }),
   },
   {
     name: "expire checkout sessions",
@@ -111,7 +111,7 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "delete old search counts",
     everyMs: 3_600_000,
-    run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
+    run: ({ db }, { now }) => deleteOldSearchQueryCounts(db, now),
   },
   {
     name: "delete expired exports",

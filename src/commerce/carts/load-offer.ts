@@ -19,7 +19,7 @@ import type { MarketTaxRate } from "#commerce/tax/tax-provider.ts";
 import {
   prepareStatementTemplate,
   createPaddedInListTemplate,
-  sqlParameter,
+  createTemplateSqlParameter,
 } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
@@ -161,7 +161,7 @@ function offerQuery(
     select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as
     variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[lookup]} as code
     from merchant m join market mk on mk.merchant_id = m.id
-    where m.id = ${sqlParameter("merchantId")} and mk.id = ${sqlParameter("marketId")}`;
+    where m.id = ${createTemplateSqlParameter("merchantId")} and mk.id = ${createTemplateSqlParameter("marketId")}`;
   const values = {
     ...list.values,
     merchantId,
@@ -185,7 +185,7 @@ const marketJson = sql<CartOfferMarket>`json_build_object('id', mk.id, 'currency
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code,
   'taxClass', t.tax_class, 'name', t.name, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id
-      and ${taxRateValidSql(sqlParameter("now"))}), '[]'::json),
+      and ${taxRateValidSql(createTemplateSqlParameter("now"))}), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
   d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
       'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days, 'taxRule', d.tax_rule,
@@ -198,12 +198,12 @@ const variantsJson = (
 ): RawBuilder<readonly CartOfferVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
-    'priceMinor', ${currentPriceAmountSql(sqlParameter("now"))}, 'compareAtMinor',
-    ${currentCompareAtPriceSql(sqlParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
+    'priceMinor', ${currentPriceAmountSql(createTemplateSqlParameter("now"))}, 'compareAtMinor',
+    ${currentCompareAtPriceSql(createTemplateSqlParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(
-      sqlParameter("now"),
+      createTemplateSqlParameter("now"),
       sql`h.session_id =
-      ${sqlParameter("heldBySessionId")}::text`,
+      ${createTemplateSqlParameter("heldBySessionId")}::text`,
     )},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity',
     v.max_order_quantity,
@@ -230,7 +230,7 @@ const variantsJson = (
     left join stock_level sl on sl.variant_id = v.id
   where v.merchant_id = m.id and v.id ${isWanted}), '[]'::json)`;
 
-const buyerParameter = sqlParameter<string | null>("buyerReference");
+const buyerParameter = createTemplateSqlParameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
   select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerParameter)}, 'used',
@@ -245,6 +245,6 @@ const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow
 
 const promotionCodeJsonBy = {
   none: sql<OfferRow["code"]>`null::json`,
-  id: promotionCodeJsonWhere(sql`c.id = ${sqlParameter("code")}`),
-  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${sqlParameter("code")}`),
+  id: promotionCodeJsonWhere(sql`c.id = ${createTemplateSqlParameter("code")}`),
+  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${createTemplateSqlParameter("code")}`),
 };

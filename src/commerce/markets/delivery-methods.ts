@@ -12,11 +12,11 @@ import {
   toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  requireNoFaults,
-  findTextFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { CartTaxTerms } from "#commerce/pricing/taxes.ts";
 import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
@@ -67,12 +67,12 @@ export async function upsertDeliveryMethod(
   context: CommandContext,
   input: UpsertDeliveryMethodInput,
 ): Promise<{ deliveryMethodId: string }> {
-  requireNoFaults(deliveryMethodFaults(input));
+  requireNoInputFieldErrors(deliveryMethodFaults(input));
   await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (typeof input.currency === "string" && input.currency !== market.currency) {
-    requireNoFaults([
-      createRequestBodyFault(
+    requireNoInputFieldErrors([
+      createRequestBodyErrorDetail(
         "/currency",
         "currency_mismatch",
         `The market's currency is ${market.currency}.`,
@@ -109,18 +109,18 @@ export async function upsertDeliveryMethod(
   return { deliveryMethodId: rows[0]?.id ?? "" };
 }
 
-function deliveryMethodFaults(input: UpsertDeliveryMethodInput): InputFaults {
+function deliveryMethodFaults(input: UpsertDeliveryMethodInput): InputFieldErrors {
   return [
     ...findSlugFaults("/code", input.code),
     ...findLocalizedTextFaults("/names", input.names, { max: catalogBounds.nameMax }),
-    ...findTextFaults("/carrier", input.carrier, { max: carrierMax }),
-    ...findIntegerFaults("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
-    ...findIntegerFaults("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
-    ...findIntegerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
-    ...findIntegerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
+    ...getTextFieldErrors("/carrier", input.carrier, { max: carrierMax }),
+    ...getIntegerFieldErrors("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
+    ...getIntegerFieldErrors("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
+    ...getIntegerFieldErrors("/minDays", input.minDays, { min: 0, max: daysMax }),
+    ...getIntegerFieldErrors("/maxDays", input.maxDays, { min: 0, max: daysMax }),
     ...(input.maxDays < input.minDays
-      ? [createRequestBodyFault("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
+      ? [createRequestBodyErrorDetail("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
       : []),
-    ...findIntegerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
+    ...getIntegerFieldErrors("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }

@@ -11,7 +11,7 @@ export type TaxRateRow = Omit<Selectable<TaxRateTable>, "validFrom" | "validTo">
   readonly validTo: string | null;
 };
 export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
-export type PolicyRow = Selectable<PolicyTable>;
+export type MerchantPolicyRow = Selectable<PolicyTable>;
 
 /**
  * Loads the markets of several merchants, oldest market first. The countries of a market are in the
@@ -79,7 +79,7 @@ export async function findDeliveryMethodNames(
 export const findMerchantPolicies = (
   reader: DatabaseReader,
   merchantIds: readonly string[],
-): Promise<PolicyRow[]> =>
+): Promise<MerchantPolicyRow[]> =>
   reader
     .selectFrom("policy")
     .selectAll()

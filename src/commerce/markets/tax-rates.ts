@@ -14,12 +14,12 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   createInvalidFieldFailure,
-  createRequestBodyFault,
-  findCountryFaults,
-  findIntegerFaults,
-  findTextFaults,
-  type InputFaults,
-  requireNoFaults,
+  createRequestBodyErrorDetail,
+  getCountryFieldErrors,
+  getIntegerFieldErrors,
+  getTextFieldErrors,
+  type InputFieldErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireMarket } from "./change-market.ts";
@@ -52,7 +52,7 @@ export async function upsertTaxRate(
   context: CommandContext,
   input: UpsertTaxRateInput,
 ): Promise<{ taxRateId: string }> {
-  requireNoFaults(taxRateFaults(input));
+  requireNoInputFieldErrors(taxRateFaults(input));
   await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (!market.countries.includes(input.country)) {
@@ -77,27 +77,27 @@ export async function upsertTaxRate(
   return { taxRateId: await savePlannedRate(transaction, context, { ...input, ...series, plan }) };
 }
 
-function taxRateFaults(input: UpsertTaxRateInput): InputFaults {
+function taxRateFaults(input: UpsertTaxRateInput): InputFieldErrors {
   const { country, regionCode, name, basisPoints, validFrom, validTo } = input;
   const isRegion =
     regionCode === null ||
     regionCode === undefined ||
     (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
   return [
-    ...findCountryFaults("/country", country),
+    ...getCountryFieldErrors("/country", country),
     ...(isRegion
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/regionCode",
             "pattern_mismatch",
             "The region must be an ISO 3166-2 code of the country.",
           ),
         ]),
-    ...findTextFaults("/name", name, { max: catalogBounds.nameMax }),
-    ...findIntegerFaults("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
+    ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
+    ...getIntegerFieldErrors("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
     ...(typeof validFrom === "string" && typeof validTo === "string" && validTo < validFrom
-      ? [createRequestBodyFault("/validTo", "out_of_range", "validTo must not be before validFrom.")]
+      ? [createRequestBodyErrorDetail("/validTo", "out_of_range", "validTo must not be before validFrom.")]
       : []),
   ];
 }
@@ -106,7 +106,7 @@ function createOverlapFailure({ id, validFrom }: TaxRatePeriod): Error {
   const message = `Another rate of the tax class begins on ${validFrom}; validTo must be before this day.`;
   return createFailure("already_exists", {
     message,
-    details: [createRequestBodyFault("/validTo", "already_exists", message)],
+    details: [createRequestBodyErrorDetail("/validTo", "already_exists", message)],
     conflict: {
       resource: "tax_rate",
       id,

@@ -11,7 +11,7 @@ import { createId } from "#foundation/ids.ts";
 import { queuePaymentOperation } from "./payment-operations.ts";
 
 export type PaymentRow = Selectable<PaymentTable>;
-export type PaymentPatch = Pick<
+export type PaymentColumnUpdate = Pick<
   Updateable<PaymentTable>,
   "status" | "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor" | "failureCode"
 >;
@@ -54,7 +54,11 @@ export function lockOpenCheckoutSessionPayment(
  */
 export function savePayment(
   transaction: Transaction,
-  { payment, patch, now }: { readonly payment: PaymentRow; readonly patch: PaymentPatch; readonly now: Date },
+  {
+    payment,
+    patch,
+    now,
+  }: { readonly payment: PaymentRow; readonly patch: PaymentColumnUpdate; readonly now: Date },
 ): Promise<PaymentRow> {
   return transaction
     .updateTable("payment")

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { buildReportScopeCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
+import { buildReportScopeSqlCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
 
 /** The tax of orders to one country by one rate; amounts in minor units. */
 export interface CountryTax {
@@ -58,7 +58,7 @@ export async function readTaxesByCountry(
       union all
       select null, null, null, o.total_minor - o.tax_minor, o.tax_minor, ${remainingTaxSql}
       where o.tax_lines is null) l
-    where o.tax_minor is not null and ${buildReportScopeCondition(scope, "o", "placed_at")}
+    where o.tax_minor is not null and ${buildReportScopeSqlCondition(scope, "o", "placed_at")}
     group by 1, 2, 3, 4, 5
     order by o.currency, o.country, l."basisPoints" desc nulls last, l."taxClass", l.name
     limit ${first}`.execute(reader);

@@ -10,7 +10,11 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { TaxClassTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createRequestBodyFault, findTextFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyErrorDetail,
+  getTextFieldErrors,
+  requireNoInputFieldErrors,
+} from "#foundation/faults.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 export interface UpsertTaxClassInput {
@@ -25,9 +29,9 @@ export async function upsertTaxClass(
   context: CommandContext,
   { code, name }: UpsertTaxClassInput,
 ): Promise<{ taxClass: string }> {
-  requireNoFaults([
+  requireNoInputFieldErrors([
     ...findSlugFaults("/code", code),
-    ...findTextFaults("/name", name, { max: catalogBounds.nameMax }),
+    ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
   ]);
   await lockMerchantCatalog(transaction, context);
   const { merchantId, now } = context;
@@ -35,7 +39,7 @@ export async function upsertTaxClass(
   if (classes.length >= taxClassesMax && !classes.some((known) => known.code === code))
     throw createFailure("invalid_field", {
       details: [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           "/code",
           "too_many",
           `A merchant can have ${taxClassesMax} tax classes at most.`,
@@ -80,7 +84,11 @@ export async function requireTaxClass(
   if (known !== undefined) return;
   throw createFailure("resource_not_found", {
     details: [
-      createRequestBodyFault(field, "resource_not_found", "The merchant has no tax class with this code."),
+      createRequestBodyErrorDetail(
+        field,
+        "resource_not_found",
+        "The merchant has no tax class with this code.",
+      ),
     ],
   });
 }

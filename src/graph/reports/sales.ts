@@ -12,14 +12,14 @@ import { readTaxesByCountry } from "#commerce/reports/tax-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
-import { defineArgumentCost } from "#graph/field-costs.ts";
+import { defineFieldCostByArguments } from "#graph/field-costs.ts";
 import { CountryTaxType } from "./taxes.ts";
 import {
   ReportBucketRef,
   reportListCost,
   ReportPeriodRef,
   readShopReport,
-  type ShopReportScope,
+  type ShopReportMerchantAndPeriod,
   computeBucketedReportCost,
   reportTotalsCost,
   intervalArgs,
@@ -192,7 +192,7 @@ const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").imple
 });
 
 interface SalesReport {
-  readonly scope: ShopReportScope;
+  readonly scope: ShopReportMerchantAndPeriod;
   readonly period: Period;
   readonly currencies: readonly CurrencySales[];
 }
@@ -203,7 +203,7 @@ const countriesMax = 50;
  * Computes the cost of the list of countries in the sales report: the cost of the selected fields is
  * multiplied by `first`.
  */
-const computeCountriesCost = defineArgumentCost(
+const computeCountriesCost = defineFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: number }) => ({
     field: 1,
@@ -214,7 +214,7 @@ const computeCountriesCost = defineArgumentCost(
 const taxesMax = 1000;
 
 /** Computes the cost of the list of taxes, which is read by one statement and has no lists inside. */
-const computeTaxesCost = defineArgumentCost(
+const computeTaxesCost = defineFieldCostByArguments(
   { sizedBy: ["first"], factor: "a hundredth of `first`" },
   ({ first }: { readonly first: number }) => ({
     field: 1,

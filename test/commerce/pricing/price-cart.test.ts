@@ -5,11 +5,11 @@ import type { AppliedTaxRate, CartTaxTerms } from "#commerce/pricing/taxes.ts";
 import {
   AmountOutOfRangeError,
   type DiscountRule,
-  type PromotionEntitlement,
+  type PromotionProductScope,
 } from "#commerce/pricing/discounts.ts";
 
-const everything: PromotionEntitlement = { productIds: [], categoryIds: [] };
-const products = (...productIds: string[]): PromotionEntitlement => ({ productIds, categoryIds: [] });
+const everything: PromotionProductScope = { productIds: [], categoryIds: [] };
+const products = (...productIds: string[]): PromotionProductScope => ({ productIds, categoryIds: [] });
 const rate = (taxClass: string, basisPoints: number): AppliedTaxRate => ({
   taxClass,
   name: "VAT",

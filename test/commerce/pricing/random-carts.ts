@@ -1,6 +1,6 @@
 /** Generates carts and promotions of every kind, for tests of properties that hold for all of them. */
 import fc from "fast-check";
-import type { DiscountRule, PromotionEntitlement } from "#commerce/pricing/discounts.ts";
+import type { DiscountRule, PromotionProductScope } from "#commerce/pricing/discounts.ts";
 import type { CartTaxTerms, TaxRateAtAddress } from "#commerce/pricing/taxes.ts";
 import type { PriceCartInput, CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 
@@ -14,7 +14,7 @@ const taxClasses = ["standard", "reduced", "exempt"] as const;
  */
 const magnitude = fc.constantFrom(10, 1000, 100_000, 10_000_000, 1_000_000_000);
 
-export const entitlement: fc.Arbitrary<PromotionEntitlement> = fc.oneof(
+export const entitlement: fc.Arbitrary<PromotionProductScope> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ productIds: [], categoryIds: [] }) },
   {
     weight: 3,
