@@ -25,7 +25,7 @@ export interface CartLineWithCurrentPrice {
   /** Code of the product's tax class. */
   readonly taxClass: string;
   readonly restrictions: readonly string[];
-  /** True if at least one item of the variant can be bought now. */
+  /** True if a buyer can buy at least one item of the variant now. */
   readonly isAvailable: boolean;
 }
 
@@ -58,7 +58,7 @@ export function applyCurrentOfferToCartLines(
 }
 
 interface OfferedLineResult {
-  /** The priced cart line; null if the line must be removed from the cart. */
+  /** The cart line with its current price; null if the line must be removed from the cart. */
   readonly line: CartLineWithCurrentPrice | null;
   readonly warnings: readonly StoredCartWarning[];
 }

@@ -7,12 +7,12 @@ export interface PaymentProviderRequest {
   /** The id that this service has given to the payment. The provider stores the payment under this id. */
   readonly reference: string;
   /**
-   * Identifies the request. If the provider gets several requests with the same key, it acts only once and
-   * returns the first result again.
+   * Identifies the request to the payment provider. If the provider gets several requests with the same key,
+   * it acts only once and returns its first result again.
    */
   readonly idempotencyKey: string;
   readonly amountMinor: number;
-  /** Aborts the request when the caller stops waiting for the provider's answer. */
+  /** Signal that aborts the request when the caller no longer waits for the provider's answer. */
   readonly signal: AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export interface VoidedPaymentResult extends ProviderPaymentAmounts {
 
 export interface DeclinedPaymentResult {
   readonly outcome: "declined";
-  /** The payment provider's reason in lower_snake_case, for example `card_declined`. */
+  /** The reason why the payment provider declined, in lower_snake_case, for example `card_declined`. */
   readonly code: string;
 }
 
@@ -61,7 +61,7 @@ export type PaymentAuthorizationResult =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/** The result of a capture, a void or a refund. */
+/** The result that a payment provider returns for a capture, a void or a refund. */
 export type CaptureVoidOrRefundResult =
   | { readonly outcome: "succeeded" }
   | DeclinedPaymentResult

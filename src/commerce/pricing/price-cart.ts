@@ -49,7 +49,7 @@ export interface PricedCart {
   readonly subtotalMinor: number;
   /** Sum of the discounts on lines and shipping, in minor units. */
   readonly discountMinor: number;
-  /** Shipping price before discounts, in minor units; null if it is not known. */
+  /** Shipping price before discounts, in minor units; null if the shipping price is not known yet. */
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
   /**

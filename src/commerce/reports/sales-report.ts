@@ -51,11 +51,10 @@ export interface CountrySales extends CurrencySales {
 
 interface SalesReportQuery extends ReportScope {
   readonly buckets: readonly PeriodBucket[];
-  /** Currencies that the report contains even if nothing was sold in them. */
+  /** Currencies for which the report contains an entry even if nothing was sold in them. */
   readonly currencies: readonly string[];
 }
 
-/** Reads the report on sales. */
 export async function readSalesReport(
   reader: DatabaseReader,
   query: SalesReportQuery,
@@ -132,7 +131,7 @@ const netDiscountSql = sql<string>`sum(case when o.status = 'canceled' then 0
  */
 const unitsSql = sql`coalesce(o.units, (select sum(l.ordered) from order_line l where l.order_id = o.id))`;
 
-/** Sums up refunds and orders separately, so that an order with several refunds counts once. */
+/** Refunds and orders are summed up separately, so that an order with several refunds is counted once. */
 function salesStatement(
   { buckets, ...scope }: Omit<SalesReportQuery, "currencies">,
   groupBy: "currency" | "country",

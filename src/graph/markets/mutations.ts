@@ -25,9 +25,9 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
       required: true,
       description:
         "The stable handle of the market, unique within the merchant: lower-case letters, digits and " +
-        "single hyphens. 1 to 96 characters.",
+        "single hyphens, 1 to 96 characters.",
     }),
-    name: t.string({ required: true, description: "The name of the market. 1 to 200 characters." }),
+    name: t.string({ required: true, description: "The name of the market, 1 to 200 characters." }),
     currency: t.field({
       type: "CurrencyCode",
       required: true,
@@ -65,14 +65,14 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
     marketId: t.id({ required: true, description: "The market's ID." }),
     code: t.string({
       required: true,
-      description: "The stable code of the delivery method, unique within its market. 1 to 96 characters.",
+      description: "The stable code of the delivery method, unique within its market, 1 to 96 characters.",
     }),
     names: t.field({
       type: [LocalizedTextInputType],
       required: true,
       description: "The names of the delivery method by locale, at least one.",
     }),
-    carrier: t.string({ description: "The carrier that delivers the orders. 1 to 100 characters." }),
+    carrier: t.string({ description: "The carrier that delivers the orders, 1 to 100 characters." }),
     pickup: t.boolean({
       required: true,
       description: "Whether the buyer picks the order up instead of having it delivered.",
@@ -94,12 +94,12 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
         "The currency of `priceMinor` and `freeFromMinor`. Optional; if present, it must be the " +
         "market's currency.",
     }),
-    minDays: t.int({ required: true, description: "The shortest delivery time in days. 0 to 365." }),
-    maxDays: t.int({ required: true, description: "The longest delivery time in days. 0 to 365." }),
+    minDays: t.int({ required: true, description: "The shortest delivery time in days, 0 to 365." }),
+    maxDays: t.int({ required: true, description: "The longest delivery time in days, 0 to 365." }),
     active: t.boolean({ description: "Whether the delivery method is offered to buyers; true by default." }),
     position: t.int({
       description:
-        "The delivery method's position in the display order of the market's methods. 0 to 100000.",
+        "The delivery method's position in the display order of the market's methods, 0 to 100000.",
     }),
     taxRule: t.field({
       type: DeliveryTaxRuleEnum,
@@ -143,7 +143,7 @@ const StockAdjustInput = builder.inputType("StockAdjustInput", {
       description: "The reason for the change of the stock.",
     }),
     note: t.string({
-      description: "A note that is stored with the change of the stock. 1 to 500 characters.",
+      description: "A note that is stored with the change of the stock, 1 to 500 characters.",
     }),
   }),
 });

@@ -35,8 +35,9 @@ export async function saveCaptureVoidOrRefundOutcome(
         return null;
       const payment = await lockPayment(transaction, operation.paymentId);
       const settled: CaptureVoidOrRefundToSave = { operation, payment, failureCode, now };
-      // If the buyer owes nothing any more, voids the remaining authorization: after a successful capture,
-      // the part that was not captured; after a failed capture of a canceled order, the whole authorization.
+      // If the buyer owes nothing any more, the remaining authorization is voided: after a successful
+      // capture, the part that was not captured; after a failed capture of a canceled order, the whole
+      // authorization.
       if (operation.kind === "capture")
         await voidAuthorizationsIfNothingOwed(transaction, context, {
           order: failureCode === null ? order : withoutPendingCapture(order, operation),
