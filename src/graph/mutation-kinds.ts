@@ -14,7 +14,7 @@ import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
-import { type EventCause, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventCause, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import { publishInstallationAccessEvents } from "./access/access-events.ts";
 import {
@@ -22,7 +22,7 @@ import {
   getCallerKindOfViewer,
   type GraphqlContext,
   canAccessCheckoutSession,
-  getOrderActor,
+  getOrderActorOfCaller,
   getCallerMerchantId,
   merchantReaders,
   checkoutPagesAndFrontends,
@@ -50,7 +50,7 @@ const createMerchantContext = <Context>(
           cause: getEventCause(request),
           render: request.services.render,
         };
-        return runWithEventOutbox(transaction, outboxOptions, (outbox) =>
+        return runFunctionAndInsertOutboxEvents(transaction, outboxOptions, (outbox) =>
           command(
             contextOf(
               { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) },
@@ -155,7 +155,7 @@ export const sessionPaymentMutationKind: MutationKind<
 
 const orderContext = createMerchantContext((base, request): OrderCommandContext => ({
   ...toCartContext(base, request),
-  actor: getOrderActor(request),
+  actor: getOrderActorOfCaller(request),
 }));
 
 /**

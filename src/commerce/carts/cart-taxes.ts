@@ -6,7 +6,7 @@ import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTaxTerms } from "#commerce/pricing/taxes.ts";
 import { getTaxProvider, standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import type { StoredDeliveryOption } from "./cart-aggregate.ts";
-import type { CartOfferMarket } from "./load-offer.ts";
+import type { CartPricingMarket } from "./load-offer.ts";
 import type { CartLineWithCurrentPrice } from "./price-lines.ts";
 
 interface TaxedCart {
@@ -17,7 +17,7 @@ interface TaxedCart {
 }
 
 export function findCartTaxTerms(
-  { taxes, taxRounding, deliveries }: CartOfferMarket,
+  { taxes, taxRounding, deliveries }: CartPricingMarket,
   { address, lines, chosen }: TaxedCart,
 ): CartTaxTerms {
   const provider = getTaxProvider();

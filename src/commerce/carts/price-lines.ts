@@ -7,7 +7,7 @@ import { chooseBestLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";
 import { type CartLineDisplayFields, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
 import type { UnpricedCartDraft, UnpricedCartDraftLine } from "./cart-draft.ts";
-import type { CurrentOfferForCart, CartOfferVariant } from "./load-offer.ts";
+import type { CurrentCartPricingData, CartPricingVariant } from "./load-offer.ts";
 
 export const cartLineQuantityMax = 9999;
 
@@ -38,9 +38,9 @@ export interface CartLinesWithCurrentPrices {
  * Gives all lines of a cart draft their current price, texts and available quantity. `isMarketNew` is true if
  * the cart moves to another market; no warning about changed prices is then added.
  */
-export function applyCurrentOfferToCartLines(
+export function applyCurrentPricingDataToCartLines(
   draft: UnpricedCartDraft,
-  offer: CurrentOfferForCart,
+  offer: CurrentCartPricingData,
   { isMarketNew }: { readonly isMarketNew: boolean },
 ): CartLinesWithCurrentPrices {
   const lines: CartLineWithCurrentPrice[] = [];
@@ -64,8 +64,8 @@ interface OfferedLineResult {
 }
 
 export const isVariantForSale = (
-  variant: CartOfferVariant,
-): variant is CartOfferVariant & { readonly priceMinor: number } =>
+  variant: CartPricingVariant,
+): variant is CartPricingVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
 /**
@@ -77,7 +77,7 @@ export function countOrderableVariantUnits({
   reserved,
   backorderLimit,
   maxOrderQuantity,
-}: CartOfferVariant): number {
+}: CartPricingVariant): number {
   return Math.max(
     0,
     Math.min(
@@ -95,7 +95,7 @@ export function countOrderableVariantUnits({
  */
 function keepUnsoldLine(
   line: UnpricedCartDraftLine,
-  variant: CartOfferVariant | undefined,
+  variant: CartPricingVariant | undefined,
   isMarketNew: boolean,
 ): OfferedLineResult {
   const { before, id } = line;
@@ -114,7 +114,7 @@ function keepUnsoldLine(
 
 function removeUnsoldLine(
   { before, id }: UnpricedCartDraftLine,
-  variant: CartOfferVariant | undefined,
+  variant: CartPricingVariant | undefined,
 ): OfferedLineResult {
   const sku = before?.display.sku ?? variant?.sku ?? null;
   // A warning about a new cart line has no line id, because the line is not stored and the caller cannot know
@@ -128,13 +128,13 @@ function removeUnsoldLine(
 
 interface LineOfferContext {
   readonly draft: UnpricedCartDraft;
-  readonly offer: CurrentOfferForCart;
+  readonly offer: CurrentCartPricingData;
   readonly isMarketNew: boolean;
 }
 
 function offerSoldLine(
   line: UnpricedCartDraftLine,
-  variant: CartOfferVariant & { readonly priceMinor: number },
+  variant: CartPricingVariant & { readonly priceMinor: number },
   context: LineOfferContext,
 ): OfferedLineResult {
   const { id, before } = line;
@@ -174,9 +174,9 @@ function offerSoldLine(
 }
 
 function renderLineDisplay(
-  variant: CartOfferVariant,
+  variant: CartPricingVariant,
   draft: UnpricedCartDraft,
-  offer: CurrentOfferForCart,
+  offer: CurrentCartPricingData,
 ): CartLineDisplayFields {
   const fallbacks = [offer.market.defaultLocale, offer.merchantLocale];
   const locale = chooseBestLocale(

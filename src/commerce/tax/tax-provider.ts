@@ -24,7 +24,7 @@ export interface TaxRateQuestion {
  * Finds tax rates. Pricing runs inside a transaction, where no network request is allowed. So `findRate` is
  * pure and gets the rates that were loaded before. The rates of the table `tax_rate` are loaded by the
  * statement that loads the cart's offer. A provider that asks an outside service has to ask before the
- * transaction begins (`WorkBeforeMutationTransaction` in graph/mutation.ts) and to hand over its answer as
+ * transaction begins (`MutationPreparationFunction` in graph/mutation.ts) and to hand over its answer as
  * `rates`.
  */
 export interface TaxProvider {

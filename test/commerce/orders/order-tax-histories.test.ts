@@ -10,7 +10,7 @@ import { computeOutstandingAmountMinor, getUncanceledQuantity } from "#commerce/
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import {
   calculateCanceledUnitsValue,
-  computeLineUnitsValueMinor,
+  computeValueOfOrderLineUnitsMinor,
   computeRemainingShippingMinor,
 } from "#commerce/orders/order-value.ts";
 import { priceCart, type PriceCartInput } from "#commerce/pricing/price-cart.ts";
@@ -122,7 +122,7 @@ function takeStep(order: MoneyOrder, { kind, line: index, share }: HistoryStep):
     });
   }
   // A return with a fee refunds only a part of the value of the units.
-  const worthMinor = Math.min(leftMinor, computeLineUnitsValueMinor(line, quantity));
+  const worthMinor = Math.min(leftMinor, computeValueOfOrderLineUnitsMinor(line, quantity));
   const amountMinor = kind === "fee" ? partOf(worthMinor, 900) : worthMinor;
   return settle({
     ...order,
