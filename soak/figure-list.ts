@@ -257,6 +257,15 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     measurements: [{ ...suite("hostile-tool-calls"), atLeast: { calls: 10_000 } }],
     shortTests: ["test/mcp/hostile-calls.test.ts"],
   },
+  {
+    number: 20,
+    promise:
+      "100 000 orders with several tax classes, each through up to 12 random cancellations, refunds and price " +
+      "reductions: after every step, the money of the order adds up, the taxes by rate add up to its tax, and no " +
+      "tax is given back twice; a full refund gives back every tax.",
+    measurements: [{ ...suite("tax-histories"), atLeast: { orders: 100_000 } }],
+    shortTests: ["test/commerce/orders/order-tax-histories.test.ts"],
+  },
 ];
 
 /** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */

@@ -65,6 +65,7 @@ export const soakTests: readonly SoakTest[] = [
       "ssrf",
       "dpop",
       "hostile-tool-calls",
+      "tax-histories",
     ] as const satisfies readonly (keyof typeof suites)[]
   ).map(createSuiteTest),
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },

@@ -32,11 +32,13 @@ export const suites = {
     "test/gateway/dpop-second-opinion.test.ts",
   ],
   "hostile-tool-calls": ["test/mcp/hostile-calls.test.ts"],
+  "tax-histories": ["test/commerce/orders/order-tax-histories.test.ts"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Environment variables with which a suite runs at full size, and the sizes that are reported. */
 const fullSizes: Readonly<Partial<Record<keyof typeof suites, Readonly<Record<string, number>>>>> = {
   "hostile-tool-calls": { HOSTILE_CALLS: 10_000 },
+  "tax-histories": { TAX_HISTORIES: 100_000 },
 };
 
 const project = new URL("../", import.meta.url).pathname;
@@ -90,6 +92,7 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
         failed: numFailedTests,
         skipped: numPendingTests,
         ...(sizes["HOSTILE_CALLS"] === undefined ? {} : { calls: sizes["HOSTILE_CALLS"] }),
+        ...(sizes["TAX_HISTORIES"] === undefined ? {} : { orders: sizes["TAX_HISTORIES"] }),
         seconds,
       },
       violations: [

@@ -54,8 +54,8 @@ async function makeManyCarts(world: World, count: number): Promise<string[]> {
   const first = await makeCart(world);
   const { db } = world.database;
   const copied = await db.selectFrom("cart").selectAll().where("id", "=", first).executeTakeFirstOrThrow();
-  const { deliveryOptions: _, warnings: __, ...values } = copied;
-  const rows = Array.from({ length: count }, (___, index) =>
+  const { deliveryOptions: _, warnings: __, shippingTaxes: ___, ...values } = copied;
+  const rows = Array.from({ length: count }, (____, index) =>
     Object.assign({}, values, {
       id: createId("cart"),
       expiresAt: new Date(values.expiresAt.getTime() + index),

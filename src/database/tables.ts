@@ -93,6 +93,7 @@ export interface CartTable {
   expiresAt: Timestamp;
   endedAt: Timestamp | null;
   buyerSessionId: string | null;
+  shippingTaxes: Json | null;
 }
 
 export interface CartLineTable {
@@ -113,6 +114,7 @@ export interface CartLineTable {
   requiresShipping: boolean;
   restrictions: string[];
   createdAt: Timestamp;
+  taxRate: Json | null;
 }
 
 export interface CartPromotionTable {
@@ -161,6 +163,8 @@ export interface DeliveryMethodTable {
   active: boolean;
   position: number;
   updatedAt: Timestamp;
+  taxRule: Generated<"own_class" | "goods">;
+  taxClass: Generated<string>;
 }
 
 export interface DpopProofTable {
@@ -335,6 +339,7 @@ export interface MarketTable {
   version: Generated<number>;
   createdAt: Timestamp;
   updatedAt: Timestamp;
+  taxRounding: Generated<"line" | "order">;
 }
 
 export interface MarketCountryTable {
@@ -466,6 +471,7 @@ export interface OrderLineTable {
   returnRequested: Generated<number>;
   returned: Generated<number>;
   refunded: Generated<number>;
+  taxRate: Json | null;
 }
 
 export interface OrderReturnTable {
@@ -605,6 +611,7 @@ export interface ProductTable {
   publishedAt: Timestamp | null;
   createdAt: Timestamp;
   updatedAt: Timestamp;
+  taxClass: Generated<string>;
 }
 
 export interface ProductCategoryTable {
@@ -772,6 +779,8 @@ export interface SalesOrderTable {
   updatedAt: Timestamp;
   units: number | null;
   buyerSessionId: string | null;
+  shippingTaxes: Json | null;
+  taxLines: Json | null;
 }
 
 export interface SearchChangeTable {
@@ -917,6 +926,14 @@ export interface StockMovementTable {
   createdAt: Timestamp;
 }
 
+export interface TaxClassTable {
+  merchantId: string;
+  code: string;
+  name: string;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
 export interface TaxRateTable {
   id: string;
   merchantId: string;
@@ -927,6 +944,9 @@ export interface TaxRateTable {
   basisPoints: number;
   appliesToShipping: boolean;
   updatedAt: Timestamp;
+  taxClass: Generated<string>;
+  validFrom: string | null;
+  validTo: string | null;
 }
 
 export interface TestProviderEntryTable {
@@ -1163,6 +1183,7 @@ export interface Tables {
   stockHold: StockHoldTable;
   stockLevel: StockLevelTable;
   stockMovement: StockMovementTable;
+  taxClass: TaxClassTable;
   taxRate: TaxRateTable;
   testProviderEntry: TestProviderEntryTable;
   testProviderPayment: TestProviderPaymentTable;

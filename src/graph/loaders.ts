@@ -44,6 +44,7 @@ import {
   type MerchantPolicyRow,
   type TaxRateRow,
 } from "#commerce/markets/read-markets.ts";
+import { findTaxClasses, type TaxClassRow } from "#commerce/tax/tax-classes.ts";
 import {
   countPromotionCodes,
   type PromotionCodePageRequest,
@@ -152,6 +153,8 @@ export interface GraphqlDataLoaders {
   readonly staffAccounts: DataLoader<string, StaffRow | null>;
   /** The markets of a merchant, by merchant id. */
   readonly markets: DataLoader<string, MarketRow[]>;
+  /** The tax classes of a merchant, by merchant id. */
+  readonly taxClasses: DataLoader<string, TaxClassRow[]>;
   /** The tax rates and the delivery methods of a market, by market id. */
   readonly taxRates: DataLoader<string, TaxRateRow[]>;
   readonly deliveryMethods: DataLoader<string, DeliveryMethodRow[]>;
@@ -259,6 +262,7 @@ const loaderFactories: {
   staffAccounts: ({ db }) =>
     createNullableRowLoader(async (ids) => indexRowsById(await findStaffAccounts(db, ids))),
   markets: ({ db }) => createRowListLoader("merchantId", (ids) => findMarkets(db, ids)),
+  taxClasses: ({ db }) => createRowListLoader("merchantId", (ids) => findTaxClasses(db, ids)),
   taxRates: ({ db }) => createRowListLoader("marketId", (ids) => findTaxRates(db, ids)),
   deliveryNames: ({ db }) => createNullableRowLoader((ids) => findDeliveryMethodNames(db, ids)),
   deliveryMethods: ({ db }) => createRowListLoader("marketId", (ids) => findDeliveryMethods(db, ids)),

@@ -1,11 +1,11 @@
 /** Tax rates, delivery methods and policies of a market: identified by their scope and replaced as a whole. */
+import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  type UpsertDeliveryMethodInput,
-  type UpsertTaxRateInput,
-  upsertDeliveryMethod,
-  upsertTaxRate,
-} from "#commerce/markets/delivery-and-tax.ts";
+import { type UpsertDeliveryMethodInput, upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
+import { type UpsertTaxRateInput, upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+import { findTaxRates } from "#commerce/markets/read-markets.ts";
+import { findTaxClasses, upsertTaxClass } from "#commerce/tax/tax-classes.ts";
+import { createId } from "#foundation/ids.ts";
 import { upsertMerchantPolicy } from "#commerce/markets/change-policy.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { createWorld, countVersionRises, startOfWorld, type World } from "./writes-world.ts";
@@ -29,6 +29,10 @@ describeOnPostgres("a market's rules", (open) => {
     basisPoints: 1900,
     appliesToShipping: true,
   });
+  const ratesOf = async (taxClass: string): Promise<unknown[]> =>
+    (await findTaxRates(world.db, [world.europe]))
+      .filter((row) => row.taxClass === taxClass)
+      .map(({ basisPoints, validFrom, validTo }) => [basisPoints, validFrom, validTo]);
   const taxRateRow = (id: string) =>
     world.db.selectFrom("taxRate").selectAll().where("id", "=", id).executeTakeFirst();
   const method = (): UpsertDeliveryMethodInput => ({
@@ -72,7 +76,57 @@ describeOnPostgres("a market's rules", (open) => {
       expect(await world.run(upsertTaxRate, { ...rate(), regionCode: "DE-BY" })).toEqual(region);
     });
 
+    it("changes a rate from a later day on, and continues the earlier rate after a temporary one", async () => {
+      await world.run(upsertTaxClass, { code: "reduced", name: "Reduced" });
+      const reduced = { ...rate(), taxClass: "reduced" };
+      const { taxRateId } = await world.run(upsertTaxRate, { ...reduced, basisPoints: 700 });
+      await world.run(upsertTaxRate, {
+        ...reduced,
+        basisPoints: 500,
+        validFrom: "2030-07-01",
+        validTo: "2030-12-31",
+      });
+      const temporary = [
+        [700, null, "2030-06-30"],
+        [500, "2030-07-01", "2030-12-31"],
+        [700, "2031-01-01", null],
+      ];
+      expect(await ratesOf("reduced")).toEqual(temporary);
+      const later = { ...reduced, basisPoints: 800, validFrom: "2030-10-01" };
+      expect(await world.refusal(upsertTaxRate, { ...later, validTo: "2031-01-01" })).toMatchObject({
+        code: "already_exists",
+        details: ["body /validTo already_exists"],
+        conflict: { reason: "tax_rate_overlap", data: { validFrom: "2031-01-01" } },
+      });
+      expect(await world.refusal(upsertTaxRate, { ...later, validTo: "2030-09-30" })).toMatchObject({
+        details: ["body /validTo out_of_range"],
+      });
+      expect(await ratesOf("reduced")).toEqual(temporary);
+      // Without a first day, the call means the oldest rate of the class.
+      expect(await world.run(upsertTaxRate, { ...reduced, basisPoints: 600 })).toEqual({ taxRateId });
+      expect(await ratesOf("reduced")).toEqual([[600, null, "2030-06-30"], ...temporary.slice(1)]);
+      expect(await ratesOf("standard")).toHaveLength(2);
+    });
+
+    it("is protected by the database: two rates of a class cannot be valid on the same day", async () => {
+      const { taxRateId } = await world.run(upsertTaxRate, { ...rate(), country: "AT" });
+      const copy = (validFrom: string | null, taxClass: string) =>
+        sql`insert into tax_rate (id, merchant_id, market_id, country, name, basis_points, applies_to_shipping,
+          tax_class, valid_from, updated_at)
+          select ${createId("taxRate")}, merchant_id, market_id, country, name, basis_points,
+          applies_to_shipping, ${taxClass}, ${validFrom}::date, updated_at
+          from tax_rate where id = ${taxRateId}`.execute(world.db);
+      await expect(copy("2040-01-01", "standard")).rejects.toThrow(/tax_rate_overlap/);
+      await expect(copy(null, "unknown")).rejects.toThrow(/tax_rate_tax_class_fkey/);
+      await sql`update tax_rate set valid_to = '2039-12-31' where id = ${taxRateId}`.execute(world.db);
+      await copy("2040-01-01", "standard");
+    });
+
     it("refuses input out of bounds, and a country or a market of another market or merchant", async () => {
+      expect(await world.refusal(upsertTaxRate, { ...rate(), taxClass: "nothing" })).toMatchObject({
+        code: "resource_not_found",
+        details: ["body /taxClass resource_not_found"],
+      });
       expect(
         await world.refusal(upsertTaxRate, {
           ...rate(),
@@ -98,7 +152,42 @@ describeOnPostgres("a market's rules", (open) => {
     });
   });
 
+  describe("taxClassUpsert", () => {
+    it("creates and renames a class, and refuses a wrong code and an empty name", async () => {
+      await world.run(upsertTaxClass, { code: "books", name: "Books" });
+      await world.run(upsertTaxClass, { code: "books", name: "Books and maps" }, world.later(1000));
+      const { merchantId } = await world.db
+        .selectFrom("market")
+        .select("merchantId")
+        .where("id", "=", world.europe)
+        .executeTakeFirstOrThrow();
+      const classes = await findTaxClasses(world.db, [merchantId]);
+      expect(classes.map(({ code, name }) => [code, name])).toEqual([
+        ["books", "Books and maps"],
+        ["reduced", "Reduced"],
+        ["standard", "Standard"],
+      ]);
+      expect(await world.refusal(upsertTaxClass, { code: "Books", name: "" })).toMatchObject({
+        code: "invalid_field",
+        details: [expect.stringContaining("body /code"), "body /name too_short"],
+      });
+    });
+  });
+
   describe("deliveryMethodUpsert", () => {
+    it("keeps its tax class and rule if they are left out, and refuses an unknown class", async () => {
+      const code = "taxed";
+      const { deliveryMethodId } = await world.run(upsertDeliveryMethod, { ...method(), code });
+      expect(await methodRow(deliveryMethodId)).toMatchObject({ taxRule: "own_class", taxClass: "standard" });
+      const taxed = { taxRule: "goods", taxClass: "reduced" } as const;
+      await world.run(upsertDeliveryMethod, { ...method(), code, ...taxed });
+      await world.run(upsertDeliveryMethod, { ...method(), code });
+      expect(await methodRow(deliveryMethodId)).toMatchObject(taxed);
+      expect(
+        await world.refusal(upsertDeliveryMethod, { ...method(), code, taxClass: "nothing" }),
+      ).toMatchObject({ code: "resource_not_found", details: ["body /taxClass resource_not_found"] });
+    });
+
     it("creates a method and replaces it as a whole", async () => {
       const { deliveryMethodId } = await world.run(upsertDeliveryMethod, method());
       expect(await methodRow(deliveryMethodId)).toMatchObject({

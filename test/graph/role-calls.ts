@@ -108,6 +108,8 @@ export const roleCalls: Readonly<Record<string, string>> = {
   marketUpsert:
     `marketUpsert(merchantId: ${id}, input: { handle: "x", name: "x", currency: "EUR", ` +
     `taxIncluded: true, defaultLocale: "en", timeZone: "UTC", countries: ["CH"] }) { id }`,
+  taxClassUpsert: `taxClassUpsert(merchantId: ${id}, input: { code: "x", name: "x" }) { code }`,
+  taxClasses: `taxClasses(merchantId: ${id}) { code }`,
   taxRateUpsert:
     `taxRateUpsert(merchantId: ${id}, input: { marketId: ${id}, country: "DE", name: "x", ` +
     "basisPoints: 1, appliesToShipping: true }) { id }",

@@ -211,6 +211,7 @@ async function linesOf(
       unitPriceMinor: line.unitPriceMinor,
       subtotalMinor: line.subtotalMinor,
       discountMinor: line.discountMinor,
+      taxRate: line.taxRate,
       taxMinor: line.taxMinor,
       totalMinor: line.totalMinor,
       ordered: quantity,
@@ -281,7 +282,8 @@ function orderRow({
   "timeZone" | "status" | "paymentStatus" | "fulfillmentStatus" | "returnStatus"
 > {
   const { marketId, country, currency, taxIncluded, locale, buyerReference } = cart;
-  const { subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, taxMinor, totalMinor } = cart;
+  const { subtotalMinor, discountMinor, shippingMinor, shippingDiscountMinor, shippingTaxes } = cart;
+  const { taxMinor, totalMinor } = cart;
   const isCanceled = overrides.status === "canceled";
   return {
     id: ids.orderId,
@@ -303,6 +305,7 @@ function orderRow({
     discountMinor,
     shippingMinor,
     shippingDiscountMinor,
+    shippingTaxes,
     taxMinor,
     totalMinor,
     reducedMinor: 0,

@@ -120,7 +120,9 @@ export async function loadReadinessCheckInput(
       exists (select from market_country c where c.merchant_id = m.id
       and c.country = m.default_market) as is_default_market_served,
       array(select c.country from market_country c where c.merchant_id = m.id
-        and not exists (select from tax_rate t where t.market_id = c.market_id and t.country = c.country)
+        and not exists (select from tax_rate t join market k on k.id = t.market_id
+          where t.market_id = c.market_id and t.country = c.country and t.tax_class = 'standard' and
+          daterange(t.valid_from, t.valid_to, '[]') @> (${sentAt}::timestamptz at time zone k.time_zone)::date)
         order by c.country) as untaxed_countries,
       array(select k.handle from market k where k.merchant_id = m.id and not exists (select from policy p
         where p.merchant_id = m.id and p.type = 'return' and (p.market_id is null or p.market_id = k.id))

@@ -5,6 +5,7 @@
  */
 
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
+import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/taxes.ts";
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";
@@ -67,6 +68,8 @@ export interface StoredCartLine {
   readonly compareAtMinor: number | null;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
+  /** The rate by which the line is taxed; null if the cart has no address. */
+  readonly taxRate: AppliedTaxRate | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly display: CartLineDisplayFields;
@@ -163,6 +166,8 @@ export interface CartAggregate extends CartSettings {
   readonly discountMinor: number;
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
+  /** The parts of the shipping price after discounts, each with its tax rate; null if the cart has no address. */
+  readonly shippingTaxes: readonly ShippingTax[] | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly deliveryMethodId: string | null;
@@ -204,6 +209,7 @@ export const cartColumnTypes = {
   discountMinor: "bigint",
   shippingMinor: "bigint",
   shippingDiscountMinor: "bigint",
+  shippingTaxes: "jsonb",
   taxMinor: "bigint",
   totalMinor: "bigint",
   deliveryMethodId: "text",

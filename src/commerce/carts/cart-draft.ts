@@ -168,6 +168,7 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   unitPriceMinor: true,
   compareAtMinor: true,
   discountMinor: true,
+  taxRate: true,
   taxMinor: true,
   display: true,
   // The following fields of a cart line are ignored when two versions of a cart are compared, because their

@@ -166,11 +166,13 @@ export function omitExpiredCartAddress(cart: CartAggregate, now: Date): CartAggr
     deliveryMethodId: null,
     shippingMinor: null,
     shippingDiscountMinor: 0,
+    shippingTaxes: null,
     taxMinor: null,
     discountMinor: cart.discountMinor - cart.shippingDiscountMinor,
     totalMinor: cart.subtotalMinor - cart.discountMinor + cart.shippingDiscountMinor,
     lines: cart.lines.map((line) => ({
       ...line,
+      taxRate: null,
       taxMinor: null,
       totalMinor: line.subtotalMinor - line.discountMinor,
     })),

@@ -117,12 +117,12 @@ async function endCart(
         address_id = null, address_token_digest = null, address_expires_at = null, address_expires_at_max =
         null, delivery_options = null,
         warnings = ${JSON.stringify(warnings)}::jsonb, delivery_method_id = null, shipping_minor = null,
-        shipping_discount_minor = 0, tax_minor = null,
+        shipping_discount_minor = 0, shipping_taxes = null, tax_minor = null,
         discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor -
         discount_minor + shipping_discount_minor
       where id = ${cart.id} and version = ${cart.version} returning id),
     lines as (
-      update cart_line set tax_minor = null, total_minor = subtotal_minor - discount_minor
+      update cart_line set tax_rate = null, tax_minor = null, total_minor = subtotal_minor - discount_minor
       where cart_id = ${cart.id} and tax_minor is not null),
     promotions as (
       update cart_promotion p set discount_minor = p.discount_minor - s.amount,

@@ -70,7 +70,7 @@ const lines = sql<
   'variantId', l.variant_id,
     'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor,
     'subtotalMinor', l.subtotal_minor,
-    'discountMinor', l.discount_minor, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display',
+    'discountMinor', l.discount_minor, 'taxRate', l.tax_rate, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display',
     l.display,
     'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
     'stock', case when p.status = 'published' then json_build_object('onHand',

@@ -6,6 +6,7 @@ import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { currentPriceAmountSql, currentCompareAtPriceSql } from "#commerce/catalog/current-price.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
+import type { CartTaxTerms, TaxRounding } from "#commerce/pricing/taxes.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   promotionCodeJsonSql,
@@ -14,6 +15,7 @@ import {
   toPromotionRule,
   promotionUsesByBuyerSql,
 } from "#commerce/promotions/read-promotions.ts";
+import type { MarketTaxRate } from "#commerce/tax/tax-provider.ts";
 import {
   prepareStatementTemplate,
   createPaddedInClauseTemplate,
@@ -35,6 +37,8 @@ export interface CartPricingVariant {
   readonly discontinued: boolean;
   readonly maxOrderQuantity: number | null;
   readonly requiresShipping: boolean;
+  /** Code of the product's tax class. */
+  readonly taxClass: string;
   readonly restrictions: readonly string[];
   readonly options: LocalizedTextMap;
   readonly choices: readonly {
@@ -56,13 +60,6 @@ export interface CartPricingVariant {
   readonly categoryIds: readonly string[];
 }
 
-export interface CartPricingTaxRate {
-  readonly country: string;
-  readonly regionCode: string | null;
-  readonly basisPoints: number;
-  readonly appliesToShipping: boolean;
-}
-
 export interface CartPricingDeliveryMethod {
   readonly id: string;
   readonly names: LocalizedTextMap;
@@ -72,15 +69,19 @@ export interface CartPricingDeliveryMethod {
   readonly freeFromMinor: number | null;
   readonly minDays: number;
   readonly maxDays: number;
+  readonly taxRule: CartTaxTerms["shipping"]["rule"];
+  readonly taxClass: string;
 }
 
 export interface CartPricingMarket {
   readonly id: string;
   readonly currency: string;
   readonly taxIncluded: boolean;
+  readonly taxRounding: TaxRounding;
   readonly defaultLocale: string;
   readonly countries: readonly string[];
-  readonly taxes: readonly CartPricingTaxRate[];
+  /** The tax rates of all classes that are valid now. */
+  readonly taxes: readonly MarketTaxRate[];
   readonly deliveries: readonly CartPricingDeliveryMethod[];
 }
 
@@ -176,16 +177,22 @@ function offerQuery(
   return prepareStatementTemplate(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
+/** SQL that tells whether the tax rate `t` of the market `mk` is valid on the local day of a time. */
+const taxRateValidSql = (at: RawBuilder<unknown>): RawBuilder<boolean> => sql<boolean>`
+  daterange(t.valid_from, t.valid_to, '[]') @> (${at}::timestamptz at time zone mk.time_zone)::date`;
+
 const marketJson = sql<CartPricingMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
-  mk.tax_included, 'defaultLocale', mk.default_locale,
+  mk.tax_included, 'taxRounding', mk.tax_rounding, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc
   where mc.market_id = mk.id),
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code,
-  'basisPoints', t.basis_points,
-      'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id), '[]'::json),
+  'taxClass', t.tax_class, 'name', t.name, 'basisPoints', t.basis_points,
+      'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id
+      and ${taxRateValidSql(createTemplateSqlParameter("now"))}), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
   d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
-      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days)
+      'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days, 'taxRule', d.tax_rule,
+      'taxClass', d.tax_class)
       order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
@@ -203,7 +210,8 @@ const variantsJson = (
     )},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity',
     v.max_order_quantity,
-    'requiresShipping', v.requires_shipping, 'restrictions', v.restrictions, 'options', v.options,
+    'requiresShipping', v.requires_shipping, 'taxClass', p.tax_class, 'restrictions', v.restrictions,
+    'options', v.options,
     'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices)
     order by o.position, o.code)
       from product_option o where o.product_id = v.product_id), '[]'::json),

@@ -2,6 +2,7 @@
  * Gives each line of a cart draft its current price and texts, reduces the quantity to the available stock,
  * and returns warnings about lines that became different, for example by a new price.
  */
+import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";
 import { type CartLineDisplayFields, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
@@ -21,6 +22,8 @@ export interface CartLineWithCurrentPrice {
   readonly compareAtMinor: number | null;
   readonly display: CartLineDisplayFields;
   readonly requiresShipping: boolean;
+  /** Code of the product's tax class. */
+  readonly taxClass: string;
   readonly restrictions: readonly string[];
   /** True if a buyer can buy at least one item of the variant now. */
   readonly isAvailable: boolean;
@@ -96,20 +99,30 @@ function keepUnsoldLine(
   isMarketNew: boolean,
 ): OfferedLineResult {
   const { before, id } = line;
-  if (before === null || isMarketNew) {
-    const sku = before?.display.sku ?? variant?.sku ?? null;
-    // A warning about a new cart line has no line id, because the line is not stored and the caller cannot
-    // know its id.
-    return {
-      line: null,
-      warnings: [
-        createCartWarning("line_unavailable", before === null ? null : id, { isRemoved: true, sku }),
-      ],
-    };
-  }
+  if (before === null || isMarketNew) return removeUnsoldLine(line, variant);
   return {
-    line: { ...before, categoryIds: variant?.categoryIds ?? [], quantity: line.quantity, isAvailable: false },
+    line: {
+      ...before,
+      categoryIds: variant?.categoryIds ?? [],
+      taxClass: variant?.taxClass ?? before.taxRate?.taxClass ?? standardTaxClass,
+      quantity: line.quantity,
+      isAvailable: false,
+    },
     warnings: [createCartWarning("line_unavailable", id, { isRemoved: false, sku: before.display.sku })],
+  };
+}
+
+function removeUnsoldLine(
+  { before, id }: UnpricedCartDraftLine,
+  variant: CartPricingVariant | undefined,
+): OfferedLineResult {
+  const sku = before?.display.sku ?? variant?.sku ?? null;
+  // A warning about a new cart line has no line id, because the line is not stored and the caller cannot know
+  // its id.
+  const lineId = before === null ? null : id;
+  return {
+    line: null,
+    warnings: [createCartWarning("line_unavailable", lineId, { isRemoved: true, sku })],
   };
 }
 
@@ -152,6 +165,7 @@ function offerSoldLine(
       compareAtMinor: variant.compareAtMinor,
       display: renderLineDisplay(variant, draft, offer),
       requiresShipping: variant.requiresShipping,
+      taxClass: variant.taxClass,
       restrictions: variant.restrictions,
       isAvailable: orderable > 0,
     },

@@ -27,6 +27,7 @@ import {
   type RepricedCart,
   copyCartSettings,
 } from "./cart-draft.ts";
+import { findCartTaxTerms } from "./cart-taxes.ts";
 import type { CurrentCartPricingData, CartPricingMarket } from "./load-offer.ts";
 import { type CartLineWithCurrentPrice, applyCurrentPricingDataToCartLines } from "./price-lines.ts";
 
@@ -73,6 +74,7 @@ export function repriceCart({
     lines: offered.lines,
     shippingMinor: shippingPriceMinor(offered.lines, { address, chosen }),
     address,
+    chosen,
   });
   const { lines: pricedLines, discounts: _discounts, ...sums } = choice.priced;
   const refusal = choice.code?.refusal ?? null;
@@ -225,18 +227,20 @@ interface PromotionChoiceInput {
   readonly lines: readonly CartLineWithCurrentPrice[];
   readonly shippingMinor: number | null;
   readonly address: StoredCartAddress | null;
+  /** The chosen delivery option; undefined if none is chosen. */
+  readonly chosen: StoredDeliveryOption | undefined;
 }
 
 function chooseCartPromotions(
   draft: UnpricedCartDraft,
   { market, automatic, code }: CurrentCartPricingData,
-  { now, lines, shippingMinor, address }: PromotionChoiceInput,
+  { now, lines, shippingMinor, address, chosen }: PromotionChoiceInput,
 ): ChosenPromotions {
   const pricing = {
     taxIncluded: market.taxIncluded,
     lines,
     shippingMinor,
-    tax: address === null ? null : findTaxRate(market, address),
+    tax: address === null ? null : findCartTaxTerms(market, { address: address.masked, lines, chosen }),
   };
   const facts = {
     marketId: market.id,
@@ -248,28 +252,13 @@ function chooseCartPromotions(
   return choosePromotions(facts, { automatic, code: draft.promotionCodeId === null ? null : (code ?? null) });
 }
 
-/**
- * Returns the tax rate at the cart's address: the rate of the region, or else the rate of the country, or
- * else 0.
- */
-function findTaxRate(
-  { taxes }: CartPricingMarket,
-  { masked }: StoredCartAddress,
-): { basisPoints: number; appliesToShipping: boolean } {
-  const inCountry = taxes.filter(({ country }) => country === masked.countryCode);
-  const rate =
-    inCountry.find(({ regionCode }) => regionCode !== null && regionCode === masked.regionCode) ??
-    inCountry.find(({ regionCode }) => regionCode === null);
-  return rate ?? { basisPoints: 0, appliesToShipping: false };
-}
-
 function toStoredLine(
   line: CartLineWithCurrentPrice,
   priced: PricedCart["lines"][number] | undefined,
   position: number,
 ): StoredCartLine {
   if (priced === undefined) throw new Error(`Line ${line.id} was not priced.`);
-  const { categoryIds: _categories, isAvailable: _available, ...stored } = line;
+  const { categoryIds: _categories, isAvailable: _available, taxClass: _class, ...stored } = line;
   const { allocations: _allocations, ...amounts } = priced;
   return { ...stored, ...amounts, position };
 }

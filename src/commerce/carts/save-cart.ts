@@ -187,21 +187,21 @@ const cartRecord = sql`json_to_record(${createTemplateSqlParameter("record")}::j
 const upsertLines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity,
     unit_price_minor, compare_at_minor, subtotal_minor,
-      discount_minor, tax_minor, total_minor, display, requires_shipping, restrictions, created_at)
+      discount_minor, tax_rate, tax_minor, total_minor, display, requires_shipping, restrictions, created_at)
     select n.id, ${cartId}, ${merchantId}, n.position, n."productId", n."variantId", n.quantity,
     n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
-      n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions,
+      n."discountMinor", n."taxRate", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions,
       ${savedAt}::timestamptz
     from json_to_recordset(${createTemplateSqlParameter("lines")}::json) as n(id text, position int, "productId" text,
     "variantId" text,
       quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor"
-      bigint, "taxMinor" bigint, "totalMinor" bigint,
+      bigint, "taxRate" jsonb, "taxMinor" bigint, "totalMinor" bigint,
       display jsonb, "requiresShipping" boolean, restrictions text[])
     on conflict (id) do update set position = excluded.position, quantity = excluded.quantity,
     unit_price_minor = excluded.unit_price_minor,
       compare_at_minor = excluded.compare_at_minor, subtotal_minor = excluded.subtotal_minor, discount_minor =
       excluded.discount_minor,
-      tax_minor = excluded.tax_minor, total_minor = excluded.total_minor, display = excluded.display,
+      tax_rate = excluded.tax_rate, tax_minor = excluded.tax_minor, total_minor = excluded.total_minor, display = excluded.display,
       requires_shipping = excluded.requires_shipping,
       restrictions = excluded.restrictions)`;
 

@@ -1,7 +1,7 @@
 /**
- * Creates products, and changes their brand, rating, attributes, options and categories. A new product is a
- * draft. Its texts, variants and prices may be added in any order, because they are required only when the
- * product is published.
+ * Creates products, and changes their brand, rating, tax class, attributes, options and categories. A new
+ * product is a draft. Its texts, variants and prices may be added in any order, because they are required
+ * only when the product is published.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -17,6 +17,8 @@ import {
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
+import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
+import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
@@ -69,6 +71,8 @@ export interface ProductInputFields {
   readonly rating?: ProductRatingInput | null | undefined;
   readonly attributes?: readonly AttributeInput[] | null | undefined;
   readonly options?: readonly ProductOptionInput[] | null | undefined;
+  /** Code of the product's tax class; null for the class `standard`. */
+  readonly taxClass?: string | null | undefined;
 }
 
 export interface CreateProductInput extends ProductInputFields {
@@ -248,6 +252,7 @@ export async function saveProductFields(
     fields.options === undefined
       ? false
       : await saveProductOptions(transaction, productId, fields.options ?? []);
+  await requireTaxClass(transaction, context, { code: fields.taxClass, field: "/taxClass" });
   const patch = patchOf(fields);
   if (Object.keys(patch).length === 0) return areOptionsChanged;
   const saved = await sql`
@@ -259,13 +264,14 @@ export async function saveProductFields(
         end as rating_average,
         case when given ? 'rating' then (given -> 'rating' ->> 'count')::int else rating_count
         end as rating_count,
-        coalesce(given -> 'attributes', attributes) as attributes
+        coalesce(given -> 'attributes', attributes) as attributes,
+        coalesce(given ->> 'taxClass', tax_class) as tax_class
       from product, patch where id = ${productId} and merchant_id = ${context.merchantId})
     update product p set brand = w.brand, rating_average = w.rating_average, rating_count = w.rating_count,
-    attributes = w.attributes
+    attributes = w.attributes, tax_class = w.tax_class
     from wanted w
-    where p.id = w.id and (p.brand, p.rating_average, p.rating_count, p.attributes) is distinct
-    from (w.brand, w.rating_average, w.rating_count, w.attributes)
+    where p.id = w.id and (p.brand, p.rating_average, p.rating_count, p.attributes, p.tax_class) is distinct
+    from (w.brand, w.rating_average, w.rating_count, w.attributes, w.tax_class)
     returning p.id`.execute(transaction);
   return areOptionsChanged || saved.rows.length > 0;
 }
@@ -274,11 +280,12 @@ export async function saveProductFields(
  * Returns the new column values of those product fields that the input contains. A field with null empties
  * its column; a field that is left out adds no column.
  */
-function patchOf({ brand, rating, attributes }: ProductInputFields): Record<string, unknown> {
+function patchOf({ brand, rating, attributes, taxClass }: ProductInputFields): Record<string, unknown> {
   return {
     ...(brand === undefined ? {} : { brand }),
     ...(rating === undefined ? {} : { rating }),
     ...(attributes === undefined ? {} : { attributes: toAttributes(attributes ?? []) }),
+    ...(taxClass === undefined ? {} : { taxClass: taxClass ?? standardTaxClass }),
   };
 }
 

@@ -69,7 +69,8 @@ export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
       "l",
       `
         orderLineId orderId orderNumber placedAt position productId variantId sku title currency
-        unitPriceMinor subtotalMinor discountMinor taxMinor totalMinor reducedMinor orderedUnits
+        unitPriceMinor subtotalMinor discountMinor taxClass taxName taxBasisPoints taxMinor totalMinor
+        reducedMinor orderedUnits
         canceledUnits shippedUnits deliveredUnits returnedUnits refundedUnits
       `,
       {
@@ -80,6 +81,9 @@ export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
         sku: "l.display ->> 'sku'",
         title: "l.display ->> 'title'",
         currency: "o.currency",
+        taxClass: "l.tax_rate ->> 'taxClass'",
+        taxName: "l.tax_rate ->> 'name'",
+        taxBasisPoints: "(l.tax_rate ->> 'basisPoints')::integer",
         orderedUnits: "l.ordered",
         canceledUnits: "l.canceled",
         shippedUnits: "l.shipped",

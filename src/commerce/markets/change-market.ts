@@ -5,6 +5,7 @@
  * currency of their own.
  */
 import { sql } from "kysely";
+import type { TaxRounding } from "#commerce/pricing/taxes.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   catalogBounds,
@@ -51,6 +52,11 @@ export interface UpsertMarketInput {
   readonly currency: string;
   /** True if the prices in the market include tax. */
   readonly taxIncluded: boolean;
+  /**
+   * Whether the tax is rounded for each line or for the sum of all lines with the same rate. If left out, a
+   * new market rounds each line, and an existing one keeps its rule.
+   */
+  readonly taxRounding?: TaxRounding | null | undefined;
   readonly defaultLocale: string;
   /** IANA time zone that decides at which moment a day, and so a deadline, ends in the market. */
   readonly timeZone: string;
@@ -173,6 +179,7 @@ async function insertMarket(
       name,
       currency,
       taxIncluded,
+      taxRounding: input.taxRounding ?? "line",
       defaultLocale: toCanonicalLocale(input.defaultLocale),
       timeZone,
       createdAt: context.now,
@@ -193,15 +200,16 @@ async function updateMarket(
       sql`${input.name}::text`,
       sql`${input.currency}::text`,
       sql`${input.taxIncluded}::boolean`,
+      sql`coalesce(${input.taxRounding ?? null}::text, tax_rounding)`,
       sql`${toCanonicalLocale(input.defaultLocale)}::text`,
       sql`${input.timeZone}::text`,
     ],
     sql`, `,
   );
   const { rows } = await sql`
-    update market set (handle, name, currency, tax_included, default_locale, time_zone) = (${values}), version
+    update market set (handle, name, currency, tax_included, tax_rounding, default_locale, time_zone) = (${values}), version
     = version + 1, updated_at = ${context.now}
-    where id = ${marketId} and (handle, name, currency, tax_included, default_locale, time_zone) is distinct
+    where id = ${marketId} and (handle, name, currency, tax_included, tax_rounding, default_locale, time_zone) is distinct
     from (${values})
     returning id`.execute(transaction);
   return rows.length > 0;

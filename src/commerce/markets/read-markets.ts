@@ -5,7 +5,11 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
 
 export type MarketRow = Selectable<MarketTable> & { readonly countries: string[] };
-export type TaxRateRow = Selectable<TaxRateTable>;
+/** A tax rate; its first and last day are texts like `2027-01-01`, and null if there is no limit. */
+export type TaxRateRow = Omit<Selectable<TaxRateTable>, "validFrom" | "validTo"> & {
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+};
 export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
 export type MerchantPolicyRow = Selectable<PolicyTable>;
 
@@ -33,10 +37,17 @@ export function findMarkets(reader: DatabaseReader, merchantIds: readonly string
 export const findTaxRates = (reader: DatabaseReader, marketIds: readonly string[]): Promise<TaxRateRow[]> =>
   reader
     .selectFrom("taxRate")
-    .selectAll()
+    .select(["id", "merchantId", "marketId", "country", "regionCode", "taxClass", "name"])
+    .select(["basisPoints", "appliesToShipping", "updatedAt"])
+    .select([
+      sql<string | null>`valid_from::text`.as("validFrom"),
+      sql<string | null>`valid_to::text`.as("validTo"),
+    ])
     .where(sql<boolean>`market_id = any(${marketIds}::text[])`)
     .orderBy("country")
     .orderBy("regionCode")
+    .orderBy("taxClass")
+    .orderBy(sql`tax_rate.valid_from nulls first`)
     .orderBy("id")
     .execute();
 

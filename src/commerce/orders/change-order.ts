@@ -24,6 +24,7 @@ import {
   publishOrderEvents,
   insertOrderTimelineEntries,
 } from "./order-events.ts";
+import { toStoredTaxLines } from "./order-taxes.ts";
 import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** The context of commands that change orders: merchant, actor, time, outbox and services. */
@@ -206,6 +207,7 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
       canceledAt: cancellation === null ? null : new Date(cancellation.at),
       reducedMinor: order.reducedMinor,
       shippingReducedMinor: order.shippingReducedMinor,
+      taxLines: JSON.stringify(toStoredTaxLines(order)),
       updatedAt: new Date(order.updatedAt),
     })
     .where("id", "=", order.id)

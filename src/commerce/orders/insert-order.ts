@@ -8,6 +8,7 @@ import {
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
 import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
+import { toStoredTaxLines } from "./order-taxes.ts";
 import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** An order line, with the id of the cart line from which it was created. */
@@ -70,6 +71,10 @@ export async function insertOrder(
       discountMinor: cart.discountMinor,
       shippingMinor: cart.shippingMinor,
       shippingDiscountMinor: cart.shippingDiscountMinor,
+      shippingTaxes: toNullableJson(cart.shippingTaxes),
+      taxLines: JSON.stringify(
+        toStoredTaxLines({ ...cart, lines, reducedMinor: 0, shippingReducedMinor: 0 }),
+      ),
       taxMinor: cart.taxMinor,
       totalMinor,
       units: lines.reduce((sum, { ordered }) => sum + ordered, 0),
@@ -85,6 +90,9 @@ export async function insertOrder(
     .execute();
 }
 
+/** Returns the JSON text of a value, or null for the SQL value null instead of the JSON value null. */
+const toNullableJson = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+
 export async function insertOrderLines(
   transaction: Transaction,
   { merchantId }: OrderCommandContext,
@@ -93,8 +101,9 @@ export async function insertOrderLines(
   await transaction
     .insertInto("orderLine")
     .values(
-      lines.map(({ cartLineId: _cartLine, display, categoryIds, restrictions, ...line }) => ({
+      lines.map(({ cartLineId: _cartLine, display, categoryIds, restrictions, taxRate, ...line }) => ({
         ...line,
+        taxRate: toNullableJson(taxRate),
         orderId,
         merchantId,
         categoryIds: [...categoryIds],

@@ -8,6 +8,7 @@ import type { CartLineDisplayFields, StoredDeliveryOption } from "#commerce/cart
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { MerchantPolicyRules } from "#commerce/markets/policy-rules.ts";
+import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/taxes.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
 import type {
   FulfillmentStatus,
@@ -36,6 +37,8 @@ export interface OrderLine {
   readonly unitPriceMinor: number;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
+  /** The rate by which the line was taxed; null if an earlier release placed the order. */
+  readonly taxRate: AppliedTaxRate | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly reducedMinor: number;
@@ -261,6 +264,11 @@ export interface OrderAggregate {
   readonly discountMinor: number;
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
+  /**
+   * The parts of the shipping price after discounts, each with its tax rate; null if an earlier release
+   * placed the order.
+   */
+  readonly shippingTaxes: readonly ShippingTax[] | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly reducedMinor: number;

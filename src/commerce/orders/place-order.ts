@@ -166,6 +166,7 @@ function toOrderLines(
     unitPriceMinor: line.unitPriceMinor,
     subtotalMinor: line.subtotalMinor,
     discountMinor: line.discountMinor,
+    taxRate: line.taxRate,
     taxMinor: line.taxMinor,
     totalMinor: line.totalMinor,
     reducedMinor: 0,

@@ -5,18 +5,26 @@
 import {
   type DiscountRule,
   type DiscountableLine,
-  multiplyAndDivideRoundingHalfEven,
   multiplyMinorUnits,
   type RemainingCartAmounts,
   sumMinorUnits,
   type DiscountAmounts,
   applyDiscountRule,
 } from "./discounts.ts";
+import {
+  type AppliedTaxRate,
+  calculateCartTaxes,
+  type CartTaxes,
+  type CartTaxTerms,
+  type ShippingTax,
+} from "./taxes.ts";
 
 export interface CartLineToPrice extends DiscountableLine {
   readonly id: string;
   readonly unitPriceMinor: number;
   readonly requiresShipping: boolean;
+  /** Code of the product's tax class. */
+  readonly taxClass: string;
 }
 
 export interface PriceCartInput {
@@ -28,8 +36,8 @@ export interface PriceCartInput {
    * option.
    */
   readonly shippingMinor: number | null;
-  /** Tax rate at the cart's address; null if the rate is not known, because the cart has no address. */
-  readonly tax: { readonly basisPoints: number; readonly appliesToShipping: boolean } | null;
+  /** The taxes at the cart's address; null if they are not known, because the cart has no address. */
+  readonly tax: CartTaxTerms | null;
   /**
    * The discounts in the order in which they are deducted. Each discount is deducted from the amounts that
    * the earlier discounts left.
@@ -44,6 +52,11 @@ export interface PricedCart {
   /** Shipping price before discounts, in minor units; null if the shipping price is not known yet. */
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
+  /**
+   * The parts of the shipping price after discounts, each with its rate and tax; empty if this price is 0,
+   * null if the taxes are not known.
+   */
+  readonly shippingTaxes: readonly ShippingTax[] | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly lines: readonly PricedCartLine[];
@@ -55,6 +68,8 @@ export interface PricedCartLine {
   readonly id: string;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
+  /** The rate by which the line is taxed; null if the taxes are not known. */
+  readonly taxRate: AppliedTaxRate | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
   readonly allocations: readonly { readonly promotionId: string; readonly amountMinor: number }[];
@@ -74,23 +89,31 @@ export function priceCart(input: PriceCartInput): PricedCart {
   const subtotals = input.lines.map((line) => multiplyMinorUnits(line.unitPriceMinor, line.quantity));
   const subtotalMinor = sumMinorUnits(subtotals);
   const taken = applyDiscounts(input, subtotals);
-  const lines = input.lines.map((line, position) =>
-    pricedLine(input, { line, position, subtotalMinor: subtotals[position] ?? 0 }, taken),
-  );
   const shippingDiscountMinor = sumMinorUnits(taken.map(({ shippingMinor }) => shippingMinor));
-  const discountMinor = sumMinorUnits([...lines.map((line) => line.discountMinor), shippingDiscountMinor]);
+  const discounted = input.lines.map((line, position) =>
+    discountedLine(input, { line, position, subtotalMinor: subtotals[position] ?? 0 }, taken),
+  );
   const shippingMinor = input.shippingMinor ?? 0;
-  const taxMinor =
+  const taxes =
     input.tax &&
-    sumMinorUnits([
-      ...lines.map((line) => line.taxMinor ?? 0),
-      shippingTaxOf(input, shippingMinor - shippingDiscountMinor),
-    ]);
+    calculateCartTaxes(input.tax, {
+      taxIncluded: input.taxIncluded,
+      lines: input.lines.map(({ taxClass, requiresShipping }, position) => ({
+        taxClass,
+        requiresShipping,
+        amountMinor: netOf(discounted[position]),
+      })),
+      shippingMinor: shippingMinor - shippingDiscountMinor,
+    });
+  const lines = discounted.map((line, position) => taxedLine(input, line, taxes?.lines[position]));
+  const discountMinor = sumMinorUnits([...lines.map((line) => line.discountMinor), shippingDiscountMinor]);
+  const taxMinor = taxes && sumMinorUnits([...taxes.lines, ...taxes.shipping].map((taxed) => taxed.taxMinor));
   return {
     subtotalMinor,
     discountMinor,
     shippingMinor: input.shippingMinor,
     shippingDiscountMinor,
+    shippingTaxes: taxes && taxes.shipping,
     taxMinor,
     totalMinor: sumMinorUnits([
       subtotalMinor,
@@ -119,7 +142,9 @@ function applyDiscounts(
   });
 }
 
-function pricedLine(
+type DiscountedLine = Pick<PricedCartLine, "id" | "subtotalMinor" | "discountMinor" | "allocations">;
+
+function discountedLine(
   input: PriceCartInput,
   {
     line,
@@ -127,15 +152,25 @@ function pricedLine(
     subtotalMinor,
   }: { readonly line: CartLineToPrice; readonly position: number; readonly subtotalMinor: number },
   taken: readonly DiscountAmounts[],
-): PricedCartLine {
+): DiscountedLine {
   const allocations = input.discounts
     .map(({ id }, turn) => ({ promotionId: id, amountMinor: taken[turn]?.linesMinor[position] ?? 0 }))
     .filter(({ amountMinor }) => amountMinor > 0);
   const discountMinor = sumMinorUnits(allocations.map(({ amountMinor }) => amountMinor));
-  const taxMinor =
-    input.tax && taxOn(subtotalMinor - discountMinor, input.tax.basisPoints, input.taxIncluded);
-  const totalMinor = sumMinorUnits([subtotalMinor, -discountMinor, input.taxIncluded ? 0 : (taxMinor ?? 0)]);
-  return { id: line.id, subtotalMinor, discountMinor, taxMinor, totalMinor, allocations };
+  return { id: line.id, subtotalMinor, discountMinor, allocations };
+}
+
+const netOf = (line: DiscountedLine | undefined): number =>
+  line === undefined ? 0 : line.subtotalMinor - line.discountMinor;
+
+function taxedLine(
+  { taxIncluded }: PriceCartInput,
+  { allocations, ...line }: DiscountedLine,
+  taxed: CartTaxes["lines"][number] | undefined,
+): PricedCartLine {
+  const { taxRate, taxMinor } = taxed ?? { taxRate: null, taxMinor: null };
+  const totalMinor = sumMinorUnits([netOf({ ...line, allocations }), taxIncluded ? 0 : (taxMinor ?? 0)]);
+  return { ...line, taxRate, taxMinor, totalMinor, allocations };
 }
 
 function pricedDiscount(
@@ -152,16 +187,4 @@ function pricedDiscount(
     discountMinor: sumMinorUnits(allocations.map(({ amountMinor }) => amountMinor)),
     allocations,
   };
-}
-
-function shippingTaxOf({ tax, taxIncluded }: PriceCartInput, netShippingMinor: number): number {
-  return tax?.appliesToShipping ? taxOn(netShippingMinor, tax.basisPoints, taxIncluded) : 0;
-}
-
-/**
- * Returns the tax on an amount: the tax that the amount contains if prices include tax, otherwise the tax to
- * add.
- */
-function taxOn(netMinor: number, basisPoints: number, isIncluded: boolean): number {
-  return multiplyAndDivideRoundingHalfEven(netMinor, basisPoints, isIncluded ? 10_000 + basisPoints : 10_000);
 }

@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
+import { remainingTaxSql } from "./tax-report.ts";
 import {
   reportTimeBucketNumberSql,
   buildReportScopeSqlCondition,
@@ -116,15 +117,13 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
 }
 
 /**
- * SQL for the sum of a column (tax or discount) over the orders. From each order, only the share that belongs
- * to the net amount is added: column × (total − later reductions) ÷ total, rounded for each order. For an
- * order with the total 0, the whole value is added; for a canceled order, 0.
+ * SQL for the sum of the discounts over the orders. Each order adds only the share that belongs to its net
+ * amount: the discount × (total − later reductions) ÷ total, rounded for each order. An order with the total
+ * 0 adds its whole discount. A canceled order adds 0.
  */
-const netShareSql = (
-  column: string,
-): RawBuilder<string> => sql<string>`sum(case when o.status = 'canceled' then 0
-  when o.total_minor = 0 or o.reduced_minor = 0 then ${sql.ref(column)}
-  else round(${sql.ref(column)}::numeric * (o.total_minor - o.reduced_minor) / o.total_minor) end)`;
+const netDiscountSql = sql<string>`sum(case when o.status = 'canceled' then 0
+  when o.total_minor = 0 or o.reduced_minor = 0 then o.discount_minor
+  else round(o.discount_minor::numeric * (o.total_minor - o.reduced_minor) / o.total_minor) end)`;
 
 /**
  * SQL for the number of ordered units of the order `o`. The order lines are only read if the order does not
@@ -145,8 +144,8 @@ function salesStatement(
     with counted as (
       select ${keys}, count(*) as orders, count(*) filter (where o.status = 'canceled') as canceled_orders,
         sum(o.total_minor) as gross, sum(o.reduced_minor) as reduced, sum(o.discount_minor) as discount,
-        ${netShareSql("o.discount_minor")} as net_discount, sum(o.shipping_minor) as shipping,
-        sum(o.tax_minor) as tax, ${netShareSql("o.tax_minor")} as net_tax, sum(${unitsSql}) as units, 0 as refunded
+        ${netDiscountSql} as net_discount, sum(o.shipping_minor) as shipping,
+        sum(o.tax_minor) as tax, sum(${remainingTaxSql}) as net_tax, sum(${unitsSql}) as units, 0 as refunded
       from sales_order o where ${inScope} group by 1, 2, 3
       union all
       select ${keys}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)

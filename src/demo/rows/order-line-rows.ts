@@ -49,6 +49,7 @@ export function createDemoOrderLines({ cart, categoryIds, history }: OrderToSeed
       unitPriceMinor: line.unitPriceMinor,
       subtotalMinor: line.subtotalMinor,
       discountMinor: line.discountMinor,
+      taxRate: line.taxRate,
       taxMinor: line.taxMinor,
       totalMinor: line.totalMinor,
       reducedMinor: computeCanceledOrReturnedLineAmountMinor(history.stage, {

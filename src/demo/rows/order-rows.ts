@@ -4,6 +4,7 @@
  */
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
+import { toStoredTaxLines } from "#commerce/orders/order-taxes.ts";
 import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
 import { type DemoCartRows, createDemoCartRows, insertDemoCartRows, type UnsavedCart } from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -148,6 +149,7 @@ function createSalesOrderRow(
     ? priced.totalMinor
     : lines.reduce((sum, line) => sum + line.reducedMinor, 0);
   const linesMinor = lines.reduce((sum, line) => sum + line.totalMinor, 0);
+  const shippingReducedMinor = isCanceled ? priced.totalMinor - linesMinor : 0;
   const parts = {
     payments: money.orderPayments,
     fulfillments: parcels.orderFulfillments,
@@ -180,7 +182,14 @@ function createSalesOrderRow(
     ...pickOrderTotals(priced),
     units: lines.reduce((sum, { ordered }) => sum + ordered, 0),
     reducedMinor,
-    shippingReducedMinor: isCanceled ? priced.totalMinor - linesMinor : 0,
+    shippingReducedMinor,
+    taxLines: toStoredTaxLines({
+      ...priced,
+      taxIncluded: next.taxIncluded,
+      lines,
+      reducedMinor,
+      shippingReducedMinor,
+    }),
     promotions: [],
     cancellationRequest: null,
     canceledReason: isCanceled ? "changed_mind" : null,
@@ -194,7 +203,13 @@ function createSalesOrderRow(
 
 type OrderTotalColumns = Pick<
   DemoTableRowToInsert<"salesOrder">,
-  "subtotalMinor" | "discountMinor" | "shippingMinor" | "shippingDiscountMinor" | "taxMinor" | "totalMinor"
+  | "subtotalMinor"
+  | "discountMinor"
+  | "shippingMinor"
+  | "shippingDiscountMinor"
+  | "shippingTaxes"
+  | "taxMinor"
+  | "totalMinor"
 >;
 
 const pickOrderTotals = ({
@@ -202,6 +217,7 @@ const pickOrderTotals = ({
   discountMinor,
   shippingMinor,
   shippingDiscountMinor,
+  shippingTaxes,
   taxMinor,
   totalMinor,
 }: UnsavedCart["next"]["priced"]): OrderTotalColumns => ({
@@ -209,6 +225,7 @@ const pickOrderTotals = ({
   discountMinor,
   shippingMinor,
   shippingDiscountMinor,
+  shippingTaxes,
   taxMinor,
   totalMinor,
 });

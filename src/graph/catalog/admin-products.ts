@@ -37,6 +37,7 @@ ProductRef.implement({
       nullable: true,
       description: "The product's brand; null if it has none.",
     }),
+    taxClass: t.exposeString("taxClass", { description: "The code of the product's tax class." }),
     rating: t.field({
       type: RatingRef,
       nullable: true,

@@ -7,7 +7,13 @@ import { importProducts, type ProductImportResult } from "#commerce/catalog/impo
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
-import { AttributeInputType, OptionInputType, RatingInputType, TranslationInputType } from "./inputs.ts";
+import {
+  AttributeInputType,
+  OptionInputType,
+  RatingInputType,
+  taxClassDescription,
+  TranslationInputType,
+} from "./inputs.ts";
 import { VariantOptionInputType } from "./variant-inputs.ts";
 import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";
@@ -100,6 +106,7 @@ const ImportItem = builder.inputType("ProductImportItem", {
   fields: (t) => ({
     brand: t.string({ description: "The product's brand; null removes it." }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
+    taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
       description: "The product's attributes; replaces the current list.",

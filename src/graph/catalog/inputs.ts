@@ -122,11 +122,14 @@ export const TranslationInputType = builder.inputType("TranslationInput", {
   }),
 });
 
+export const taxClassDescription = "The code of the product's tax class; null stands for `standard`.";
+
 export const ProductCreateInputType = builder.inputType("ProductCreateInput", {
   description: "A new product, which is created as a draft.",
   fields: (t) => ({
     brand: t.string({ description: `The product's brand, 1 to ${bounds.brandMax} characters.` }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating." }),
+    taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
       description: `The product's attributes, for example material or dimensions, 0 to ${bounds.attributesMax}.`,
@@ -157,6 +160,7 @@ export const ProductUpdateInputType = builder.inputType("ProductUpdateInput", {
       description: `The product's brand, 1 to ${bounds.brandMax} characters; null removes the brand.`,
     }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
+    taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
       description: `The product's attributes, 0 to ${bounds.attributesMax}; replaces the current list.`,

@@ -2,40 +2,13 @@
  * The GraphQL types and queries of markets, with their tax rates, delivery methods and policies. A market is
  * a group of countries that share one currency and one default locale.
  */
-import type { DeliveryMethodRow, MerchantPolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
+import type { DeliveryMethodRow, MerchantPolicyRow } from "#commerce/markets/read-markets.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders, requireMerchantId } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
-
-export const TaxRateRef = builder.objectRef<TaxRateRow>("TaxRate").implement({
-  description: "The tax rate of a country or of one of its regions.",
-  fields: (t) => ({
-    id: t.exposeID("id", { description: "The tax rate's ID, `txr_…`." }),
-    country: t.expose("country", {
-      type: "CountryCode",
-      description: "The country in which the tax rate applies.",
-    }),
-    regionCode: t.exposeString("regionCode", {
-      nullable: true,
-      description:
-        "The ISO 3166-2 code of the region in which the tax rate applies; null if it applies to the " +
-        "whole country.",
-    }),
-    name: t.exposeString("name", { description: "The name of the tax, for example `VAT`." }),
-    basisPoints: t.exposeInt("basisPoints", {
-      description: "The tax rate in basis points (hundredths of a percent): 1900 means 19 %.",
-    }),
-    appliesToShipping: t.exposeBoolean("appliesToShipping", {
-      description: "Whether the tax also applies to shipping.",
-    }),
-    updatedAt: t.expose("updatedAt", {
-      type: "DateTime",
-      description: "When the tax rate was last changed.",
-    }),
-  }),
-});
+import { DeliveryTaxRuleEnum, TaxRateRef, TaxRoundingEnum } from "./taxes.ts";
 
 export const DeliveryMethodRef = builder
   .objectRef<DeliveryMethodRow & { readonly currency: string }>("DeliveryMethod")
@@ -77,6 +50,12 @@ export const DeliveryMethodRef = builder
       position: t.exposeInt("position", {
         description: "The delivery method's position in the display order of the market's methods.",
       }),
+      taxRule: t.field({
+        type: DeliveryTaxRuleEnum,
+        description: "How the shipping price is taxed.",
+        resolve: ({ taxRule }) => (taxRule === "goods" ? "goods" : "own_class"),
+      }),
+      taxClass: t.exposeString("taxClass", { description: "The code of the delivery method's tax class." }),
       updatedAt: t.expose("updatedAt", {
         type: "DateTime",
         description: "When the delivery method was last changed.",
@@ -144,6 +123,11 @@ MarketRef.implement({
       description: "The currency of all prices in the market.",
     }),
     taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether prices in the market include tax." }),
+    taxRounding: t.field({
+      type: TaxRoundingEnum,
+      description: "How taxes in the market are rounded.",
+      resolve: ({ taxRounding }) => (taxRounding === "order" ? "order" : "line"),
+    }),
     defaultLocale: t.expose("defaultLocale", {
       type: "LocaleCode",
       description: "The locale used if a text is missing in the requested locale.",
@@ -153,7 +137,8 @@ MarketRef.implement({
     }),
     taxRates: t.field({
       type: [TaxRateRef],
-      description: "The tax rates of the market.",
+      description:
+        "The tax rates of the market, also past and future ones, by country, region, tax class and first day.",
       complexity: { multiplier: 5 },
       resolve: ({ id }, _args, { loaders }) => loaders.taxRates.load(id),
     }),

@@ -1,9 +1,6 @@
-/**
- * The GraphQL mutations of markets, tax rates, delivery methods, policies and stock. Every upsert replaces
- * the whole record.
- */
+/** Graph mutations of markets, delivery methods, policies and stock. Every upsert replaces the whole record. */
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust-stock.ts";
-import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
+import { upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";
 import { upsertMerchantPolicy } from "#commerce/markets/change-policy.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -12,8 +9,9 @@ import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import { MarketRef, VariantRef } from "#graph/refs.ts";
-import { DeliveryMethodRef, PolicyRef, TaxRateRef } from "./markets.ts";
+import { DeliveryMethodRef, PolicyRef } from "./markets.ts";
 import { PolicyUpsertInputType } from "./policy-inputs.ts";
+import { DeliveryTaxRuleEnum, TaxRoundingEnum } from "./taxes.ts";
 
 const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
   description: "A market to create or replace. An existing market is found by its ID or handle.",
@@ -36,6 +34,12 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
       description: "The currency of all prices in the market. It cannot change once the market has prices.",
     }),
     taxIncluded: t.boolean({ required: true, description: "Whether prices in the market include tax." }),
+    taxRounding: t.field({
+      type: TaxRoundingEnum,
+      description:
+        "How taxes in the market are rounded. If left out, a new market rounds each line, and an existing " +
+        "market keeps its rule.",
+    }),
     defaultLocale: t.field({
       type: "LocaleCode",
       required: true,
@@ -51,35 +55,6 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
       description:
         "The market's countries, the main country first. A country can belong to only one market of the " +
         "merchant.",
-    }),
-  }),
-});
-
-const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
-  description: "The tax rate of a country or of one of its regions.",
-  fields: (t) => ({
-    marketId: t.id({ required: true, description: "The market's ID." }),
-    country: t.field({
-      type: "CountryCode",
-      required: true,
-      description: "The country in which the tax rate applies; must be one of the market's countries.",
-    }),
-    regionCode: t.string({
-      description:
-        "The ISO 3166-2 code of the region in which the tax rate applies; if left out, the rate applies " +
-        "to the whole country.",
-    }),
-    name: t.string({
-      required: true,
-      description: "The name of the tax, for example `VAT`, 1 to 200 characters.",
-    }),
-    basisPoints: t.int({
-      required: true,
-      description: "The tax rate in basis points (hundredths of a percent): 1900 means 19 %. 0 to 10 000.",
-    }),
-    appliesToShipping: t.boolean({
-      required: true,
-      description: "Whether the tax also applies to shipping.",
     }),
   }),
 });
@@ -125,6 +100,17 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
     position: t.int({
       description:
         "The delivery method's position in the display order of the market's methods, 0 to 100000.",
+    }),
+    taxRule: t.field({
+      type: DeliveryTaxRuleEnum,
+      description:
+        "How the shipping price is taxed. If left out, a new method is taxed by its own class, and an existing " +
+        "method keeps its rule.",
+    }),
+    taxClass: t.string({
+      description:
+        "The code of the delivery method's tax class. If left out, a new method belongs to the class " +
+        "`standard`, and an existing method keeps its class.",
     }),
   }),
 });
@@ -175,21 +161,6 @@ defineMutation({
   }),
   answer: async ({ loaders }, { merchantId, marketId }) =>
     found(await reloadChangedRow(loaders.markets, merchantId), marketId),
-});
-
-defineMutation({
-  ...merchantMutationKind,
-  name: "taxRateUpsert",
-  description: "Creates or replaces the tax rate of a country or region.",
-  failures: ["resource_not_found"],
-  input: TaxRateUpsertInput,
-  type: TaxRateRef,
-  run: async (transaction, context, input) => ({
-    marketId: input.marketId,
-    ...(await upsertTaxRate(transaction, context, input)),
-  }),
-  answer: async ({ loaders }, { marketId, taxRateId }) =>
-    found(await reloadChangedRow(loaders.taxRates, marketId), taxRateId),
 });
 
 defineMutation({

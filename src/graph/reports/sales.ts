@@ -8,10 +8,12 @@ import {
   readSalesReport,
   type SalesFigures,
 } from "#commerce/reports/sales-report.ts";
+import { readTaxesByCountry } from "#commerce/reports/tax-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { CountryTaxType } from "./taxes.ts";
 import {
   ReportBucketRef,
   reportListCost,
@@ -117,8 +119,10 @@ builder.interfaceFields(SalesFiguresType, (t) => ({
   netTaxMinor: t.expose("netTaxMinor", {
     type: "MinorUnits",
     description:
-      "The tax that is contained in `netMinor`, in minor units. For each order: its tax, multiplied by its net " +
-      "amount and divided by its total, rounded. For orders with several tax rates, the result is an estimate.",
+      "The tax that is contained in `netMinor`, in minor units. A reduction of a line or of shipping reduces its " +
+      "tax in proportion, and a reduction of the whole order reduces all of its taxes in proportion. For orders " +
+      "that were placed and reduced before tax rates were recorded: the order's tax, multiplied by its net amount " +
+      "and divided by its total, rounded.",
   }),
   averageNetOrderMinor: t.expose("averageNetOrderMinor", {
     type: "MinorUnits",
@@ -207,6 +211,17 @@ const computeCountriesCost = defineFieldCostByArguments(
   }),
 );
 
+const taxesMax = 1000;
+
+/** Computes the cost of the list of taxes, which is read by one statement and has no lists inside. */
+const computeTaxesCost = defineFieldCostByArguments(
+  { sizedBy: ["first"], factor: "a hundredth of `first`" },
+  ({ first }: { readonly first: number }) => ({
+    field: 1,
+    multiplier: Math.ceil(Math.min(Math.max(first, 1), taxesMax) / 100),
+  }),
+);
+
 const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement({
   description: "A report on sales, by currency and over time.",
   fields: (t) => ({
@@ -239,6 +254,23 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
       },
       resolve: ({ scope }, { first }, context) =>
         context.services.readOnly((reader) => readSalesByCountry(reader, { ...scope, first })),
+    }),
+    taxes: t.field({
+      type: [CountryTaxType],
+      description:
+        "The taxes by country, currency and tax rate, for the whole period, sorted by currency and country, the " +
+        "highest rate first.",
+      complexity: computeTaxesCost,
+      args: {
+        first: t.arg.int({
+          required: true,
+          defaultValue: 50,
+          description: `The maximum number of entries, 1 to ${taxesMax}.`,
+          validate: z.int().min(1).max(taxesMax),
+        }),
+      },
+      resolve: ({ scope }, { first }, context) =>
+        context.services.readOnly((reader) => readTaxesByCountry(reader, { ...scope, first })),
     }),
   }),
 });

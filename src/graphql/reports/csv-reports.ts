@@ -90,6 +90,9 @@ const sales = [
   "averageOrderMinor",
   "averageNetOrderMinor",
 ];
+const taxes = "country currency taxClass name basisPoints orders taxableMinor taxMinor netTaxMinor".split(
+  " ",
+);
 const refunded = ["currency", "refunds", "refundedMinor", "pendingMinor", "failedMinor"];
 const carrier = ["carrier", "parcels", "delivered", "failed", "late", "medianDeliveryHours"];
 const stock = [
@@ -135,6 +138,16 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
         countries.flatMap(({ country, buckets }) =>
           buckets.map((bucket) => Object.assign({ country }, bucket)),
         ),
+    }),
+  ],
+  [
+    "taxes",
+    report({
+      parameters: { ...shop, first: "integer" },
+      columns: taxes,
+      query: `query (${shopVariables}, $first: Int! = 1000) {
+        report: salesReport(${shopArguments}) { taxes(first: $first) { ${taxes.join(" ")} } } }`,
+      toRows: ({ taxes: rows }: { readonly taxes: readonly Row[] }) => rows,
     }),
   ],
   [

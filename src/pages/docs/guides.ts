@@ -17,6 +17,7 @@ export const guideNames = [
   "versioning",
   "graphql",
   "exports",
+  "taxes",
 ] as const;
 type GuideName = (typeof guideNames)[number];
 

@@ -67,6 +67,7 @@ const anyLine = fc
       unitPriceMinor: Math.ceil(totalMinor / ordered),
       subtotalMinor: totalMinor,
       discountMinor: 0,
+      taxRate: null,
       taxMinor: null,
       totalMinor,
       reducedMinor: upTo(totalMinor, forgiven),

@@ -31,6 +31,7 @@ const variant: CartPricingVariant = {
   maxOrderQuantity: null,
   requiresShipping: true,
   restrictions: [],
+  taxClass: "standard",
   options: { colour: "blue", size: "m" },
   choices: [
     { code: "size", choices: [{ code: "m", labels: { en: "Medium" } }] },
@@ -44,16 +45,18 @@ const variant: CartPricingVariant = {
   categoryIds: [],
 };
 
+const vat = { taxClass: "standard", name: "VAT" };
 const market: CartPricingMarket = {
   id: "mkt_eu",
   currency: "EUR",
   taxIncluded: false,
+  taxRounding: "line",
   defaultLocale: "de",
   countries: ["DE", "AT"],
   taxes: [
-    { country: "DE", regionCode: null, basisPoints: 1900, appliesToShipping: true },
-    { country: "DE", regionCode: "DE-BE", basisPoints: 700, appliesToShipping: false },
-    { country: "AT", regionCode: null, basisPoints: 2000, appliesToShipping: true },
+    { ...vat, country: "DE", regionCode: null, basisPoints: 1900, appliesToShipping: true },
+    { ...vat, country: "DE", regionCode: "DE-BE", basisPoints: 700, appliesToShipping: false },
+    { ...vat, country: "AT", regionCode: null, basisPoints: 2000, appliesToShipping: true },
   ],
   deliveries: [
     {
@@ -65,6 +68,8 @@ const market: CartPricingMarket = {
       freeFromMinor: 3000,
       minDays: 1,
       maxDays: 2,
+      taxRule: "own_class",
+      taxClass: "standard",
     },
   ],
 };

@@ -20,6 +20,7 @@ export function storedCart(changes: Partial<CartAggregate> = {}): CartAggregate 
     discountMinor: 350,
     shippingMinor: 500,
     shippingDiscountMinor: 150,
+    shippingTaxes: [{ taxClass: "standard", name: null, basisPoints: 0, amountMinor: 350, taxMinor: 0 }],
     taxMinor: 190,
     totalMinor: 2340,
     deliveryMethodId: "dlm_1",
@@ -60,6 +61,7 @@ export function storedCart(changes: Partial<CartAggregate> = {}): CartAggregate 
         compareAtMinor: 1200,
         subtotalMinor: 2000,
         discountMinor: 200,
+        taxRate: { taxClass: "standard", name: "VAT", basisPoints: 1056 },
         taxMinor: 190,
         totalMinor: 1990,
         display: {

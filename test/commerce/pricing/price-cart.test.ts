@@ -1,6 +1,7 @@
 /** Cart prices compared to manual calculations in currencies with two, zero and three decimal places. */
 import { describe, expect, it } from "vitest";
 import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
+import type { AppliedTaxRate, CartTaxTerms } from "#commerce/pricing/taxes.ts";
 import {
   AmountOutOfRangeError,
   type DiscountRule,
@@ -9,10 +10,20 @@ import {
 
 const everything: PromotionProductScope = { productIds: [], categoryIds: [] };
 const products = (...productIds: string[]): PromotionProductScope => ({ productIds, categoryIds: [] });
-const taxed = (basisPoints: number, appliesToShipping = true) => ({ basisPoints, appliesToShipping });
+const rate = (taxClass: string, basisPoints: number): AppliedTaxRate => ({
+  taxClass,
+  name: "VAT",
+  basisPoints,
+});
+const taxed = (basisPoints: number, appliesToShipping = true): CartTaxTerms => ({
+  rounding: "line",
+  rates: { standard: { ...rate("standard", basisPoints), appliesToShipping } },
+  shipping: { rule: "own_class", taxClass: "standard" },
+});
 
 function line(id: string, unitPriceMinor: number, quantity = 1): CartLineToPrice {
-  return { id, productId: id, categoryIds: [], unitPriceMinor, quantity, requiresShipping: true };
+  const common = { categoryIds: [], requiresShipping: true, taxClass: "standard" };
+  return { ...common, id, productId: id, unitPriceMinor, quantity };
 }
 
 function cart(
@@ -76,6 +87,7 @@ describe("a whole cart", () => {
       discountMinor: 500,
       shippingMinor: 490,
       shippingDiscountMinor: 0,
+      shippingTaxes: [{ ...rate("standard", 1900), amountMinor: 490, taxMinor: 78 }],
       taxMinor: 431 + 287 + 78,
       totalMinor: 4987,
       lines: [
@@ -83,6 +95,7 @@ describe("a whole cart", () => {
           id: "a",
           subtotalMinor: 2997,
           discountMinor: 300,
+          taxRate: rate("standard", 1900),
           taxMinor: 431,
           totalMinor: 2697,
           allocations: [{ promotionId: "percentage", amountMinor: 300 }],
@@ -91,6 +104,7 @@ describe("a whole cart", () => {
           id: "b",
           subtotalMinor: 2000,
           discountMinor: 200,
+          taxRate: rate("standard", 1900),
           taxMinor: 287,
           totalMinor: 1800,
           allocations: [{ promotionId: "percentage", amountMinor: 200 }],
@@ -123,6 +137,7 @@ describe("a whole cart", () => {
       discountMinor: 698,
       shippingMinor: 600,
       shippingDiscountMinor: 600,
+      shippingTaxes: [],
       taxMinor: 186,
       totalMinor: 2048,
       lines: [
@@ -130,6 +145,7 @@ describe("a whole cart", () => {
           id: "a",
           subtotalMinor: 1960,
           discountMinor: 98,
+          taxRate: rate("standard", 1000),
           taxMinor: 186,
           totalMinor: 2048,
           allocations: [{ promotionId: "percentage", amountMinor: 98 }],
@@ -149,6 +165,7 @@ describe("a whole cart", () => {
       discountMinor: 500,
       shippingMinor: null,
       shippingDiscountMinor: 0,
+      shippingTaxes: null,
       taxMinor: null,
       totalMinor: 3583,
       lines: [
@@ -156,6 +173,7 @@ describe("a whole cart", () => {
           id: "a",
           subtotalMinor: 3750,
           discountMinor: 459,
+          taxRate: null,
           taxMinor: null,
           totalMinor: 3291,
           allocations: [{ promotionId: "fixed", amountMinor: 459 }],
@@ -164,6 +182,7 @@ describe("a whole cart", () => {
           id: "b",
           subtotalMinor: 333,
           discountMinor: 41,
+          taxRate: null,
           taxMinor: null,
           totalMinor: 292,
           allocations: [{ promotionId: "fixed", amountMinor: 41 }],

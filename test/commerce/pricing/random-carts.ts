@@ -1,10 +1,12 @@
 /** Generates carts and promotions of every kind, for tests of properties that hold for all of them. */
 import fc from "fast-check";
 import type { DiscountRule, PromotionProductScope } from "#commerce/pricing/discounts.ts";
+import type { CartTaxTerms, TaxRateAtAddress } from "#commerce/pricing/taxes.ts";
 import type { PriceCartInput, CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 
 const productIds = ["p0", "p1", "p2", "p3", "p4", "p5"];
 const categoryIds = ["c0", "c1", "c2"];
+const taxClasses = ["standard", "reduced", "exempt"] as const;
 
 /**
  * From the smallest amount of yen or cents to large amounts of rupiah or dong; the largest cart of 200 × 9999
@@ -47,7 +49,7 @@ export function discountRule(id: string, amountMax: number): fc.Arbitrary<Discou
   );
 }
 
-const linesOf = (priceMax: number): fc.Arbitrary<CartLineToPrice[]> =>
+const linesOf = (priceMax: number, maxLength = 200): fc.Arbitrary<CartLineToPrice[]> =>
   fc
     .array(
       fc.record({
@@ -56,10 +58,47 @@ const linesOf = (priceMax: number): fc.Arbitrary<CartLineToPrice[]> =>
         unitPriceMinor: fc.nat(priceMax),
         quantity: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 9999 })),
         requiresShipping: fc.boolean(),
+        taxClass: fc.constantFrom(...taxClasses),
       }),
-      { maxLength: 200, size: "max" },
+      { maxLength, size: "max" },
     )
     .map((lines) => lines.map((line, position) => ({ ...line, id: `line${position}` })));
+
+const rateOfClass = (taxClass: string): fc.Arbitrary<TaxRateAtAddress> =>
+  fc.record({
+    taxClass: fc.constant(taxClass),
+    name: fc.constantFrom("VAT", null),
+    basisPoints: fc.oneof(fc.constantFrom(0, 700, 1900, 10_000), fc.nat(10_000)),
+    appliesToShipping: fc.boolean(),
+  });
+
+export const taxTerms: fc.Arbitrary<CartTaxTerms> = fc.record({
+  rounding: fc.constantFrom("line", "order"),
+  rates: fc.record({
+    standard: rateOfClass("standard"),
+    reduced: rateOfClass("reduced"),
+    exempt: rateOfClass("exempt"),
+  }),
+  shipping: fc.record({
+    rule: fc.constantFrom("own_class", "goods"),
+    taxClass: fc.constantFrom(...taxClasses),
+  }),
+});
+
+/** A cart with up to six lines of all tax classes, with an address, and with promotions. */
+export const smallTaxedCart: fc.Arbitrary<PriceCartInput> = fc
+  .tuple(fc.constantFrom(10, 1000, 100_000), fc.boolean(), taxTerms)
+  .chain(([priceMax, taxIncluded, tax]) =>
+    fc.record({
+      taxIncluded: fc.constant(taxIncluded),
+      tax: fc.constant(tax),
+      lines: linesOf(priceMax, 6),
+      shippingMinor: fc.option(fc.nat(priceMax)),
+      discounts: fc
+        .array(fc.nat(), { maxLength: 2 })
+        .chain((stack) => fc.tuple(...stack.map((_, turn) => discountRule(`promotion${turn}`, priceMax)))),
+    }),
+  );
 
 export const randomCart: fc.Arbitrary<PriceCartInput> = magnitude.chain((priceMax) =>
   fc.record({
@@ -69,12 +108,7 @@ export const randomCart: fc.Arbitrary<PriceCartInput> = magnitude.chain((priceMa
       linesOf(priceMax),
     ),
     shippingMinor: fc.option(fc.nat(priceMax)),
-    tax: fc.option(
-      fc.record({
-        basisPoints: fc.oneof(fc.constantFrom(0, 700, 1900, 10_000), fc.nat(10_000)),
-        appliesToShipping: fc.boolean(),
-      }),
-    ),
+    tax: fc.option(taxTerms),
     discounts: fc
       .array(fc.nat(), { maxLength: 6 })
       .chain((stack) => fc.tuple(...stack.map((_, turn) => discountRule(`promotion${turn}`, priceMax * 10)))),

@@ -24,6 +24,7 @@ function line(id: string, unitPriceMinor: number, quantity: number): CartLineToP
     unitPriceMinor,
     quantity,
     requiresShipping: true,
+    taxClass: "standard",
   };
 }
 

@@ -118,6 +118,18 @@ describe.each(["pglite", "postgres"] as const)("salesReport by country on %s", (
     });
   });
 
+  it("lists taxes by country; orders of earlier releases have no recorded rate", async () => {
+    const fields = "country taxClass basisPoints orders taxableMinor taxMinor netTaxMinor";
+    const { taxes } = await ask(period, `taxes { ${fields} }`);
+    const unrecorded = { taxClass: null, basisPoints: null };
+    expect(taxes).toEqual([
+      { country: "AT", ...unrecorded, orders: 1, taxableMinor: 8100, taxMinor: 900, netTaxMinor: 0 },
+      { country: "DE", ...unrecorded, orders: 2, taxableMinor: 1900, taxMinor: 290, netTaxMinor: 257 },
+    ]);
+    expect((await ask(period, "taxes(first: 1) { country }")).taxes).toEqual([{ country: "AT" }]);
+    expect((await ask(period, "taxes(first: 1001) { country }")).details[0].field).toBe("/first");
+  });
+
   it("reads each part only if it is selected, also in a fragment", async () => {
     const orderReads = async (selection: string, rest = ""): Promise<number> => {
       const statements = await statementsOf(world(), () =>

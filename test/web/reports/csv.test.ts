@@ -76,6 +76,17 @@ describe("GET /reports/NAME.csv", () => {
     );
   });
 
+  it("has the taxes of each country and rate", async () => {
+    const { status, text } = await get(`taxes.csv?from=2026-01-01&to=2027-06-30`);
+    expect(status).toBe(200);
+    const [header, ...lines] = text.split("\r\n");
+    expect(header).toBe(
+      "country,currency,taxClass,name,basisPoints,orders,taxableMinor,taxMinor,netTaxMinor,exponent," +
+        "taxable,tax,netTax",
+    );
+    expect(lines.some((line) => line.startsWith("DE,EUR,standard,MwSt.,1900,"))).toBe(true);
+  });
+
   it("has up to first rows of each list, and says if rows were cut", async () => {
     for (const [first, lines, isTruncated] of [
       ["&first=5", 5, "true"],

@@ -156,7 +156,7 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
     "categoryDelete searchSynonymsSet",
   "Promotions and markets":
     "promotionCreate promotionUpdate promotionActivate promotionPause promotionEnd promotionCodesGenerate " +
-    "marketUpsert taxRateUpsert deliveryMethodUpsert policyUpsert",
+    "marketUpsert taxClassUpsert taxRateUpsert deliveryMethodUpsert policyUpsert",
   Merchant: "merchantCreate merchantUpdate merchantBrandingUpdate merchantSuspend merchantResume",
   "Requests of apps (REST)":
     "setPublicCartAddress applyPublicCartPromotion removePublicCartPromotion revokePublicCart " +

@@ -5,6 +5,7 @@ import {
 } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
+import type { OrderTaxLine } from "./tax-rows.ts";
 
 export const orderStates = ["PENDING", "CONFIRMED", "ON_HOLD", "COMPLETED", "CANCELED"] as const;
 export type ConsoleOrderStatus = (typeof orderStates)[number];
@@ -171,6 +172,7 @@ export interface ConsoleOrder extends Omit<ListedOrder, "totals"> {
     readonly tax: MoneyAmount | null;
     readonly taxIncluded: boolean;
   };
+  readonly taxLines: readonly OrderTaxLine<MoneyAmount>[];
   readonly lines: readonly ConsoleOrderLine[];
   readonly payments: readonly ConsoleOrderPayment[];
   readonly refunds: readonly ConsoleOrderRefund[];
@@ -194,6 +196,7 @@ export const orderDocument = createConsoleGraphqlDocument<{ order: ConsoleOrder 
         subtotal ${money} discount ${money} shipping ${money} tax ${money} taxIncluded total ${money}
         refunded ${money} outstanding ${money}
       }
+      taxLines { name basisPoints tax ${money} }
       lines {
         id sku title variantTitle unitPrice ${money} total ${money} refundable ${money}
         quantities { ordered canceled shipped delivered returned refunded }

@@ -2,9 +2,10 @@
  * The page of one order: its items, payments, shipments, returns and refunds, and what staff and the buyer
  * can still do, for example cancel.
  */
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { useState } from "preact/hooks";
 import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
+import { toOrderTaxRows } from "./tax-rows.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
 import {
@@ -87,7 +88,7 @@ const OrderContent = ({ order }: { readonly order: ConsoleOrder }): JSX.Element 
     <section aria-labelledby="lines">
       <h2 id="lines">Items</h2>
       <OrderLines lines={order.lines} />
-      <OrderTotalsList totals={order.totals} />
+      <OrderTotalsList totals={order.totals} taxLines={order.taxLines} />
     </section>
     <OrderPaymentTable payments={order.payments} />
     <OrderFulfillmentTable fulfillments={order.fulfillments} lines={order.lines} />
@@ -194,7 +195,7 @@ function AddressText({ address }: { readonly address: NonNullable<ConsoleOrder["
   );
 }
 
-function OrderTotalsList({ totals }: Pick<ConsoleOrder, "totals">): JSX.Element {
+function OrderTotalsList({ totals, taxLines }: Pick<ConsoleOrder, "totals" | "taxLines">): JSX.Element {
   const { subtotal, discount, shipping, tax, taxIncluded, total, refunded, outstanding } = totals;
   return (
     <dl class="totals">
@@ -210,6 +211,12 @@ function OrderTotalsList({ totals }: Pick<ConsoleOrder, "totals">): JSX.Element 
       <dd>{shipping === null ? "–" : formatMoney(shipping)}</dd>
       <dt>Tax{taxIncluded ? ", included in the prices" : ""}</dt>
       <dd>{tax === null ? "–" : formatMoney(tax)}</dd>
+      {toOrderTaxRows(taxLines).map(({ label, tax: ofRate }) => (
+        <Fragment key={label}>
+          <dt class="soft">{label}</dt>
+          <dd class="soft">{formatMoney(ofRate)}</dd>
+        </Fragment>
+      ))}
       <dt class="sum">Total</dt>
       <dd class="sum">{formatMoney(total)}</dd>
       {refunded.amountMinor === 0 ? null : (

@@ -1,7 +1,6 @@
 /**
- * Creates and changes the delivery methods and tax rates of a market. A delivery method is identified by its
- * code, and its prices are in the market's currency. A tax rate is identified by its country and region. Tax
- * rates are stored in basis points (hundredths of a percent), so that no rate is a floating-point number.
+ * Creates and changes the delivery methods of a market. A delivery method is identified by its code, and its
+ * prices are in the market's currency.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -13,14 +12,15 @@ import {
   toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  getCountryFieldErrors,
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  createInvalidFieldFailure,
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
+import type { CartTaxTerms } from "#commerce/pricing/taxes.ts";
+import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
+import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -47,6 +47,16 @@ export interface UpsertDeliveryMethodInput {
   /** True if the delivery method is offered to buyers. If left out: true. */
   readonly active?: boolean | null | undefined;
   readonly position?: number | null | undefined;
+  /**
+   * How the shipping price is taxed: by the class of the delivery method, or in proportion to the delivered
+   * goods. If left out, a new method is taxed by its own class, and an existing one keeps its rule.
+   */
+  readonly taxRule?: CartTaxTerms["shipping"]["rule"] | null | undefined;
+  /**
+   * Code of the delivery method's tax class. If left out, a new method belongs to the class `standard`, and
+   * an existing one keeps its class.
+   */
+  readonly taxClass?: string | null | undefined;
 }
 
 const daysMax = 365;
@@ -69,28 +79,32 @@ export async function upsertDeliveryMethod(
       ),
     ]);
   }
+  await requireTaxClass(transaction, context, { code: input.taxClass, field: "/taxClass" });
   const { rows } = await sql<{ id: string }>`
     insert into delivery_method as d (id, merchant_id, market_id, code, names, carrier, pickup, price_minor,
-    free_from_minor, min_days, max_days, active, position, updated_at)
+    free_from_minor, min_days, max_days, active, position, tax_rule, tax_class, updated_at)
     select ${createId("deliveryMethod", context.now.getTime())}, ${context.merchantId}, ${market.id}, m.code,
     m.names, m.carrier, m.pickup,
       m."priceMinor", m."freeFromMinor", m."minDays", m."maxDays", coalesce(m.active, true),
-      coalesce(m.position, 0), ${context.now}::timestamptz
+      coalesce(m.position, 0), coalesce(m."taxRule", o.tax_rule, 'own_class'),
+      coalesce(m."taxClass", o.tax_class, ${standardTaxClass}), ${context.now}::timestamptz
     from json_to_record(${JSON.stringify({ ...input, names: toLocalizedTextMap(input.names) })}::json) as m(code
     text, names jsonb, carrier text, pickup boolean,
-      "priceMinor" bigint, "freeFromMinor" bigint, "minDays" int, "maxDays" int, active boolean, position int)
+      "priceMinor" bigint, "freeFromMinor" bigint, "minDays" int, "maxDays" int, active boolean, position int,
+      "taxRule" text, "taxClass" text)
+      left join delivery_method o on o.market_id = ${market.id} and o.code = m.code
     on conflict (market_id, code) do update set
       names = excluded.names, carrier = excluded.carrier, pickup = excluded.pickup, price_minor =
       excluded.price_minor,
       free_from_minor = excluded.free_from_minor, min_days = excluded.min_days, max_days = excluded.max_days,
       active = excluded.active,
-      position = excluded.position,
+      position = excluded.position, tax_rule = excluded.tax_rule, tax_class = excluded.tax_class,
       updated_at = case when
         (d.names, d.carrier, d.pickup, d.price_minor, d.free_from_minor, d.min_days, d.max_days, d.active,
-        d.position) is distinct from
+        d.position, d.tax_rule, d.tax_class) is distinct from
         (excluded.names, excluded.carrier, excluded.pickup, excluded.price_minor, excluded.free_from_minor,
         excluded.min_days, excluded.max_days,
-         excluded.active, excluded.position) then excluded.updated_at else d.updated_at end
+         excluded.active, excluded.position, excluded.tax_rule, excluded.tax_class) then excluded.updated_at else d.updated_at end
     returning id`.execute(transaction);
   return { deliveryMethodId: rows[0]?.id ?? "" };
 }
@@ -108,72 +122,5 @@ function deliveryMethodFaults(input: UpsertDeliveryMethodInput): InputFieldError
       ? [createRequestBodyErrorDetail("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
       : []),
     ...getIntegerFieldErrors("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
-  ];
-}
-
-/** The tax rate of a country, or of a region of the country. */
-export interface UpsertTaxRateInput {
-  readonly marketId: string;
-  /** ISO 3166-1 alpha-2 code of the taxed country; must be one of the market's countries. */
-  readonly country: string;
-  /** ISO 3166-2 code of a region of the country. If left out, the rate is valid in the whole country. */
-  readonly regionCode?: string | null | undefined;
-  readonly name: string;
-  /** Tax rate in basis points: 1900 means 19 %. */
-  readonly basisPoints: number;
-  readonly appliesToShipping: boolean;
-}
-
-export async function upsertTaxRate(
-  transaction: Transaction,
-  context: CommandContext,
-  input: UpsertTaxRateInput,
-): Promise<{ taxRateId: string }> {
-  requireNoInputFieldErrors(taxRateFaults(input));
-  await lockMerchantCatalog(transaction, context);
-  const market = await requireMarket(transaction, context, input.marketId);
-  if (!market.countries.includes(input.country)) {
-    throw createInvalidFieldFailure("invalid_field", "/country", {
-      code: "not_in_market",
-      message: "The country must be one of the market's countries.",
-    });
-  }
-  const { country, name, basisPoints, appliesToShipping } = input;
-  // `do update` writes an existing row even if the tax rate is unchanged. With `do nothing`, PostgreSQL would
-  // not return the id of the existing row.
-  const { rows } = await sql<{ id: string }>`
-    insert into tax_rate as t (id, merchant_id, market_id, country, region_code, name, basis_points,
-    applies_to_shipping, updated_at)
-    values (${createId("taxRate", context.now.getTime())}, ${context.merchantId}, ${market.id}, ${country},
-    ${input.regionCode ?? null}::text,
-      ${name}, ${basisPoints}, ${appliesToShipping}, ${context.now})
-    on conflict (market_id, country, region_code) do update set
-      name = excluded.name, basis_points = excluded.basis_points, applies_to_shipping =
-      excluded.applies_to_shipping,
-      updated_at = case when (t.name, t.basis_points, t.applies_to_shipping) is distinct
-      from (excluded.name, excluded.basis_points, excluded.applies_to_shipping)
-        then excluded.updated_at else t.updated_at end
-    returning id`.execute(transaction);
-  return { taxRateId: rows[0]?.id ?? "" };
-}
-
-function taxRateFaults({ country, regionCode, name, basisPoints }: UpsertTaxRateInput): InputFieldErrors {
-  const isRegion =
-    regionCode === null ||
-    regionCode === undefined ||
-    (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
-  return [
-    ...getCountryFieldErrors("/country", country),
-    ...(isRegion
-      ? []
-      : [
-          createRequestBodyErrorDetail(
-            "/regionCode",
-            "pattern_mismatch",
-            "The region must be an ISO 3166-2 code of the country.",
-          ),
-        ]),
-    ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
-    ...getIntegerFieldErrors("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
   ];
 }

@@ -1,0 +1,74 @@
+/**
+ * Plans how a new tax rate fits among the rates of the same tax class, country and region, so that at most
+ * one of them is valid on a day. Pure. Days are local days of the market, for example `2027-01-01`.
+ */
+
+export interface TaxRatePeriod {
+  readonly id: string;
+  /** The first day on which the rate is valid; null if it has no first day. */
+  readonly validFrom: string | null;
+  /** The last day on which the rate is valid; null if it has no last day. */
+  readonly validTo: string | null;
+}
+
+export interface TaxRatePeriodPlan {
+  /** Id of the rate with the same first day, which is replaced; null if a new rate is created. */
+  readonly replacedId: string | null;
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+  /** The earlier rate that must end before the new one begins; null if there is none. */
+  readonly shortened: { readonly id: string; readonly validTo: string } | null;
+  /** The earlier rate of which a copy continues after the last day of the new rate; null if there is none. */
+  readonly continued: {
+    readonly id: string;
+    readonly validFrom: string;
+    readonly validTo: string | null;
+  } | null;
+}
+
+/**
+ * Plans a rate. An earlier rate that would overlap ends on the day before. If the new rate has a last day,
+ * the earlier rate continues afterwards, so that a temporary rate leaves no gap without tax. Without a given
+ * last day, the new rate is valid until the next rate begins. Returns the later rate that a given last day
+ * would overlap, if there is one. `existing` is sorted by the first day.
+ */
+export function planTaxRatePeriod(
+  existing: readonly TaxRatePeriod[],
+  { validFrom, validTo: wantedTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
+): TaxRatePeriodPlan | { readonly overlapped: TaxRatePeriod } {
+  const next = existing.find((rate) => isBefore(validFrom, rate.validFrom));
+  const lastFreeDay = next?.validFrom ? addDays(next.validFrom, -1) : null;
+  if (next !== undefined && wantedTo !== null && !isUpTo(wantedTo, lastFreeDay)) return { overlapped: next };
+  const validTo = wantedTo ?? lastFreeDay;
+  const period = { validFrom, validTo };
+  return {
+    replacedId: existing.find((rate) => rate.validFrom === validFrom)?.id ?? null,
+    ...period,
+    ...planEarlierRate(existing, period),
+  };
+}
+
+/** Plans how the rate that is valid before the first day of a new rate ends and continues. */
+function planEarlierRate(
+  existing: readonly TaxRatePeriod[],
+  { validFrom, validTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
+): Pick<TaxRatePeriodPlan, "shortened" | "continued"> {
+  const earlier = existing.findLast((rate) => isBefore(rate.validFrom, validFrom));
+  if (earlier === undefined || validFrom === null || !isUpTo(validFrom, earlier.validTo))
+    return { shortened: null, continued: null };
+  const isLonger = validTo !== null && !isUpTo(earlier.validTo, validTo);
+  return {
+    shortened: { id: earlier.id, validTo: addDays(validFrom, -1) },
+    continued: isLonger ? { id: earlier.id, validFrom: addDays(validTo, 1), validTo: earlier.validTo } : null,
+  };
+}
+
+/** Compares first days. No first day (null) is before every day. */
+const isBefore = (one: string | null, other: string | null): boolean =>
+  other !== null && (one === null || one < other);
+
+/** Compares last days. No last day (null) is after every day. */
+const isUpTo = (one: string | null, other: string | null): boolean =>
+  other === null || (one !== null && one <= other);
+
+const addDays = (day: string, days: number): string => Temporal.PlainDate.from(day).add({ days }).toString();

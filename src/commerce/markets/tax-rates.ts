@@ -1,0 +1,189 @@
+/**
+ * Creates and changes the tax rates of a market. A rate applies to one tax class in a country or in a region
+ * of the country, from its first to its last day. The database refuses two rates of a class that are valid in
+ * the same place on the same day. Rates are stored in basis points (hundredths of a percent), so that no rate
+ * is a floating-point number.
+ */
+import { type RawBuilder, sql } from "kysely";
+import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
+import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
+import type { CommandContext } from "#commerce/command-context.ts";
+import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
+import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
+import type { Transaction } from "#database/transaction.ts";
+import { createFailure } from "#foundation/failure.ts";
+import {
+  createInvalidFieldFailure,
+  createRequestBodyErrorDetail,
+  getCountryFieldErrors,
+  getIntegerFieldErrors,
+  getTextFieldErrors,
+  type InputFieldErrors,
+  requireNoInputFieldErrors,
+} from "#foundation/faults.ts";
+import { createId } from "#foundation/ids.ts";
+import { requireMarket } from "./change-market.ts";
+import { planTaxRatePeriod, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
+
+/** The tax rate of a class in a country, or in a region of the country. */
+export interface UpsertTaxRateInput {
+  readonly marketId: string;
+  /** ISO 3166-1 alpha-2 code of the taxed country; must be one of the market's countries. */
+  readonly country: string;
+  /** ISO 3166-2 code of a region of the country. If left out, the rate is valid in the whole country. */
+  readonly regionCode?: string | null | undefined;
+  /** Code of the tax class. If left out: `standard`. */
+  readonly taxClass?: string | null | undefined;
+  readonly name: string;
+  /** Tax rate in basis points: 1900 means 19 %. */
+  readonly basisPoints: number;
+  readonly appliesToShipping: boolean;
+  /** The first local day on which the rate is valid. If left out, the rate has no first day. */
+  readonly validFrom?: string | null | undefined;
+  /**
+   * The last local day on which the rate is valid. If left out, the rate is valid until the next rate of the
+   * class begins.
+   */
+  readonly validTo?: string | null | undefined;
+}
+
+export async function upsertTaxRate(
+  transaction: Transaction,
+  context: CommandContext,
+  input: UpsertTaxRateInput,
+): Promise<{ taxRateId: string }> {
+  requireNoInputFieldErrors(taxRateFaults(input));
+  await lockMerchantCatalog(transaction, context);
+  const market = await requireMarket(transaction, context, input.marketId);
+  if (!market.countries.includes(input.country)) {
+    throw createInvalidFieldFailure("invalid_field", "/country", {
+      code: "not_in_market",
+      message: "The country must be one of the market's countries.",
+    });
+  }
+  const taxClass = input.taxClass ?? standardTaxClass;
+  await requireTaxClass(transaction, context, { code: taxClass, field: "/taxClass" });
+  const series = {
+    marketId: market.id,
+    country: input.country,
+    regionCode: input.regionCode ?? null,
+    taxClass,
+  };
+  const plan = planTaxRatePeriod(await findPeriods(transaction, series), {
+    validFrom: input.validFrom ?? null,
+    validTo: input.validTo ?? null,
+  });
+  if ("overlapped" in plan) throw createOverlapFailure(plan.overlapped);
+  return { taxRateId: await savePlannedRate(transaction, context, { ...input, ...series, plan }) };
+}
+
+function taxRateFaults(input: UpsertTaxRateInput): InputFieldErrors {
+  const { country, regionCode, name, basisPoints, validFrom, validTo } = input;
+  const isRegion =
+    regionCode === null ||
+    regionCode === undefined ||
+    (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
+  return [
+    ...getCountryFieldErrors("/country", country),
+    ...(isRegion
+      ? []
+      : [
+          createRequestBodyErrorDetail(
+            "/regionCode",
+            "pattern_mismatch",
+            "The region must be an ISO 3166-2 code of the country.",
+          ),
+        ]),
+    ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
+    ...getIntegerFieldErrors("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
+    ...(typeof validFrom === "string" && typeof validTo === "string" && validTo < validFrom
+      ? [createRequestBodyErrorDetail("/validTo", "out_of_range", "validTo must not be before validFrom.")]
+      : []),
+  ];
+}
+
+function createOverlapFailure({ id, validFrom }: TaxRatePeriod): Error {
+  const message = `Another rate of the tax class begins on ${validFrom}; validTo must be before this day.`;
+  return createFailure("already_exists", {
+    message,
+    details: [createRequestBodyErrorDetail("/validTo", "already_exists", message)],
+    conflict: {
+      resource: "tax_rate",
+      id,
+      currentStatus: null,
+      currentVersion: null,
+      reason: "tax_rate_overlap",
+      data: { validFrom },
+    },
+  });
+}
+
+/** The rates of one tax class in one country or region of a market. */
+interface TaxRateSeries {
+  readonly marketId: string;
+  readonly country: string;
+  readonly regionCode: string | null;
+  readonly taxClass: string;
+}
+
+async function findPeriods(
+  transaction: Transaction,
+  { marketId, country, regionCode, taxClass }: TaxRateSeries,
+): Promise<readonly TaxRatePeriod[]> {
+  const { rows } = await sql<TaxRatePeriod>`
+    select id, valid_from::text as valid_from, valid_to::text as valid_to from tax_rate
+    where market_id = ${marketId} and country = ${country}
+    and region_code is not distinct from ${regionCode}::text and tax_class = ${taxClass}
+    order by valid_from nulls first`.execute(transaction);
+  return rows;
+}
+
+type RateToSave = UpsertTaxRateInput & TaxRateSeries & { readonly plan: TaxRatePeriodPlan };
+
+/**
+ * Saves the rate and returns its id. First shortens the rate that was valid before, because the database
+ * refuses overlaps at once; last inserts the copy of that rate which continues after the new one.
+ */
+async function savePlannedRate(
+  transaction: Transaction,
+  context: CommandContext,
+  rate: RateToSave,
+): Promise<string> {
+  const { shortened, continued } = rate.plan;
+  if (shortened !== null)
+    await sql`update tax_rate set valid_to = ${shortened.validTo}::date, updated_at = ${context.now}
+      where id = ${shortened.id}`.execute(transaction);
+  const { rows } = await saveStatement(context, rate).execute(transaction);
+  if (continued !== null)
+    await sql`
+      insert into tax_rate (id, merchant_id, market_id, country, region_code, tax_class, name, basis_points,
+        applies_to_shipping, valid_from, valid_to, updated_at)
+      select ${createId("taxRate", context.now.getTime())}, merchant_id, market_id, country, region_code,
+        tax_class, name, basis_points, applies_to_shipping, ${continued.validFrom}::date,
+        ${continued.validTo}::date, ${context.now}
+      from tax_rate where id = ${continued.id}`.execute(transaction);
+  return rows[0]?.id ?? "";
+}
+
+function saveStatement(
+  { merchantId, now }: CommandContext,
+  { plan, marketId, country, regionCode, taxClass, name, basisPoints, appliesToShipping }: RateToSave,
+): RawBuilder<{ id: string }> {
+  const { replacedId, validFrom, validTo } = plan;
+  if (replacedId === null)
+    return sql`
+      insert into tax_rate (id, merchant_id, market_id, country, region_code, tax_class, name, basis_points,
+        applies_to_shipping, valid_from, valid_to, updated_at)
+      values (${createId("taxRate", now.getTime())}, ${merchantId}, ${marketId}, ${country}, ${regionCode},
+        ${taxClass}, ${name}, ${basisPoints}, ${appliesToShipping}, ${validFrom}::date, ${validTo}::date, ${now})
+      returning id`;
+  return sql`
+    update tax_rate t set name = n.name, basis_points = n.basis_points,
+      applies_to_shipping = n.applies_to_shipping, valid_to = n.valid_to,
+      updated_at = case when (t.name, t.basis_points, t.applies_to_shipping, t.valid_to)
+        is distinct from (n.name, n.basis_points, n.applies_to_shipping, n.valid_to)
+        then ${now}::timestamptz else t.updated_at end
+    from (select ${name}::text as name, ${basisPoints}::integer as basis_points,
+      ${appliesToShipping}::boolean as applies_to_shipping, ${validTo}::date as valid_to) n
+    where t.id = ${replacedId} returning t.id`;
+}

@@ -1,0 +1,85 @@
+/**
+ * Computes the taxes of an order by rate, and how much of each tax the buyer no longer owes after
+ * cancellations, returns and refunds. Pure.
+ */
+import { multiplyAndDivideRoundingHalfEven } from "#commerce/pricing/discounts.ts";
+import {
+  groupByTaxRate,
+  listTaxedShippingParts,
+  type TaxedPart,
+  type TaxedSale,
+  type TaxLine,
+  toTaxedLine,
+  toTaxLine,
+} from "#commerce/tax/tax-lines.ts";
+import type { OrderAggregate, OrderLine } from "./order-aggregate.ts";
+
+export interface OrderTaxLine extends TaxLine {
+  /** The part of `taxMinor` that the buyer no longer owes, in minor units. */
+  readonly reducedTaxMinor: number;
+}
+
+export type TaxedOrder = Pick<OrderAggregate, "totalMinor" | "reducedMinor" | "shippingReducedMinor"> &
+  Omit<TaxedSale, "lines"> & {
+    readonly lines: readonly Pick<
+      OrderLine,
+      "id" | "subtotalMinor" | "discountMinor" | "taxRate" | "taxMinor" | "totalMinor" | "reducedMinor"
+    >[];
+  };
+
+/**
+ * Returns the tax lines of an order, the highest rate first. A reduction of a line or of the shipping price
+ * reduces its tax in proportion. A reduction that belongs to no line, for example a refund as goodwill,
+ * reduces all remaining taxes in proportion. If the whole order is reduced, all of its taxes are reduced.
+ */
+export function computeOrderTaxLines(order: TaxedOrder): readonly OrderTaxLine[] {
+  if (order.taxMinor === null) return [];
+  const parts = [...order.lines.map(toReducibleLine), ...listReducibleShippingParts(order)];
+  const leftMinor = order.totalMinor - order.reducedMinor;
+  const leftOfPartsMinor =
+    order.lines.reduce((sum, line) => sum + line.totalMinor - line.reducedMinor, 0) +
+    getShippingTotalMinor(order) -
+    order.shippingReducedMinor;
+  const remainingTaxOf = ({ taxMinor, totalMinor, reducedMinor }: ReduciblePart): number =>
+    scale(scale(taxMinor, totalMinor - reducedMinor, totalMinor), leftMinor, leftOfPartsMinor);
+  return groupByTaxRate(parts).map(({ taxRate, parts: own }) => {
+    const line = toTaxLine(taxRate, own, order);
+    const remainingMinor = own.reduce((sum, part) => sum + remainingTaxOf(part), 0);
+    return Object.assign(line, { reducedTaxMinor: line.taxMinor - remainingMinor });
+  });
+}
+
+/** Returns the tax lines as the column `sales_order.tax_lines` stores them for reports: without line ids. */
+export const toStoredTaxLines = (order: TaxedOrder): readonly Omit<OrderTaxLine, "lineIds">[] =>
+  computeOrderTaxLines(order).map(({ lineIds: _ids, ...line }) => line);
+
+/** A taxed part of an order, with its cost for the buyer and the part of it that the buyer no longer owes. */
+interface ReduciblePart extends TaxedPart {
+  readonly totalMinor: number;
+  readonly reducedMinor: number;
+}
+
+const toReducibleLine = (line: TaxedOrder["lines"][number]): ReduciblePart => ({
+  ...toTaxedLine(line),
+  totalMinor: line.totalMinor,
+  reducedMinor: line.reducedMinor,
+});
+
+/** Returns the parts of the shipping price. All parts are reduced in the same proportion. */
+function listReducibleShippingParts(order: TaxedOrder): readonly ReduciblePart[] {
+  const totalMinor = getShippingTotalMinor(order);
+  const reducedMinor = order.shippingReducedMinor;
+  return listTaxedShippingParts(order).map((part) => Object.assign({ totalMinor, reducedMinor }, part));
+}
+
+const getShippingTotalMinor = ({ totalMinor, lines }: TaxedOrder): number =>
+  totalMinor - lines.reduce((sum, line) => sum + line.totalMinor, 0);
+
+/**
+ * Returns the tax in proportion to the part of an amount that is left, rounded. Returns the whole tax if
+ * nothing of the amount is gone, and 0 if all of it is gone.
+ */
+function scale(taxMinor: number, leftMinor: number, wholeMinor: number): number {
+  if (leftMinor >= wholeMinor) return taxMinor;
+  return leftMinor <= 0 ? 0 : multiplyAndDivideRoundingHalfEven(taxMinor, leftMinor, wholeMinor);
+}
