@@ -135,7 +135,7 @@ export function getListLengthErrors(
 }
 
 /** Checks that a list, if given, has at most `max` entries and contains no entry twice. */
-export function getListLengthAndUniquenessErrors(
+export function getUniqueListErrors(
   field: string,
   list: readonly string[] | null | undefined,
   max: number,

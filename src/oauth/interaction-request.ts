@@ -8,7 +8,12 @@ import type { InteractionResults, Provider } from "oidc-provider";
 import { findOauthAgentClientRow, getVerifiedHostOfMetadataUrl } from "#access/oauth/agent-clients.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
 import type { Database } from "#database/connect.ts";
-import { type HtmlPage, getPageHttpHeaders, getRedirectScheme, renderPage } from "#pages/shared/page.ts";
+import {
+  type HtmlPage,
+  getPageHttpHeaders,
+  getUrlSchemeOfRedirectUri,
+  renderPage,
+} from "#pages/shared/page.ts";
 import { renderOauthMessagePage } from "./pages.ts";
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
@@ -71,7 +76,7 @@ export async function findOauthInteractionRequest(
     provider,
     interaction,
     client,
-    leadsTo: getRedirectScheme(String(interaction.params["redirect_uri"])),
+    leadsTo: getUrlSchemeOfRedirectUri(String(interaction.params["redirect_uri"])),
     ...messages,
   };
 }

@@ -23,7 +23,10 @@ import type {
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import { getRemainingWarrantyRemedyCount, findUnusedAcceptedWarrantyClaimIds } from "./warranty-options.ts";
+import {
+  getRemainingWarrantyRemedyCount,
+  findAcceptedWarrantyClaimsWithoutReturn,
+} from "./warranty-options.ts";
 
 export const warrantyClaimKinds = ["repair", "replacement"] as const;
 export type WarrantyClaimKind = (typeof warrantyClaimKinds)[number];
@@ -257,7 +260,7 @@ export async function subtractUsedWarrantyRemedies(
       (candidate) => candidate.lineId === lineId && candidate.status === "active",
     );
     if (warranty === undefined || quantity === 0) continue;
-    const claims = findUnusedAcceptedWarrantyClaimIds(warranty, kind).slice(0, quantity);
+    const claims = findAcceptedWarrantyClaimsWithoutReturn(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
     const used = Math.min(quantity - claims.length, getRemainingWarrantyRemedyCount(warranty, kind));
     if (used > 0 || claims.length > 0)

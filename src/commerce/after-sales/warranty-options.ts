@@ -82,7 +82,7 @@ function remainingUnitsOf(
   );
   return (
     getRemainingWarrantyRemedyCount(registration, kind) +
-    findUnusedAcceptedWarrantyClaimIds(registration, kind).length -
+    findAcceptedWarrantyClaimsWithoutReturn(registration, kind).length -
     underWay
   );
 }
@@ -162,7 +162,7 @@ export function getRemainingWarrantyRemedyCount(
  * Returns the ids of accepted warranty claims for which no return exists yet. Each accepted claim grants one
  * repair or replacement.
  */
-export function findUnusedAcceptedWarrantyClaimIds(
+export function findAcceptedWarrantyClaimsWithoutReturn(
   { claims }: OrderWarranty,
   kind: WarrantyRemedy,
 ): string[] {

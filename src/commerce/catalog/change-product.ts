@@ -12,7 +12,7 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getListLengthAndUniquenessErrors,
+  getUniqueListErrors,
   getDuplicateEntryErrors,
   requireNoInputFieldErrors,
   getTextFieldErrors,
@@ -161,7 +161,7 @@ export function findProductFaults(
 export const findProductCategoriesFaults = (
   field: string,
   keys: readonly string[] | null | undefined,
-): InputFieldErrors => getListLengthAndUniquenessErrors(field, keys, catalogBounds.categoriesPerProductMax);
+): InputFieldErrors => getUniqueListErrors(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(
   field: string,

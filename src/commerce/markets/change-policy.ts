@@ -19,7 +19,7 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getListLengthAndUniquenessErrors,
+  getUniqueListErrors,
   type IntegerFieldRule,
   getDuplicateEntryErrors,
   requireNoInputFieldErrors,
@@ -246,11 +246,7 @@ function excludedFaults({
 }: PartialRules<ReturnRules>): InputFieldErrors {
   const countries = excludedCountries ?? [];
   return [
-    ...getListLengthAndUniquenessErrors(
-      at("excludedCategoryIds"),
-      excludedCategoryIds,
-      ruleBounds.excludedCategories.max,
-    ),
+    ...getUniqueListErrors(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
     ...getListLengthErrors(at("excludedCountries"), countries, ruleBounds.excludedCountries),
     ...countries.flatMap((country, index) =>
       getCountryFieldErrors(`${at("excludedCountries")}/${index}`, country),

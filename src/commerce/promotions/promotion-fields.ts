@@ -13,7 +13,7 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getListLengthAndUniquenessErrors,
+  getUniqueListErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -178,28 +178,16 @@ export function findPromotionFieldFaults(input: PromotionInputFields): InputFiel
       min: 1,
       max: promotionFieldBounds.minimumQuantityMax,
     }),
-    ...getListLengthAndUniquenessErrors(
-      "/entitledProductIds",
-      input.entitledProductIds,
-      promotionFieldBounds.productsMax,
-    ),
-    ...getListLengthAndUniquenessErrors(
+    ...getUniqueListErrors("/entitledProductIds", input.entitledProductIds, promotionFieldBounds.productsMax),
+    ...getUniqueListErrors(
       "/entitledCategoryIds",
       input.entitledCategoryIds,
       promotionFieldBounds.categoriesMax,
     ),
-    ...getListLengthAndUniquenessErrors(
-      "/buyProductIds",
-      input.buyProductIds,
-      promotionFieldBounds.productsMax,
-    ),
-    ...getListLengthAndUniquenessErrors(
-      "/buyCategoryIds",
-      input.buyCategoryIds,
-      promotionFieldBounds.categoriesMax,
-    ),
-    ...getListLengthAndUniquenessErrors("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
-    ...getListLengthAndUniquenessErrors(
+    ...getUniqueListErrors("/buyProductIds", input.buyProductIds, promotionFieldBounds.productsMax),
+    ...getUniqueListErrors("/buyCategoryIds", input.buyCategoryIds, promotionFieldBounds.categoriesMax),
+    ...getUniqueListErrors("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
+    ...getUniqueListErrors(
       "/buyerReferences",
       input.buyerReferences,
       promotionFieldBounds.buyerReferencesMax,

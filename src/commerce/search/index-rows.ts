@@ -174,7 +174,6 @@ export function createSearchDocumentsWithoutStems(
     toPopularityStepLexeme(calculatePopularityStep(product.popularity)),
   ];
   const marks = [...new Set(filters)].map((mark) => ` ${quoteLexeme(mark)}`).join("");
-  const attributes = values.map(({ code, value }) => `${code}:${value}`);
   return product.translations.map(({ locale, title, summary, description }) => {
     const titleWords = splitWords(title);
     const names = product.categories.map(
@@ -194,7 +193,7 @@ export function createSearchDocumentsWithoutStems(
       brand: product.brand,
       groupKey: groupKeyOf(product),
       publishedAt: product.publishedAt,
-      attributes,
+      attributes: values.map(({ code, value }) => `${code}:${value}`),
       offers,
     };
     const text = `${summary ?? ""}\n${description ?? ""}\n${getSearchableAttributeText(product, locale)}`;
@@ -217,8 +216,9 @@ export function createSearchDocumentsWithoutStems(
 }
 
 /**
- * Returns further words by which a text can be found: its quantities, and for a German text, words whose
- * umlauts are written as two letters (`kaffeemuehle`) in the form without umlauts (`kaffeemuhle`).
+ * Returns further words by which a text can be found: its quantities, for example `500 g`, and for a German
+ * text, words whose umlauts are written as two letters (`kaffeemuehle`), in the form without umlauts
+ * (`kaffeemuhle`).
  */
 function furtherForms(text: string, isGerman: boolean): string[] {
   const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];

@@ -19,7 +19,7 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { formatConsoleCookie } from "#http/staff-session.ts";
 import { getBasePath } from "#pages/shared/assets.ts";
 import { html } from "#pages/shared/html.ts";
-import { getRedirectScheme, type HtmlPage } from "#pages/shared/page.ts";
+import { getUrlSchemeOfRedirectUri, type HtmlPage } from "#pages/shared/page.ts";
 import {
   renderConsoleMessagePage,
   renderConsoleSignInPage,
@@ -142,7 +142,7 @@ function confirmationPage(
   const heading = "Sign in the command line?";
   return {
     title: `${heading} – Console`,
-    leadsTo: redirectUri === undefined ? undefined : getRedirectScheme(redirectUri),
+    leadsTo: redirectUri === undefined ? undefined : getUrlSchemeOfRedirectUri(redirectUri),
     body: html`<h1>${heading}</h1>
       <p>
         The command “commerce login” asks to act as <strong>${staff.email}</strong> for

@@ -139,5 +139,5 @@ export function getRedirectHostOrScheme(redirectUri: string): string {
  * policy to later redirects, and the app may redirect to another of its origins. In addition, a policy cannot
  * name an origin such as http://[::1].
  */
-export const getRedirectScheme = (redirectUri: string): string | undefined =>
+export const getUrlSchemeOfRedirectUri = (redirectUri: string): string | undefined =>
   URL.parse(redirectUri)?.protocol;

@@ -8,7 +8,7 @@ import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import { findNearestText } from "#foundation/nearest.ts";
 import { findEndpointUrlFaults, type EndpointUrlCheckOptions } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
-import { type ChangedFieldsFilter, findChangedFieldsFilterFaults } from "./field-filters.ts";
+import { type ChangedFieldsFilter, getErrorsOfChangedFieldsFilters } from "./field-filters.ts";
 
 export const endpointInputLimits = {
   eventTypesMax: 100,
@@ -55,7 +55,7 @@ export function requireValidEndpointFields(
       }),
     ),
     ...asFaults("invalid_field", metadataFaults(fields.metadata ?? {})),
-    ...asFaults("invalid_field", findChangedFieldsFilterFaults(fields.fieldFilters)),
+    ...asFaults("invalid_field", getErrorsOfChangedFieldsFilters(fields.fieldFilters)),
   ];
   const [first] = faults;
   if (first !== undefined)

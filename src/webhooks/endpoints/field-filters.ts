@@ -25,7 +25,7 @@ export type StoredChangedFieldsFilters = Readonly<Record<string, readonly string
 export const filteredTypesMax = 100;
 const filteredFieldsMax = 50;
 
-export function findChangedFieldsFilterFaults(
+export function getErrorsOfChangedFieldsFilters(
   filters: readonly ChangedFieldsFilter[] | null | undefined,
 ): FailureDetail[] {
   if (filters === null || filters === undefined) return [];
