@@ -24,6 +24,7 @@ import "./catalog/import.ts";
 import "./markets/mutations.ts";
 import "./access/merchant-mutations.ts";
 import "./access/branding.ts";
+import "./access/payment-connections.ts";
 import "./access/credentials.ts";
 import "./access/buyer-sessions.ts";
 import "./access/oauth-clients.ts";

@@ -2,7 +2,7 @@
  * Reads the card form. This file replaces the number of a test card by a payment token of the provider. The
  * number is not stored, logged, repeated in the page or put into an error.
  */
-import { findTestCard, type TestCard } from "#commerce/payments/test-cards.ts";
+import { findTestCard, type TestCard } from "#commerce/payments/test/test-cards.ts";
 import type { CheckoutTextName, CheckoutTranslator } from "./texts.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 

@@ -265,6 +265,10 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
     await submit(visit, form, null);
     return redirectToCheckoutPage(visit);
   }
+  if (session.paymentProvider !== "test") {
+    await submit(visit, form, null);
+    return redirectToCheckoutPage(visit);
+  }
   const { token, typed } = parseSubmittedCardForm(visit, form);
   if (token === undefined && session.status !== "open") return redirectToCheckoutPage(visit);
   if (token === undefined) {
