@@ -1,7 +1,7 @@
 /**
  * Creates clients of Stripe's API for the key of a merchant. The package is loaded with the first client, so
- * that a service without live merchants does not load it. The client repeats no request itself: the driver of
- * payment operations repeats requests with the same idempotency key.
+ * that a service without live merchants does not load it. The driver of payment operations repeats requests
+ * with the same idempotency key; the client itself only repeats a request once after a closed connection.
  */
 import type Stripe from "stripe";
 import { type OpenedPaymentConnection, openPaymentConnection } from "#commerce/payments/connections.ts";
