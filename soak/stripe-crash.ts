@@ -36,8 +36,8 @@ export interface StripeCrashPlan {
   /** The average number of submissions per kill. The actual number is 50 to 150 percent of it. */
   readonly submitsPerKill: number;
   readonly onStep?: (text: string) => void;
-  /** Called after the last kill, before the outcomes are awaited. */
-  readonly beforeEnd?: () => Promise<void>;
+  /** Starts the service after the last kill; if left out, the service is started as after the other kills. */
+  readonly startLast?: () => Promise<void>;
 }
 
 export interface StripeCrashResult {
@@ -62,7 +62,7 @@ const aimMsMax = 20;
 const pauseMs = 25;
 
 export async function runStripeCrash(service: Service, plan: StripeCrashPlan): Promise<StripeCrashResult> {
-  const { stripe, kills, submitsPerKill, onStep, beforeEnd } = plan;
+  const { stripe, kills, submitsPerKill, onStep, startLast = () => service.start() } = plan;
   const shop = await openShop(service.ask, service.access);
   const run: Run = {
     ask: withRetries(service.ask),
@@ -94,13 +94,12 @@ export async function runStripeCrash(service: Service, plan: StripeCrashPlan): P
     while (run.submitted.length < until && run.violations.length === 0) await sleep(1);
     await sleep(Math.random() * aimMsMax);
     await service.kill();
-    await service.start();
+    if (done + 1 === kills) stripe.faultOf = () => undefined;
+    await (done + 1 === kills ? startLast() : service.start());
     onStep?.(`${service.engine}: ${done + 1} kills, ${run.submitted.length} submitted`);
   }
   end.abort();
   await Promise.all(work);
-  stripe.faultOf = () => undefined;
-  await beforeEnd?.();
   return finish(run, webhooks, done);
 }
 
@@ -162,15 +161,16 @@ async function payOpenPages({ stripe: { state } }: Run, signal: AbortSignal): Pr
   }
 }
 
+/** The number of the latest checkouts whose payments are captured and refunded during the kills. */
+const recentCheckouts = 100;
+
 /** Captures the payments of placed orders, and refunds a part of every second payment. */
 async function runMerchant(run: Run, signal: AbortSignal): Promise<void> {
   const { violations } = run;
   while (!signal.aborted && violations.length === 0) {
     try {
-      for (const { sessionId } of run.submitted.slice(-100)) {
-        if (signal.aborted) return;
-        await moveMoney(run, sessionId);
-      }
+      for (const { sessionId } of run.submitted.slice(-recentCheckouts))
+        await (signal.aborted ? undefined : moveMoney(run, sessionId));
     } catch (error) {
       violations.push(error instanceof Error ? error.message : String(error));
     }
@@ -212,6 +212,8 @@ async function readOrder({ ask, shop }: Run, id: string): Promise<SeenOrder | nu
   return requireData(parseAnswer(await ask(request)))["order"] as SeenOrder | null;
 }
 
+const lastRounds = 2;
+const lastRoundMs = 2_000;
 /** The maximum number of milliseconds to wait for outcomes; longer than a lease of a killed process. */
 const settledMsMax = 120_000;
 
@@ -229,6 +231,11 @@ async function finish(run: Run, webhooks: StripeWebhooks, kills: number): Promis
     }
     if (session.status === "PROCESSING") violations.push(`${sessionId} is still being processed.`);
     if (session.orderId !== null) ordered += 1;
+  }
+  // The payments that were not captured and refunded yet.
+  for (let round = 0; round < lastRounds; round += 1) {
+    for (const { sessionId } of submitted) await moveMoney(run, sessionId);
+    await sleep(lastRoundMs);
   }
   stopPaying.abort();
   await Promise.all([paying, webhooks.stop()]);

@@ -28,7 +28,7 @@ export function startStripeWebhooks(
   { url, signingSecret }: WebhookTarget,
 ): StripeWebhooks {
   let delivered = 0;
-  let isStopping = false;
+  const stopping = new AbortController();
   let taken = 0;
   const waiting: FakeEvent[] = [];
   const send = async (event: FakeEvent): Promise<void> => {
@@ -50,7 +50,7 @@ export function startStripeWebhooks(
     }
   };
   const run = async (): Promise<void> => {
-    for (take(); !isStopping || waiting.length > 0; take()) {
+    for (take(); !stopping.signal.aborted || waiting.length > 0; take()) {
       const index = Math.floor(Math.random() * waiting.length);
       const [event] = waiting.splice(index, 1);
       if (event === undefined) await sleep(pauseMs);
@@ -66,7 +66,7 @@ export function startStripeWebhooks(
   return {
     delivered: () => delivered,
     stop: async () => {
-      isStopping = true;
+      stopping.abort();
       await running;
     },
   };

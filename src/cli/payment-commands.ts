@@ -107,7 +107,7 @@ function listCommand(): Command {
           .execute();
         const publicUrl = getPublicUrl(settings);
         printCommandResult(
-          rows.map((row) => ({ ...row, webhookUrl: webhookUrlOf(publicUrl, row.id) })),
+          rows.map((row) => Object.assign(row, { webhookUrl: webhookUrlOf(publicUrl, row.id) })),
           json === true,
         );
       });

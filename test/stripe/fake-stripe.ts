@@ -5,7 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import Stripe from "stripe";
+import { Stripe } from "stripe";
 import { answerFakeStripe, FakeStripeError, type FakeStripeRequest } from "./fake-routes.ts";
 import { type FakeAccount, type FakeEvent, type FakeSession, FakeStripeState } from "./fake-state.ts";
 import { parseFormBody } from "./form-body.ts";
@@ -80,12 +80,12 @@ export async function startFakeStripe({
     stored.set(idempotencyKey, answer);
     return answer;
   };
-  const server = createServer((incoming, response) => {
-    void readSeen(incoming).then((seen) => {
-      requests.push(seen);
-      answer(incoming, response, seen);
-    });
-  });
+  const receive = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const seen = await readSeen(incoming);
+    requests.push(seen);
+    answer(incoming, response, seen);
+  };
+  const server = createServer((incoming, response) => void receive(incoming, response));
   const answer = (incoming: IncomingMessage, response: ServerResponse, seen: SeenRequest): void => {
     const fault = fake.faultOf(seen);
     if (fault === "lost_request") return void response.destroy();

@@ -126,7 +126,7 @@ it("a refund is pending until Stripe has paid it out, and is made once", async (
   await deliverAll(shop);
   expect(await refundsOf(order)).toEqual([{ status: "pending", amountMinor: 500 }]);
   expect(await paymentOf(shop, order.paymentId)).toMatchObject({ refundedMinor: 0 });
-  const [made] = [...state.refunds.values()].filter((one) => one.payment_intent === intentOf(shop, order).id);
+  const made = state.refunds.values().find((one) => one.payment_intent === intentOf(shop, order).id);
   if (made !== undefined) state.endRefund(made, "succeeded");
   await deliverAll(shop);
   expect(await refundsOf(order)).toEqual([{ status: "succeeded", amountMinor: 500 }]);
@@ -224,7 +224,7 @@ it("an event that arrives twice at once changes the order once", async () => {
   if (event === undefined) throw new Error("There is no event.");
   const before = (await moneyOf(order))["version"] ?? 0;
   const answers = await Promise.all([deliver(shop, event), deliver(shop, event)]);
-  expect(answers.map(({ status }) => status).toSorted()[0]).toBe(200);
+  expect(answers.map(({ status }) => status)).toContain(200);
   expect(await paymentOf(shop, order.paymentId)).toMatchObject({ isDisputed: true });
   expect((await moneyOf(order))["version"]).toBe(before + 1);
 });
