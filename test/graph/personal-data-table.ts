@@ -80,6 +80,9 @@ export const decisions: Readonly<Record<string, Decision>> = {
   OrderPromotion: { impersonal: "code title" },
   OrderTimelineEntry: { impersonal: "type" },
   Payment: { impersonal: "methodType failureCode disputeReason" },
+  PaymentProviderAccount: {
+    impersonal: "accountId accountName keyHint webhookEventTypes webhookUrl",
+  },
   Policy: { impersonal: "summaries url rules" },
   Product: { impersonal: "brand" },
   ProductAttribute: { impersonal: "code name value unit" },

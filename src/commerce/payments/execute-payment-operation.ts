@@ -177,12 +177,13 @@ function decryptToken(
  * the payment page, so that the buyer cannot pay any more.
  */
 async function voidAbandonedPayment(
-  { id, attempts }: ClaimedPaymentOperation,
+  { id, attempts, provider: providerName }: ClaimedPaymentOperation,
   request: PaymentProviderRequest,
   { provider, hasTimedOut }: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult | CaptureVoidOrRefundResult> {
   const before = await provider.lookup(request);
-  const isUndecided = before.outcome === "unknown" || before.outcome === "pending";
+  const hasOpenPage = before.outcome === "pending" && paymentProviderTraits[providerName].hasPaymentPage;
+  const isUndecided = before.outcome === "unknown" || hasOpenPage;
   const amountMinor = isUndecided ? request.amountMinor : voidableMinor(before);
   if (amountMinor === 0) return abandonedPaymentResult(before, hasTimedOut);
   const answer = await provider.void({ ...request, idempotencyKey: `${id}:${attempts}`, amountMinor });

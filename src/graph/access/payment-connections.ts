@@ -116,7 +116,7 @@ defineMutation({
   description:
     "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the keys of " +
     "the connected account. The keys are stored encrypted and are never returned.",
-  failures: ["upstream_timeout", "invalid_field"],
+  failures: ["upstream_timeout"],
   input: PaymentProviderConnectInput,
   type: MerchantRef,
   prepare: verifyKey,

@@ -17,6 +17,8 @@ export const guideNames = [
   "versioning",
   "graphql",
   "exports",
+  "live-payments",
+  "payment-providers",
 ] as const;
 type GuideName = (typeof guideNames)[number];
 

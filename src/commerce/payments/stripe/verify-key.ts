@@ -21,8 +21,8 @@ export async function verifyStripeKey(secretKey: string, apiBase: string): Promi
     );
   const client = await createStripeClient(secretKey, apiBase);
   try {
-    const { id, business_profile: profile, email } = await client.accounts.retrieveCurrent();
-    return { provider: "stripe", mode, accountId: id, accountName: profile?.name ?? email ?? null };
+    const { id, business_profile: profile } = await client.accounts.retrieveCurrent();
+    return { provider: "stripe", mode, accountId: id, accountName: profile?.name ?? null };
   } catch (error) {
     if (isStripeKeyRefused(error)) throw keyFailure("refused", '"secretKey" was not accepted by Stripe.');
     throw createFailure("upstream_timeout", { cause: error });
