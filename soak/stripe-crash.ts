@@ -143,12 +143,29 @@ async function giveUp({ ask, shop }: Run, { sessionId }: Checkout): Promise<void
   await ask(createGraphqlWrite(shop, { token: "storefront", query, variables }).request);
 }
 
-/** Pays on every open page of Stripe. Some buyers are declined first, and some answer a question of the bank. */
-async function payOpenPages({ stripe: { state } }: Run, signal: AbortSignal): Promise<void> {
+/**
+ * Returns the pages that the service has read at Stripe, so that it has stored their URL. Nobody can pay on a
+ * page whose URL was lost with Stripe's answer, because the checkout page never shows it.
+ */
+const pagesWithUrl = ({ requests }: FakeStripe): ReadonlySet<string> =>
+  new Set(
+    requests.flatMap(({ method, path }) => {
+      const [, id] = /^\/v1\/checkout\/sessions\/(\w+)\?/.exec(path) ?? [];
+      return method === "GET" && id !== undefined ? [id] : [];
+    }),
+  );
+
+/**
+ * Pays on every open page whose URL buyers know. Some buyers are declined first, and some answer a question
+ * of the bank.
+ */
+async function payOpenPages({ stripe }: Run, signal: AbortSignal): Promise<void> {
+  const { state } = stripe;
   const seen = new Set<string>();
   while (!signal.aborted) {
+    const known = pagesWithUrl(stripe);
     for (const session of state.sessions.values()) {
-      if (session.status !== "open" || seen.has(session.id)) continue;
+      if (session.status !== "open" || seen.has(session.id) || !known.has(session.id)) continue;
       seen.add(session.id);
       const dice = Math.random();
       if (dice < 0.2) state.pay(session, "decline");
