@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { startPostgres } from "#test/support/postgres.ts";
-import { type PartialDemoFile, readDemoFile } from "#demo/demo-file.ts";
+import { type PartialDemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { copyProducts } from "./copy-products.ts";
 import { runCommand } from "./children.ts";
 import { addPercentageCodes } from "./promotion-codes.ts";
@@ -87,8 +87,8 @@ async function seed(location: ServerSettings, { products, carts, orders }: DataC
   await runCommand(["src/main.ts", "seed", ...counts], createServiceEnvironment(location));
 }
 
-function readSeededDemo(dataFolder: string): PartialDemoFile {
-  const demo = readDemoFile(dataFolder);
+function readSeededDemo(dataFolder: string): PartialDemoJsonFileContent {
+  const demo = readDemoJsonFile(dataFolder);
   if (demo === undefined) throw new Error("demo.json is missing after the demo was seeded.");
   return demo;
 }

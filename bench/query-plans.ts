@@ -7,7 +7,7 @@ import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import { graphql } from "graphql";
 import { CompiledQuery, sql } from "kysely";
 import { z } from "zod";
-import { createGraphqlServices, createEventSubjectRenderer } from "#app/services.ts";
+import { createGraphqlServices, createEventPayloadRenderer } from "#app/services.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
@@ -87,7 +87,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       isLoopbackAllowed: false,
       stripeApiBase,
     },
-    createEventSubjectRenderer(mesh),
+    createEventPayloadRenderer(mesh),
   );
   const { rows } = await sql<{ id: string }>`
     select merchant_id as id from sales_order group by 1 order by count(*) desc limit 1`.execute(db);

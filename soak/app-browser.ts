@@ -3,7 +3,7 @@
  * and grants the scopes that the app requests.
  */
 import { randomBytes } from "node:crypto";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { SendRequest } from "./shop.ts";
 
 export interface AppBrowser {
@@ -21,7 +21,7 @@ export interface CodeRequest {
 export interface AppBrowserParts {
   readonly ask: SendRequest;
   readonly publicUrl: string;
-  readonly staff: DemoFile["staff"];
+  readonly staff: DemoJsonFileContent["staff"];
 }
 
 interface Page {

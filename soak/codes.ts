@@ -6,7 +6,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { Database } from "#database/connect.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { type AppBrowser, createAppBrowser } from "./app-browser.ts";
 import type { Report } from "./report.ts";
 import type { HttpAnswer, SendRequest } from "./shop.ts";
@@ -16,7 +16,7 @@ export interface CodesPlan {
   /** Functions that each send requests to one process. All processes use the same database. */
   readonly senders: readonly [SendRequest, ...SendRequest[]];
   readonly publicUrl: string;
-  readonly access: Pick<DemoFile, "staff" | "oauthClient">;
+  readonly access: Pick<DemoJsonFileContent, "staff" | "oauthClient">;
   readonly copies: number;
   readonly isOver: (counts: { readonly codes: number }) => boolean;
   readonly onStep?: (text: string) => void;

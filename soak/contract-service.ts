@@ -2,7 +2,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { openDatabase } from "#database/connect.ts";
-import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
+import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { openWire, type Sent } from "#test/contract/wire.ts";
 import { digestTables } from "#test/support/all-rows.ts";
 import { createAppBrowser } from "./app-browser.ts";
@@ -42,7 +42,7 @@ export async function runContractAtService({
   const report = await runContract({
     engine: service.engine,
     send: wire.send,
-    demo: readDemoFile(service.folder) as DemoFile,
+    demo: readDemoJsonFile(service.folder) as DemoJsonFileContent,
     seed: Number(process.env["PROPERTY_SEED"] ?? Math.trunc(Date.now() / 1000)),
     perOperation: 25,
     brokenPerOperation: 75,

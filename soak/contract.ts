@@ -4,7 +4,7 @@
  * with the document, and every refusal with the broken rule. A refused request must not change rows.
  */
 import fc from "fast-check";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { stories, runCartStory } from "#test/contract/cart-story.ts";
 import { errorOf, faultsOf, shownOf } from "#test/contract/checks.ts";
 import { readOperations } from "#test/contract/document.ts";
@@ -32,7 +32,7 @@ type Rows = Readonly<Record<string, string>>;
 export interface ContractPlan {
   readonly engine: Report["engine"];
   readonly send: Send;
-  readonly demo: DemoFile;
+  readonly demo: DemoJsonFileContent;
   /** The seed of the random requests. */
   readonly seed: number;
   /** The number of requests of each kind for each operation in a round. */
@@ -128,7 +128,7 @@ export async function loadContractData({ send, demo }: Pick<ContractPlan, "send"
   return { ask, shop: await openShop(ask, demo), ground };
 }
 
-const eventList = ({ keys }: DemoFile): Sent => ({
+const eventList = ({ keys }: DemoJsonFileContent): Sent => ({
   method: "GET",
   url: "/api/v1/open/webhooks/events",
   headers: [["Authorization", `Bearer ${keys.full}`]],

@@ -4,7 +4,7 @@
  * same process.
  */
 import { randomUUID } from "node:crypto";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -22,7 +22,7 @@ export interface HttpAnswer {
 /** Sends a request. Throws if there is no answer. */
 export type SendRequest = (request: HttpRequest) => Promise<HttpAnswer>;
 
-export type DemoCredentials = Pick<DemoFile, "keys" | "tokens" | "staff" | "oauthClient">;
+export type DemoCredentials = Pick<DemoJsonFileContent, "keys" | "tokens" | "staff" | "oauthClient">;
 
 export interface Shop {
   readonly access: DemoCredentials;

@@ -7,9 +7,9 @@
 import type { Pool } from "pg";
 import { type StemmedTitle, highlightTitle } from "#commerce/search/highlight-title.ts";
 import {
-  buildTsqueryOfAllParts,
+  buildTsqueryRequiringAllParts,
   buildRankingTsquery,
-  buildTsqueryOfAnyPart,
+  buildTsqueryRequiringAnyPart,
 } from "#commerce/search/match-query.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
@@ -220,20 +220,20 @@ function itemOf(hit: Hit, title: string | null): unknown {
 /** Returns the parameters of the words and filters, in the order of the statement. */
 function wordValues(expanded: ExpandedSearchQuery, category: string | null): string[] {
   const { query } = expanded;
-  const all = buildTsqueryOfAllParts(expanded);
+  const all = buildTsqueryRequiringAllParts(expanded);
   return [
     category === null ? all : `(${all}) & '#${category}'`,
-    buildTsqueryOfAllParts(expanded, { forms: "ranked" }),
-    buildTsqueryOfAllParts(expanded, { weight: "B", forms: "exact" }),
-    buildTsqueryOfAllParts(expanded, { weight: "B", forms: "ranked" }),
-    buildTsqueryOfAllParts(expanded, { weight: "BC", forms: "ranked" }),
-    buildTsqueryOfAnyPart(expanded, { weight: "B" }),
+    buildTsqueryRequiringAllParts(expanded, { forms: "ranked" }),
+    buildTsqueryRequiringAllParts(expanded, { weight: "B", forms: "exact" }),
+    buildTsqueryRequiringAllParts(expanded, { weight: "B", forms: "ranked" }),
+    buildTsqueryRequiringAllParts(expanded, { weight: "BC", forms: "ranked" }),
+    buildTsqueryRequiringAnyPart(expanded, { weight: "B" }),
     buildRankingTsquery(expanded),
     buildTitlePhrase(expanded),
-    buildTsqueryOfAnyPart(expanded, { weight: "A", isAnyLexeme: true }),
-    buildTsqueryOfAnyPart(expanded, { weight: "B", isAnyLexeme: true }),
-    buildTsqueryOfAnyPart(expanded, { weight: "C", isAnyLexeme: true }),
-    buildTsqueryOfAnyPart(expanded, { weight: "D", isAnyLexeme: true }),
+    buildTsqueryRequiringAnyPart(expanded, { weight: "A", isAnyLexeme: true }),
+    buildTsqueryRequiringAnyPart(expanded, { weight: "B", isAnyLexeme: true }),
+    buildTsqueryRequiringAnyPart(expanded, { weight: "C", isAnyLexeme: true }),
+    buildTsqueryRequiringAnyPart(expanded, { weight: "D", isAnyLexeme: true }),
     ...(query.code === null ? [] : [` ${query.code} `, ` ${query.code}`]),
   ];
 }

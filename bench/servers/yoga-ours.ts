@@ -10,7 +10,7 @@ import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { anonymousViewer, type Viewer } from "#access/viewer.ts";
-import { createGraphqlServices, createEventSubjectRenderer } from "#app/services.ts";
+import { createGraphqlServices, createEventPayloadRenderer } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportReadRunner } from "#database/read-only.ts";
@@ -18,7 +18,7 @@ import { systemClock } from "#foundation/clock.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
-import { toLowerCaseEnumSchema } from "#mesh/contract-schema.ts";
+import { createLowerCaseEnumSchema } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 
@@ -27,7 +27,7 @@ const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.en
 const { db } = await openDatabase({ url });
 // The schema spells enum values as REST does, so that the answers can be compared.
 const mesh = await openMesh();
-const schema = toLowerCaseEnumSchema(mesh.schema, "declared");
+const schema = createLowerCaseEnumSchema(mesh.schema, "declared");
 const keyring = createEncryptionKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
 const services: GraphqlServices = createGraphqlServices(
   {
@@ -43,7 +43,7 @@ const services: GraphqlServices = createGraphqlServices(
     isLoopbackAllowed: false,
     stripeApiBase,
   },
-  createEventSubjectRenderer(mesh),
+  createEventPayloadRenderer(mesh),
 );
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {

@@ -8,7 +8,7 @@ import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selecta
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
 import { buildInsertSqlQuery } from "#database/prepared-template.ts";
-import { type DatabaseReader, type Transaction, runSqlStatementWithCommit } from "#database/transaction.ts";
+import { type DatabaseReader, type Transaction, sendSqlStatementWithCommit } from "#database/transaction.ts";
 import { createTimeSortedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
 import {
   getCredentialIdOfViewer,
@@ -62,7 +62,7 @@ export async function appendAuditEntries(
 ): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toAuditRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
-    return runSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "auditEntry", [row]));
+    return sendSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "auditEntry", [row]));
   for (let from = 0; from < entries.length; from += entriesPerStatement) {
     await transaction
       .insertInto("auditEntry")
@@ -155,7 +155,7 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  * Returns the value if it is an id that may appear in the audit log; undefined for other values and for
  * address tokens, because address tokens are secrets.
  */
-export function toIdAllowedInAuditLog(value: unknown): string | undefined {
+export function getIdIfAllowedInAuditLog(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = getIdKind(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
@@ -187,7 +187,7 @@ export function getAuditTargetAndDetailsOfMutation(
 function findTargetId({ args }: AuditedMutationCall, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
   return (
-    findId(ids) ?? toIdAllowedInAuditLog(result) ?? findId(result) ?? findNestedId(result) ?? findId(input)
+    findId(ids) ?? getIdIfAllowedInAuditLog(result) ?? findId(result) ?? findNestedId(result) ?? findId(input)
   );
 }
 
@@ -199,7 +199,7 @@ const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
     : Object.values(result)
-        .map((part: { readonly id?: unknown } | null) => toIdAllowedInAuditLog(part?.id))
+        .map((part: { readonly id?: unknown } | null) => getIdIfAllowedInAuditLog(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -212,12 +212,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return toIdAllowedInAuditLog(id) ?? listIdFields(others)[0]?.[1] ?? toIdAllowedInAuditLog(merchantId);
+  return getIdIfAllowedInAuditLog(id) ?? listIdFields(others)[0]?.[1] ?? getIdIfAllowedInAuditLog(merchantId);
 }
 
 const listIdFields = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, field]): [string, string][] => {
-    const id = name.endsWith("Id") ? toIdAllowedInAuditLog(field) : undefined;
+    const id = name.endsWith("Id") ? getIdIfAllowedInAuditLog(field) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -241,7 +241,7 @@ function toAuditDetails(
   const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !unchangedFields.has(field) && toIdAllowedInAuditLog(input[field]) === undefined);
+    .filter((field) => !unchangedFields.has(field) && getIdIfAllowedInAuditLog(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),

@@ -21,7 +21,7 @@ import {
   authenticateInternalToken,
   findInternalTokenState,
   findInternalTokenStateById,
-  findPublishableTokenOfOrigin,
+  findPublishableTokenAllowedForOrigin,
   type InternalTokenState,
 } from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, InternalTokenViewer } from "./viewer.ts";
@@ -113,7 +113,8 @@ export function createCredentialVerifier({
             tokens.find(digest, () => findInternalTokenState(db, tokenId, value)),
           ),
     isBrowserOrigin: async (origin) =>
-      (await origins.find(origin, () => findPublishableTokenOfOrigin(db, origin, clock.now()))) !== undefined,
+      (await origins.find(origin, () => findPublishableTokenAllowedForOrigin(db, origin, clock.now()))) !==
+      undefined,
     accessToken: createVerifier((grantId) => grants.find(grantId, () => findOauthGrantState(db, grantId))),
     close: stop,
   };

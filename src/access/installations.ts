@@ -11,7 +11,7 @@ import {
   revokeOauthGrants,
 } from "./credential-changes.ts";
 import { type AccessManagementCommandContext, revokeApiKeys } from "./keys/manage-keys.ts";
-import { toObjectStatusConflictDetail, buildSuspendedAtPatch } from "./merchants.ts";
+import { createStatusConflictDetail, buildSuspendedAtColumnUpdate } from "./merchants.ts";
 import type { PermissionScope } from "./viewer.ts";
 
 export interface RegisterAppInput {
@@ -105,7 +105,7 @@ export async function updateInstallation(
     throw createFailure("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
     throw createFailure("invalid_state", {
-      conflict: toObjectStatusConflictDetail("installation", current, "uninstalled"),
+      conflict: createStatusConflictDetail("installation", current, "uninstalled"),
     });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
@@ -116,7 +116,7 @@ export async function updateInstallation(
     .updateTable("installation")
     .set({
       ...next,
-      ...buildSuspendedAtPatch(current, next, access),
+      ...buildSuspendedAtColumnUpdate(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
@@ -194,7 +194,7 @@ export const buildInstallationSqlQuery = (
     .select(installationColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-export interface InstallationForEventListening {
+export interface InstallationOfListenCommand {
   readonly id: string;
   readonly merchantId: string;
   readonly mode: "live" | "test";
@@ -205,13 +205,13 @@ export interface InstallationForEventListening {
  * Finds the active installation whose events a caller listens to. Without an id, the merchant must have
  * exactly one active installation.
  */
-export async function findInstallationForEventListening(
+export async function findInstallationForListenCommand(
   reader: DatabaseReader,
   {
     merchantId,
     installationId,
   }: { readonly merchantId: string | null; readonly installationId: string | null },
-): Promise<InstallationForEventListening> {
+): Promise<InstallationOfListenCommand> {
   if (merchantId === null && installationId === null)
     throw failAtInstallation("required", "A token of the platform must name the installation.");
   const found = await reader

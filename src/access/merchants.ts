@@ -67,7 +67,7 @@ export async function updateMerchant(
   if (current === undefined) throw createFailure("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
     throw createFailure("version_conflict", {
-      conflict: toObjectStatusConflictDetail("merchant", current, null),
+      conflict: createStatusConflictDetail("merchant", current, null),
     });
   }
   const next = {
@@ -81,7 +81,7 @@ export async function updateMerchant(
     .updateTable("merchant")
     .set({
       ...next,
-      ...buildSuspendedAtPatch(current, next, access),
+      ...buildSuspendedAtColumnUpdate(current, next, access),
       version: current.version + 1,
       updatedAt: access.now,
     })
@@ -95,7 +95,7 @@ export async function updateMerchant(
  * Returns the new value of the column `suspendedAt` when the status of a merchant or an installation changes,
  * as an object to add to the update. Returns an empty object if the status stays the same.
  */
-export function buildSuspendedAtPatch(
+export function buildSuspendedAtColumnUpdate(
   current: { readonly status: string },
   next: { readonly status?: string },
   { now }: Pick<AccessManagementCommandContext, "now">,
@@ -108,7 +108,7 @@ export function buildSuspendedAtPatch(
  * Builds the part `conflict` of an error: the current status and version of the object that prevents the
  * change, and the reason.
  */
-export function toObjectStatusConflictDetail(
+export function createStatusConflictDetail(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },
   reason: string | null,

@@ -24,7 +24,8 @@ export const trustedDocumentLimits = {
 } as const;
 
 /** Returns the SHA-256 hash of a document's text in UTF-8, as 64 lower-case hexadecimal digits. */
-export const hashDocument = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+export const hashGraphqlDocumentText = (text: string): string =>
+  createHash("sha256").update(text, "utf8").digest("hex");
 
 export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
 
@@ -38,7 +39,7 @@ export interface CheckedGraphqlDocument {
  * A fault of a document and its position. `line` and `column` begin at 1; both are null if the fault concerns
  * the whole document.
  */
-export interface GraphqlDocumentFault {
+export interface GraphqlDocumentError {
   readonly message: string;
   readonly line: number | null;
   readonly column: number | null;
@@ -50,7 +51,7 @@ export interface GraphqlDocumentFault {
  */
 export type TrustedDocumentChecker = (
   text: string,
-) => CheckedGraphqlDocument | readonly GraphqlDocumentFault[];
+) => CheckedGraphqlDocument | readonly GraphqlDocumentError[];
 
 export interface NewTrustedDocument extends CheckedGraphqlDocument {
   readonly sha256: string;
@@ -166,7 +167,7 @@ async function notifyDocumentsChanged(transaction: Transaction): Promise<void> {
   });
 }
 
-export interface TrustedDocumentLookup {
+export interface TrustedDocumentFinder {
   /**
    * Returns the merchant's document with this hash, from the cache or the database; undefined if there is
    * none.
@@ -190,12 +191,12 @@ const cachedCharactersMax = 8 * 1024 * 1024;
  * only while notices (NOTIFY) arrive, because every registration or removal of a document empties the caches
  * of all processes by a notice.
  */
-export function createTrustedDocumentLookup({
+export function createCachedTrustedDocumentFinder({
   db,
   clock,
   events,
   isCurrent,
-}: TrustedDocumentsOptions): TrustedDocumentLookup {
+}: TrustedDocumentsOptions): TrustedDocumentFinder {
   const cache = createCredentialCache<TrustedDocumentRow>({
     clock,
     isCurrent,

@@ -52,7 +52,7 @@ export interface InternalTokenViewer {
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
   /** The GraphQL documents that the token may run; left out if it may run all documents. */
-  readonly documents?: GraphqlDocumentPermission;
+  readonly documents?: AllowedGraphqlDocuments;
   /**
    * The caller's buyer session; left out if the caller sent the text of the internal token, and not of a
    * buyer session that the token created.
@@ -81,7 +81,7 @@ export interface BuyerSession {
  * merchant.
  */
 export const graphqlDocumentPermissions = ["any", "trusted_only"] as const;
-export type GraphqlDocumentPermission = (typeof graphqlDocumentPermissions)[number];
+export type AllowedGraphqlDocuments = (typeof graphqlDocumentPermissions)[number];
 
 /** A staff member who is signed in to the console. */
 export interface StaffViewer {
@@ -128,13 +128,13 @@ export function isIntegratorViewer(viewer: Viewer): viewer is IntegratorViewer {
  * The id of a credential, with the ids of the merchant and the installation that own it. These ids are also
  * known for API keys that are expired or revoked.
  */
-export interface CredentialOwner {
+export interface CredentialOwnerIds {
   readonly merchantId: string;
   readonly installationId: string;
   readonly credentialId: string;
 }
 
-export const getCredentialOwnerOfViewer = (viewer: IntegratorViewer): CredentialOwner => ({
+export const getCredentialOwnerOfViewer = (viewer: IntegratorViewer): CredentialOwnerIds => ({
   merchantId: viewer.merchantId,
   installationId: viewer.installationId,
   credentialId: getCredentialIdOfViewer(viewer),

@@ -9,7 +9,7 @@ import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
 import { createOauthSigningKeyProvider, type OauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
 import { createApiRequestLog, type ApiRequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
-import { createTrustedDocumentLookup } from "#access/trusted-documents.ts";
+import { createCachedTrustedDocumentFinder } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -20,7 +20,7 @@ import { eventListenPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
-import { createSharedAggregateReads } from "#graph/shared-aggregate-reads.ts";
+import { createSharedCartOrderAndProductReads } from "#graph/shared-aggregate-reads.ts";
 import { createInternalTokenAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";
@@ -51,8 +51,8 @@ import { createServiceBackgroundWork, type PaymentBackgroundWork, type ProcessRo
 import { createInterProcessNotices } from "#database/notices.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
-import { createReportServices, openDatabaseReplica } from "./replica.ts";
-import { createGraphqlServices, createEventSubjectRenderer } from "./services.ts";
+import { createReportDatabaseServices, openDatabaseReplica } from "./replica.ts";
+import { createGraphqlServices, createEventPayloadRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
 export interface ServiceAppOptions {
@@ -182,7 +182,7 @@ async function createParts(options: ServiceAppOptions) {
   const doOnce = metrics.measureDoOnce(createIdempotentRequestRunner({ db, keyring, clock }));
   const watch = createSubscriptionPollers(db, events, log);
   const replica = await openDatabaseReplica({ settings, clock, onStatement: options.onStatement });
-  const reporting = createReportServices({ settings, database, replica, clock, log });
+  const reporting = createReportDatabaseServices({ settings, database, replica, clock, log });
   const shared = {
     db,
     clock,
@@ -194,16 +194,16 @@ async function createParts(options: ServiceAppOptions) {
     events,
     checkDocument: mesh.checkDocument,
     ...reporting.services,
-    reads: createSharedAggregateReads(db, clock),
+    reads: createSharedCartOrderAndProductReads(db, clock),
     rateLimitScale: settings.rateLimitScale,
     resolvedNames: createHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
     stripeApiBase: settings.stripeApiBase,
   };
-  const services = createGraphqlServices(shared, createEventSubjectRenderer(mesh));
+  const services = createGraphqlServices(shared, createEventPayloadRenderer(mesh));
   const notices = createInterProcessNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
-  const trustedDocuments = createTrustedDocumentLookup({ ...shared, isCurrent: notices.isCurrent });
+  const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const requests = createApiRequestLog({ db, clock, log });
   const background = createServiceBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({

@@ -12,7 +12,7 @@ import {
 } from "#commerce/payments/driver.ts";
 import { createPaymentProviderRouter } from "#commerce/payments/provider.ts";
 import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
-import { createTestProvider } from "#commerce/payments/test/test-provider.ts";
+import { createTestPaymentProvider } from "#commerce/payments/test/test-provider.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
@@ -128,7 +128,7 @@ function createPayments(
     // requests.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
     provider: createPaymentProviderRouter({
-      test: createTestProvider({ db, clock }),
+      test: createTestPaymentProvider({ db, clock }),
       connected: createStripeProvider(services),
     }),
     settle: (operation, outcome) =>

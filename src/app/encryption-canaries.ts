@@ -14,14 +14,14 @@ import {
 } from "#foundation/encryption.ts";
 import {
   createEncryptionKeyringFromSettings,
-  EncryptionKeysMismatch,
+  EncryptionKeysMismatchError,
   type EncryptionKeySettings,
 } from "./encryption-keys.ts";
 import { verifySampledEncryptedValues } from "./rewrap.ts";
 
 /**
- * Creates the object that encrypts and decrypts with the configured keys. Throws EncryptionKeysMismatch if
- * these keys are not the keys with which the data in the database is encrypted.
+ * Creates the object that encrypts and decrypts with the configured keys. Throws EncryptionKeysMismatchError
+ * if these keys are not the keys with which the data in the database is encrypted.
  */
 export async function createVerifiedEncryptionKeyring(
   db: Database,
@@ -79,7 +79,7 @@ async function openCanaries(transaction: Transaction, keyring: EncryptionKeyring
 function explain(error: unknown): never {
   if (!(error instanceof DecryptionError)) throw error;
   const { keyId } = error;
-  throw new EncryptionKeysMismatch(
+  throw new EncryptionKeysMismatchError(
     error instanceof MissingEncryptionKeyError
       ? `ENCRYPTION_KEYS lacks the key ${keyId}, which has encrypted values of this database: add the key. If ` +
           "ENCRYPTION_KEYS is set, the file encryption-keys in DATA_DIR is not read. Before you remove a key, run " +

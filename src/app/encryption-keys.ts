@@ -35,7 +35,7 @@ export function parseEncryptionKeys(text: string): EncryptionKey[] | string {
  * Thrown if the keys in ENCRYPTION_KEYS are not those with which the data in the database is encrypted. The
  * message says which key is wrong.
  */
-export class EncryptionKeysMismatch extends Error {}
+export class EncryptionKeysMismatchError extends Error {}
 
 export interface EncryptionKeySettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;

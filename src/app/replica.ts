@@ -4,23 +4,23 @@
  * the primary database.
  */
 import type { LogEvent } from "kysely";
-import { createSearchCountRecorder } from "#commerce/search/search-counts.ts";
+import { createSearchQueryCounter } from "#commerce/search/search-counts.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { createReportReadRunner, reportTimeoutMs } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices, ReplicaReadSources } from "#graph/context.ts";
 import { requestStatementLimits, type SqlStatementTimeouts } from "#database/statement-pool.ts";
-import { createSharedAggregateReads } from "#graph/shared-aggregate-reads.ts";
+import { createSharedCartOrderAndProductReads } from "#graph/shared-aggregate-reads.ts";
 import type { ServiceSettings } from "./settings.ts";
 
-export interface ReportServices {
+export interface ReportDatabaseServices {
   readonly services: Pick<GraphqlServices, "readOnly" | "searchCounts">;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
 
-export interface ReportServicesOptions {
+export interface ReportDatabaseServicesOptions {
   readonly settings: ServiceSettings;
   readonly database: OpenedDatabase;
   readonly replica: ReplicaReadSources | undefined;
@@ -39,18 +39,18 @@ const runningMax = 4;
 const reportsOnPrimary = ({ engine }: OpenedDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
 
-export function createReportServices({
+export function createReportDatabaseServices({
   settings,
   database,
   replica,
   clock,
   log,
-}: ReportServicesOptions): ReportServices {
+}: ReportDatabaseServicesOptions): ReportDatabaseServices {
   const readOnly =
     replica === undefined
       ? createReportReadRunner(database.db, { runningMax: reportsOnPrimary(database, settings.databasePool) })
       : createReportReadRunner(replica.forAnalysts.db, { runningMax });
-  const searchCounts = createSearchCountRecorder({ db: database.db, clock, log });
+  const searchCounts = createSearchQueryCounter({ db: database.db, clock, log });
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
 }
 
@@ -98,8 +98,11 @@ export async function openDatabaseReplica({
   });
   const publicReads = await open(databasePool, requestStatementLimits);
   return {
-    forAnalysts: { db: analystReads.db, reads: createSharedAggregateReads(analystReads.db, clock) },
-    forPublicReads: { db: publicReads.db, reads: createSharedAggregateReads(publicReads.db, clock) },
+    forAnalysts: { db: analystReads.db, reads: createSharedCartOrderAndProductReads(analystReads.db, clock) },
+    forPublicReads: {
+      db: publicReads.db,
+      reads: createSharedCartOrderAndProductReads(publicReads.db, clock),
+    },
     close: async () => {
       await Promise.all([analystReads.close(), publicReads.close()]);
     },

@@ -12,7 +12,7 @@ import { createInProcessEvents, type InProcessEvents } from "#foundation/events.
 import { createGraphqlContext, type GraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import type { GraphqlDataLoaders } from "#graph/loaders.ts";
 import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
-import { getFailureOfError } from "#mesh/public-error.ts";
+import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { eventTypes, type EventSubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import type { EventSubjectRenderFunction, EventSubject } from "#webhooks/outbox.ts";
@@ -24,7 +24,7 @@ import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
-export type EventSubjectRenderer = (
+export type EventPayloadRenderer = (
   services: GraphqlServices,
   transaction: Transaction,
   subject: EventSubject,
@@ -41,7 +41,7 @@ type IsWatched = (subject: EventSubject) => boolean;
  */
 export function createGraphqlServices(
   parts: Omit<GraphqlServices, "render">,
-  renderSubject: EventSubjectRenderer,
+  renderSubject: EventPayloadRenderer,
 ): GraphqlServices {
   const { events, watch } = parts;
   const notify = notifyAfterCommit(events, (subject) => watch?.isWatched(subject) === true);
@@ -71,10 +71,10 @@ function notifyAfterCommit(
  * Creates the function that renders the objects in events. Throws if `schema/events` has no document for a
  * type of object.
  */
-export function createEventSubjectRenderer({
+export function createEventPayloadRenderer({
   events,
   run,
-}: Pick<OpenedMesh, "events" | "run">): EventSubjectRenderer {
+}: Pick<OpenedMesh, "events" | "run">): EventPayloadRenderer {
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
   const contexts = new WeakMap<object, GraphqlContext>();
   return async (services, transaction, { type, id, merchantId, object, batch }) => {
@@ -85,7 +85,7 @@ export function createEventSubjectRenderer({
     if (object !== undefined) prime(context.loaders, { type, id, object });
     const { data, errors } = await run(documentOf(events, type), context, { variables: { id } });
     const [error] = errors ?? [];
-    if (error !== undefined) throw getFailureOfError(error);
+    if (error !== undefined) throw getFailureOfGraphqlError(error);
     const { object: document } = (data ?? {}) as { readonly object?: unknown };
     if (typeof document !== "object" || document === null)
       throw new Error(`The ${type satisfies EventSubjectType} ${id} of an event does not exist.`);
@@ -117,11 +117,11 @@ function prime(
  * Creates the function that renders the objects in events for the command line. GraphQL Mesh is opened only
  * when the first event is rendered.
  */
-export function createCommandLineEventRenderer(
+export function createEventPayloadRendererForCommandLine(
   db: Database,
   settings: ServiceSettings,
 ): EventSubjectRenderFunction {
-  let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
+  let rendering: Promise<ReturnType<typeof createEventPayloadRenderer>> | undefined;
   const keyring = createEncryptionKeyringFromSettings(settings);
   const parts: Omit<GraphqlServices, "render"> = {
     db,
@@ -139,7 +139,7 @@ export function createCommandLineEventRenderer(
     stripeApiBase: settings.stripeApiBase,
   };
   return createGraphqlServices(parts, async (services, transaction, subject) => {
-    rendering ??= openMesh().then(createEventSubjectRenderer);
+    rendering ??= openMesh().then(createEventPayloadRenderer);
     const render = await rendering;
     return render(services, transaction, subject);
   }).render;

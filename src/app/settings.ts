@@ -9,7 +9,7 @@ import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import type { EncryptionKey } from "#foundation/encryption.ts";
 import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
 import { logLevels } from "#foundation/log.ts";
-import { computeTypoDistance } from "#foundation/nearest.ts";
+import { computeEditDistance } from "#foundation/nearest.ts";
 import { encryptionKeysRule, parseEncryptionKeys } from "./encryption-keys.ts";
 
 const flag = z.enum(["0", "1"], { error: "must be 0 or 1" }).transform((value) => value === "1");
@@ -226,7 +226,7 @@ export function findMisspeltSettings(
     .filter((given) => !variableNames.includes(given))
     .flatMap((given) => {
       const meant = variableNames.find(
-        (name) => name.length > 4 && computeTypoDistance(given, name, 1) === 1,
+        (name) => name.length > 4 && computeEditDistance(given, name, 1) === 1,
       );
       return meant === undefined ? [] : [{ given, meant }];
     });

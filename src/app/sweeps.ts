@@ -16,7 +16,7 @@ import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
 import { deleteExpiredExportJobs } from "#commerce/exports/export-jobs.ts";
 import { indexProducts, reindexDueProducts } from "#commerce/search/index-products.ts";
-import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
 import {
   deleteOldProviderEvents,
   readMissedProviderEvents,
@@ -24,7 +24,7 @@ import {
 import { createStripeEventSource } from "#commerce/payments/stripe/stripe-events.ts";
 import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
-import { deleteOldSearchCounts } from "#commerce/search/search-counts.ts";
+import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
@@ -52,7 +52,7 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "count ordered products",
     everyMs: 3_600_000,
-    run: ({ db }, round) => refreshPopularity({ db, ...round }),
+    run: ({ db }, round) => refreshProductPopularity({ db, ...round }),
   },
   {
     name: "expire checkout sessions",
@@ -135,7 +135,7 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "delete old search counts",
     everyMs: 3_600_000,
-    run: ({ db }, { now }) => deleteOldSearchCounts(db, now),
+    run: ({ db }, { now }) => deleteOldSearchQueryCounts(db, now),
   },
   {
     name: "delete expired exports",

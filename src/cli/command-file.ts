@@ -12,22 +12,22 @@ const commandAddress = z.object({
   port: z.int().min(1).max(65_535),
   secret: z.string().min(1),
 });
-export type CommandServerAddress = z.infer<typeof commandAddress>;
+export type CliCommandServerAddress = z.infer<typeof commandAddress>;
 
 const pathIn = (folder: string): string => join(folder, "commands.json");
 
-export function writeCommandServerAddress(folder: string, address: CommandServerAddress): void {
+export function writeCliCommandServerAddress(folder: string, address: CliCommandServerAddress): void {
   // A file of an earlier process may have other permissions, so the file is created again.
   rmSync(pathIn(folder), { force: true });
   writeFileSync(pathIn(folder), JSON.stringify(address), { mode: 0o600, flag: "wx" });
 }
 
-export function deleteCommandServerAddress(folder: string): void {
+export function deleteCliCommandServerAddress(folder: string): void {
   rmSync(pathIn(folder), { force: true });
 }
 
 /** Returns the address of the running service; undefined if there is no readable file. */
-export function readCommandServerAddress(folder: string): CommandServerAddress | undefined {
+export function readCliCommandServerAddress(folder: string): CliCommandServerAddress | undefined {
   try {
     return commandAddress.safeParse(JSON.parse(readFileSync(pathIn(folder), "utf8"))).data;
   } catch {
@@ -41,11 +41,11 @@ export const sentCommand = z.object({
   /** The text of standard input; null if the command has not read standard input. */
   input: z.string().nullable(),
 });
-export type CommandSentToService = z.infer<typeof sentCommand>;
+export type CliCommandSentToService = z.infer<typeof sentCommand>;
 
 /** A line of the answer: text that the command has written, or the exit code as the last line. */
 export const commandOutput = z.union([
   z.object({ stream: z.enum(["stdout", "stderr"]), text: z.string() }),
   z.object({ exitCode: z.int().min(0).max(255) }),
 ]);
-export type OutputOfSentCommand = z.infer<typeof commandOutput>;
+export type OutputLineOrExitCodeOfCommand = z.infer<typeof commandOutput>;

@@ -11,18 +11,18 @@ import type { ServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
 import {
-  type OutputOfSentCommand,
-  deleteCommandServerAddress,
+  type OutputLineOrExitCodeOfCommand,
+  deleteCliCommandServerAddress,
   sentCommand,
-  type CommandSentToService,
-  writeCommandServerAddress,
+  type CliCommandSentToService,
+  writeCliCommandServerAddress,
 } from "./command-file.ts";
-import { type CommandSession, runInCommandSession } from "./command-session.ts";
+import { type CliCommandEnvironment, runWithCliCommandEnvironment } from "./command-session.ts";
 
 /** Runs a command in the current session and returns its exit code. Never rejects. */
 export type CliCommandRunner = (args: readonly string[]) => Promise<number>;
 
-export interface CommandServerOptions {
+export interface CliCommandServerOptions {
   readonly database: OpenedDatabase;
   readonly settings: ServiceSettings;
   readonly log: Log;
@@ -30,7 +30,7 @@ export interface CommandServerOptions {
 }
 
 /** Accepts commands until the returned function is called, which waits for the commands in progress. */
-export async function startCommandServer(options: CommandServerOptions): Promise<() => Promise<void>> {
+export async function startCliCommandServer(options: CliCommandServerOptions): Promise<() => Promise<void>> {
   const { dataDir } = options.settings;
   const secret = randomBytes(32).toString("base64url");
   const running = new Set<Promise<void>>();
@@ -43,9 +43,9 @@ export async function startCommandServer(options: CommandServerOptions): Promise
   server.unref();
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The command port is not open.");
-  writeCommandServerAddress(dataDir, { port: address.port, secret });
+  writeCliCommandServerAddress(dataDir, { port: address.port, secret });
   return async () => {
-    deleteCommandServerAddress(dataDir);
+    deleteCliCommandServerAddress(dataDir);
     server.close();
     await Promise.all(running);
     server.closeAllConnections();
@@ -58,7 +58,10 @@ interface Exchange {
   readonly secret: string;
 }
 
-async function answer({ request, response, secret }: Exchange, options: CommandServerOptions): Promise<void> {
+async function answer(
+  { request, response, secret }: Exchange,
+  options: CliCommandServerOptions,
+): Promise<void> {
   try {
     if (request.method !== "POST" || !isAuthorized(request, secret)) {
       response.writeHead(401).end();
@@ -79,20 +82,20 @@ function isAuthorized({ headers }: IncomingMessage, secret: string): boolean {
 }
 
 async function run(
-  { args, input }: CommandSentToService,
+  { args, input }: CliCommandSentToService,
   response: ServerResponse,
-  { database, settings, log, runCommand }: CommandServerOptions,
+  { database, settings, log, runCommand }: CliCommandServerOptions,
 ): Promise<void> {
   // Logs only the name of the command, because arguments may contain personal data.
   log.info({ command: args.slice(0, 2).filter((word) => /^[a-z-]+$/.test(word)) }, "Running a command.");
   response.writeHead(200, { "content-type": "application/x-ndjson" });
-  const send = async (output: OutputOfSentCommand): Promise<void> => {
+  const send = async (output: OutputLineOrExitCodeOfCommand): Promise<void> => {
     if (response.destroyed) throw new Error("The process that sent the command has ended.");
     if (!response.write(`${JSON.stringify(output)}\n`))
       await Promise.race([once(response, "drain"), once(response, "close")]);
   };
   let exitCode = 0;
-  const session: CommandSession = {
+  const session: CliCommandEnvironment = {
     write: (stream, text) => send({ stream, text }),
     readInput: () => Promise.resolve(input ?? ""),
     setExitCode: (code) => {
@@ -100,7 +103,7 @@ async function run(
     },
     service: { database, settings },
   };
-  const code = await runInCommandSession(session, () => runCommand(args));
+  const code = await runWithCliCommandEnvironment(session, () => runCommand(args));
   await send({ exitCode: code === 0 ? exitCode : code });
   response.end();
 }

@@ -11,7 +11,7 @@ import type { OpenedDatabase } from "#database/connect.ts";
 
 export type CommandOutputStream = "stdout" | "stderr";
 
-export interface CommandSession {
+export interface CliCommandEnvironment {
   /** Writes to a stream, and waits while the reader of the stream is slower. */
   readonly write: (stream: CommandOutputStream, text: string) => Promise<void>;
   /** Returns everything that standard input contains. */
@@ -27,9 +27,9 @@ export interface CommandSession {
  */
 let ownInput: string | undefined;
 
-export const getOwnInput = (): string | undefined => ownInput;
+export const getStandardInputText = (): string | undefined => ownInput;
 
-const ownSession: CommandSession = {
+const ownSession: CliCommandEnvironment = {
   write: async (stream, text) => {
     if (!process[stream].write(text)) await once(process[stream], "drain");
   },
@@ -39,9 +39,11 @@ const ownSession: CommandSession = {
   },
 };
 
-const sessions = new AsyncLocalStorage<CommandSession>();
+const sessions = new AsyncLocalStorage<CliCommandEnvironment>();
 
-export const getCommandSession = (): CommandSession => sessions.getStore() ?? ownSession;
+export const getCliCommandEnvironment = (): CliCommandEnvironment => sessions.getStore() ?? ownSession;
 
-export const runInCommandSession = <Done>(session: CommandSession, run: () => Promise<Done>): Promise<Done> =>
-  sessions.run(session, run);
+export const runWithCliCommandEnvironment = <Done>(
+  session: CliCommandEnvironment,
+  run: () => Promise<Done>,
+): Promise<Done> => sessions.run(session, run);

@@ -5,13 +5,13 @@
 import { Command, InvalidArgumentError } from "commander";
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, toIdAllowedInAuditLog } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor, getIdIfAllowedInAuditLog } from "#access/audit.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { DataFolderInUseError } from "#database/folder-lock.ts";
 import { migrate } from "#database/migrate.ts";
-import { getCommandSession } from "./command-session.ts";
+import { getCliCommandEnvironment } from "./command-session.ts";
 import { printCommandResult } from "./output.ts";
 
 export interface JsonOutputOption {
@@ -79,7 +79,7 @@ export async function runAuditedCommand(
  */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(others).filter(([, value]) => toIdAllowedInAuditLog(value) !== undefined),
+    Object.entries(others).filter(([, value]) => getIdIfAllowedInAuditLog(value) !== undefined),
   );
 
 export function parseTimeOption(text: string): Date {
@@ -105,21 +105,19 @@ async function publishCommandEvents(
   { db, settings, now }: CommandServices,
 ): Promise<void> {
   if (events.length === 0) return;
-  const [{ createCommandLineEventRenderer }, { publishInstallationAccessEvents }] = await Promise.all([
-    import("#app/services.ts"),
-    import("#graph/access/access-events.ts"),
-  ]);
+  const [{ createEventPayloadRendererForCommandLine }, { publishInstallationAccessEvents }] =
+    await Promise.all([import("#app/services.ts"), import("#graph/access/access-events.ts")]);
   // The actors that events can name do not include the command line, so the operator is named as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   await publishInstallationAccessEvents(transaction, events, {
     now,
     cause,
-    render: createCommandLineEventRenderer(db, settings),
+    render: createEventPayloadRendererForCommandLine(db, settings),
   });
 }
 
 /** Whether the command was sent to the running service, which runs it without a progress bar. */
-export const isCommandRunByService = (): boolean => getCommandSession().service !== undefined;
+export const isCommandRunByService = (): boolean => getCliCommandEnvironment().service !== undefined;
 
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */
 export class DatabaseUsedByServiceError extends DataFolderInUseError {
@@ -145,7 +143,7 @@ export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promi
  * that runs inside the service uses the open database of the service.
  */
 export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
-  const { service } = getCommandSession();
+  const { service } = getCliCommandEnvironment();
   if (service !== undefined) return work(service.database, service.settings);
   const settings = parseServiceSettings(process.env);
   const database = await openDatabase({

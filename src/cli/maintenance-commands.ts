@@ -22,7 +22,7 @@ import type { Database } from "#database/connect.ts";
 import { requireMigratedDatabase } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { getCommandSession } from "./command-session.ts";
+import { getCliCommandEnvironment } from "./command-session.ts";
 import { printErrorLine, printCommandResult } from "./output.ts";
 import {
   createCliCommand,
@@ -73,7 +73,7 @@ function keysCheck(): Command {
         "The database has no encrypted values, so no key was checked: " +
           "do DATABASE_URL and DATA_DIR name the right database?",
       );
-      getCommandSession().setExitCode(1);
+      getCliCommandEnvironment().setExitCode(1);
     });
   });
 }
@@ -137,7 +137,7 @@ function printRewrapResult(
       `${left} rows were written with another key meanwhile: ` +
         `restart every process with ${key} first, then run this again.`,
     );
-  if (left > 0) getCommandSession().setExitCode(1);
+  if (left > 0) getCliCommandEnvironment().setExitCode(1);
 }
 
 /**
@@ -150,7 +150,7 @@ function printBroken(
   for (const { table, broken } of results) {
     if (broken.length === 0) continue;
     printErrorLine(`${table}: ${broken.length} values cannot be decrypted, for example:\n${broken[0]}`);
-    getCommandSession().setExitCode(1);
+    getCliCommandEnvironment().setExitCode(1);
   }
 }
 
@@ -217,11 +217,11 @@ function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerErasureTa
 
 function erase(target: BuyerErasureTarget, isForced: boolean): Promise<BuyerErasureResult> {
   return runWithMigratedDatabase(async ({ db }, settings) => {
-    const { createCommandLineEventRenderer } = await import("#app/services.ts");
+    const { createEventPayloadRendererForCommandLine } = await import("#app/services.ts");
     const services = {
       db,
       keyring: createEncryptionKeyringFromSettings(settings),
-      render: createCommandLineEventRenderer(db, settings),
+      render: createEventPayloadRendererForCommandLine(db, settings),
       publicUrl: settings.publicUrl ?? "",
     };
     return runBuyerErasure({ ...services, now: new Date() }, { target, isForced });
@@ -272,7 +272,7 @@ function auditExport(): Command {
         throw createFailure("invalid_parameter", { message: "--from must be before --to." });
       await runWithMigratedDatabase(async ({ db }) => {
         // Waits while the reader is slower, because an export may be larger than memory.
-        const { write } = getCommandSession();
+        const { write } = getCliCommandEnvironment();
         if (json !== true) await write("stdout", `${csvFields.join(",")}\r\n`);
         for await (const rows of streamAuditEntryPages(db, { merchantId: merchant ?? null, from, until: to }))
           await write(

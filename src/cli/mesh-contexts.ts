@@ -13,7 +13,7 @@ import { createGraphqlContext, type GraphqlContext } from "#graph/context.ts";
 
 let opening: Promise<ServiceApp> | undefined;
 
-export async function createMeshDevContext(authorization: string): Promise<GraphqlContext> {
+export async function createGraphqlContextForMeshDev(authorization: string): Promise<GraphqlContext> {
   const [scheme = "", token = ""] = authorization.split(" ");
   if (scheme.toLowerCase() !== "bearer")
     throw createFailure("credentials_malformed", {

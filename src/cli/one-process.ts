@@ -2,18 +2,18 @@
 import cluster from "node:cluster";
 import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
 import type { ServiceSettings } from "#app/settings.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
-import { createChildProcessRateLimiter, type ProcessMessagePort } from "#http/shared-limiter.ts";
+import { createChildProcessRateLimiter, type InterProcessMessagePort } from "#http/shared-limiter.ts";
 import { createChildToParentMetricsConnection } from "#observability/gather-metrics.ts";
-import { type CliCommandRunner, startCommandServer } from "./command-server.ts";
+import { type CliCommandRunner, startCliCommandServer } from "./command-server.ts";
 import {
-  type ServiceReadyInfo,
-  type ServiceReadyMessage,
+  type StartedServiceInfo,
+  type ChildProcessReadyMessage,
   type ServeOptions,
   type StoppableService,
   stopProcessOnSignal,
-  printWelcome,
+  printStartupMessage,
 } from "./start-and-stop.ts";
 
 /** `runCommand` runs the commands that other processes send while this process uses the embedded database. */
@@ -22,7 +22,7 @@ export async function serveInOneProcess(
 ): Promise<void> {
   await start(serving, (stoppable, ready) => {
     stopProcessOnSignal(stoppable, serving.log);
-    printWelcome(serving, ready);
+    printStartupMessage(serving, ready);
   });
 }
 
@@ -37,7 +37,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
     (stoppable, ready) => {
       const stop = stopProcessOnSignal(stoppable, log);
       stopWithParent(() => stop("disconnect"));
-      parent.send({ type: "ready", ...ready } satisfies ServiceReadyMessage);
+      parent.send({ type: "ready", ...ready } satisfies ChildProcessReadyMessage);
     },
   );
 }
@@ -48,7 +48,7 @@ interface StartOptions extends ServeOptions, Pick<ServiceAppOptions, "limiter" |
 
 async function start(
   { settings, role, log, runCommand, limiter, exchange }: StartOptions,
-  onReady: (stoppable: StoppableService, ready: ServiceReadyInfo) => void,
+  onReady: (stoppable: StoppableService, ready: StartedServiceInfo) => void,
 ): Promise<void> {
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
@@ -66,7 +66,7 @@ async function start(
     app = await createServiceApp({ settings, log, role, limiter, exchange });
     const demo = settings.demo ? await prepareConfiguredDemo(app, settings.dataDir) : undefined;
     if (settings.databaseUrl === undefined && runCommand !== undefined)
-      stopCommands = await startCommandServer({ database: app.database, settings, log, runCommand });
+      stopCommands = await startCliCommandServer({ database: app.database, settings, log, runCommand });
     const { drain } = app;
     // A worker stops without a drain period, because load balancers send no requests to it.
     const drainMs = role === "worker" ? 0 : settings.drainMs;
@@ -93,13 +93,13 @@ async function startConfiguredTracing(
 async function prepareConfiguredDemo(
   { database, services, clock }: ServiceApp,
   dataDir: string,
-): Promise<DemoFile | undefined> {
+): Promise<DemoJsonFileContent | undefined> {
   const { prepareDemo } = await import("#demo/prepare-demo.ts");
   return prepareDemo(database, { ...services, dataDir, now: clock.now() });
 }
 
 /** The channel on which this process exchanges messages with its parent process. */
-const parent: ProcessMessagePort = {
+const parent: InterProcessMessagePort = {
   send: (message) => {
     if (!process.connected) return false;
     // An error while sending means that the parent process has ended, which the event `disconnect` reports;

@@ -2,17 +2,17 @@
  * Prints the results of commands to standard output: as readable lines, or as one JSON value with the option
  * `--json`.
  */
-import { type CommandOutputStream, getCommandSession } from "./command-session.ts";
+import { type CommandOutputStream, getCliCommandEnvironment } from "./command-session.ts";
 
-export const printLine = (line: string): void => writeTextToCommandOutput("stdout", `${line}\n`);
-export const printErrorLine = (line: string): void => writeTextToCommandOutput("stderr", `${line}\n`);
+export const printLine = (line: string): void => writeCliOutputText("stdout", `${line}\n`);
+export const printErrorLine = (line: string): void => writeCliOutputText("stderr", `${line}\n`);
 
 /**
  * Writes a text without waiting for the write. If the write fails, the error is ignored: the program that
  * reads the output has ended.
  */
-export function writeTextToCommandOutput(stream: CommandOutputStream, text: string): void {
-  getCommandSession()
+export function writeCliOutputText(stream: CommandOutputStream, text: string): void {
+  getCliCommandEnvironment()
     .write(stream, text)
     .catch(() => undefined);
 }

@@ -8,8 +8,8 @@ import {
   findSigningSecretFaults,
 } from "#commerce/payments/connections.ts";
 import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
-import { requireNoFaults } from "#foundation/faults.ts";
-import { getCommandSession } from "./command-session.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
+import { getCliCommandEnvironment } from "./command-session.ts";
 import {
   createCliCommand,
   type JsonOutputOption,
@@ -40,11 +40,11 @@ function connectCommand(): Command {
     .requiredOption("--merchant <id>", "the merchant's id, mer_…")
     .action(async (given: MerchantOption) => {
       const { merchant: merchantId } = given;
-      const [secretKey = "", signingSecret = ""] = (await getCommandSession().readInput())
+      const [secretKey = "", signingSecret = ""] = (await getCliCommandEnvironment().readInput())
         .split("\n")
         .map((line) => line.trim());
       const secret = signingSecret === "" ? null : signingSecret;
-      requireNoFaults(findSigningSecretFaults("/webhookSigningSecret", secret));
+      requireNoInputFieldErrors(findSigningSecretFaults("/webhookSigningSecret", secret));
       const { stripeApiBase } = parseServiceSettings(process.env);
       const account = await verifyStripeKey(secretKey, stripeApiBase);
       await runAuditedCommand(

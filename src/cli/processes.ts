@@ -9,14 +9,14 @@ import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
-import { answerRateLimitRequests, type ProcessMessagePort } from "#http/shared-limiter.ts";
+import { answerRateLimitRequestsOfChildProcess, type InterProcessMessagePort } from "#http/shared-limiter.ts";
 import { createMultiProcessMetricsCollector } from "#observability/gather-metrics.ts";
 import {
-  type ServiceReadyInfo,
-  type ServiceReadyMessage,
+  type StartedServiceInfo,
+  type ChildProcessReadyMessage,
   type ServeOptions,
   stopProcessOnSignal,
-  printWelcome,
+  printStartupMessage,
 } from "./start-and-stop.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
   const metrics = createMultiProcessMetricsCollector();
   const children = createChildProcesses(log, (child) => {
     const childPort = portOf(child);
-    if (limiter !== undefined) answerRateLimitRequests(childPort, limiter);
+    if (limiter !== undefined) answerRateLimitRequestsOfChildProcess(childPort, limiter);
     return metrics.join(childPort);
   });
   // After the signal, each child process drains itself: it answers requests for some time before it stops.
@@ -48,7 +48,7 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
     isFirst: false,
   };
   await Promise.all(Array.from({ length: settings.processes - 1 }, () => children.add(other)));
-  printWelcome(serving, ready);
+  printStartupMessage(serving, ready);
 }
 
 const commandsByRole = { all: "serve", gateway: "gateway", worker: "worker" } as const satisfies Record<
@@ -71,7 +71,7 @@ interface ChildProcesses {
    * Starts a child process and replaces it whenever it ends. Resolves when the process is ready for the first
    * time.
    */
-  readonly add: (spec: ChildSpec) => Promise<ServiceReadyInfo>;
+  readonly add: (spec: ChildSpec) => Promise<StartedServiceInfo>;
   /** Sends the signal to all children and waits until they have ended. */
   readonly stop: (signal: string) => Promise<void>;
 }
@@ -135,7 +135,7 @@ function createChildProcesses(log: Log, onStart: (child: Worker) => () => void):
 }
 
 interface ChildEvents {
-  readonly onReady: (ready: ServiceReadyInfo) => void;
+  readonly onReady: (ready: StartedServiceInfo) => void;
   readonly onEnd: (code: number | null, signal: string | null) => void;
 }
 
@@ -153,7 +153,7 @@ function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEven
   return child;
 }
 
-const isReady = (message: { readonly type: string }): message is ServiceReadyMessage =>
+const isReady = (message: { readonly type: string }): message is ChildProcessReadyMessage =>
   message.type === "ready";
 
 async function stopChild(child: Worker, signal: NodeJS.Signals): Promise<void> {
@@ -165,7 +165,7 @@ async function stopChild(child: Worker, signal: NodeJS.Signals): Promise<void> {
     throw new Error(`Process ${child.process.pid} ended with exit code ${code}.`);
 }
 
-function portOf(child: Worker): ProcessMessagePort {
+function portOf(child: Worker): InterProcessMessagePort {
   return {
     send: (message) => {
       if (!child.isConnected()) return false;

@@ -9,12 +9,12 @@ import { Command, CommanderError } from "commander";
 import { InvalidSettingError, Failure } from "#foundation/failure.ts";
 import { DataFolderUnusableError } from "#database/folder-lock.ts";
 import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
-import { EncryptionKeysMismatch } from "#app/encryption-keys.ts";
+import { EncryptionKeysMismatchError } from "#app/encryption-keys.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import type { CliCommandRunner } from "./command-server.ts";
-import { getOwnInput } from "./command-session.ts";
-import { printErrorLine, writeTextToCommandOutput } from "./output.ts";
+import { getStandardInputText } from "./command-session.ts";
+import { printErrorLine, writeCliOutputText } from "./output.ts";
 import { createLog, createPrettyLogOutput } from "#foundation/log.ts";
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
@@ -51,8 +51,11 @@ async function runProgram(args: readonly string[]): Promise<number> {
 async function runByService(error: unknown, args: readonly string[]): Promise<number | undefined> {
   const { DatabaseUsedByServiceError } = await import("./command.ts");
   if (!(error instanceof DatabaseUsedByServiceError)) return undefined;
-  const { sendCommandToService } = await import("./send-command.ts");
-  return sendCommandToService(error.folder, { args: [...args], input: getOwnInput() ?? null });
+  const { sendCliCommandToRunningService } = await import("./send-command.ts");
+  return sendCliCommandToRunningService(error.folder, {
+    args: [...args],
+    input: getStandardInputText() ?? null,
+  });
 }
 
 /** Runs a command that another process has sent, in the session of that process. */
@@ -76,7 +79,7 @@ function explain(error: unknown): string {
 
 const hasOperatorMessage = (error: Error): boolean =>
   error instanceof DataFolderUnusableError ||
-  error instanceof EncryptionKeysMismatch ||
+  error instanceof EncryptionKeysMismatchError ||
   error.message.startsWith("Migration ");
 
 /**
@@ -127,8 +130,8 @@ export async function createCommandLineProgram(name: string | undefined): Promis
 /** Lets a command and its subcommands write to the command's session, and throw an error instead of exiting. */
 function prepareCommands(command: Command): void {
   command.exitOverride().configureOutput({
-    writeOut: (text) => writeTextToCommandOutput("stdout", text),
-    writeErr: (text) => writeTextToCommandOutput("stderr", text),
+    writeOut: (text) => writeCliOutputText("stdout", text),
+    writeErr: (text) => writeCliOutputText("stderr", text),
   });
   command.commands.forEach(prepareCommands);
 }

@@ -3,21 +3,21 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import {
   commandOutput,
-  type OutputOfSentCommand,
-  readCommandServerAddress,
-  type CommandSentToService,
+  type OutputLineOrExitCodeOfCommand,
+  readCliCommandServerAddress,
+  type CliCommandSentToService,
 } from "./command-file.ts";
-import { getCommandSession } from "./command-session.ts";
+import { getCliCommandEnvironment } from "./command-session.ts";
 
 /**
  * Returns the exit code of the command; undefined if no running service accepts commands for the folder, for
  * example because another command uses the database.
  */
-export async function sendCommandToService(
+export async function sendCliCommandToRunningService(
   folder: string,
-  command: CommandSentToService,
+  command: CliCommandSentToService,
 ): Promise<number | undefined> {
-  const address = readCommandServerAddress(folder);
+  const address = readCliCommandServerAddress(folder);
   if (address === undefined) return undefined;
   const response = await fetch(`http://127.0.0.1:${address.port}/`, {
     method: "POST",
@@ -25,10 +25,10 @@ export async function sendCommandToService(
     body: JSON.stringify(command),
   }).catch(() => undefined);
   if (response?.status !== 200 || response.body === null) return undefined;
-  const session = getCommandSession();
+  const session = getCliCommandEnvironment();
   try {
     for await (const line of createInterface({ input: Readable.from(response.body) })) {
-      const output: OutputOfSentCommand = commandOutput.parse(JSON.parse(line));
+      const output: OutputLineOrExitCodeOfCommand = commandOutput.parse(JSON.parse(line));
       if ("exitCode" in output) return output.exitCode;
       await session.write(output.stream, output.text);
     }

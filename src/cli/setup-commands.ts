@@ -79,8 +79,8 @@ function seedCommand(): Command {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
         const keyring = await createVerifiedEncryptionKeyring(database.db, settings);
-        const { createCommandLineEventRenderer } = await import("#app/services.ts");
-        const render = createCommandLineEventRenderer(database.db, settings);
+        const { createEventPayloadRendererForCommandLine } = await import("#app/services.ts");
+        const render = createEventPayloadRendererForCommandLine(database.db, settings);
         const demo = await prepareDemo(database, {
           dataDir: settings.dataDir,
           publicUrl,

@@ -14,7 +14,7 @@ import {
 } from "#access/people/staff.ts";
 import { type StaffRole, staffRoles } from "#access/viewer.ts";
 import { createEncryptionKeyringFromSettings } from "#app/encryption-keys.ts";
-import { getCommandSession } from "./command-session.ts";
+import { getCliCommandEnvironment } from "./command-session.ts";
 import { printCommandResult } from "./output.ts";
 import {
   createCliCommand,
@@ -89,7 +89,7 @@ async function readOrGeneratePassword({
   passwordStdin,
 }: PasswordStdin): Promise<{ readonly password: string; readonly printed: { readonly password?: string } }> {
   if (passwordStdin === true)
-    return { password: (await getCommandSession().readInput()).replace(/\r?\n$/, ""), printed: {} };
+    return { password: (await getCliCommandEnvironment().readInput()).replace(/\r?\n$/, ""), printed: {} };
   const password = generatePassword();
   return { password, printed: { password } };
 }

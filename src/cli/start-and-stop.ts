@@ -6,7 +6,7 @@ import cluster from "node:cluster";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessRole } from "#app/background.ts";
 import type { ServiceSettings } from "#app/settings.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { printLine } from "./output.ts";
 
@@ -16,17 +16,20 @@ export interface ServeOptions {
   readonly log: Log;
 }
 
-export interface ServiceReadyInfo {
+export interface StartedServiceInfo {
   readonly address: string;
-  readonly demo: DemoFile | undefined;
+  readonly demo: DemoJsonFileContent | undefined;
 }
 
 /** Message of a child process to its parent when it is ready to serve. */
-export interface ServiceReadyMessage extends ServiceReadyInfo {
+export interface ChildProcessReadyMessage extends StartedServiceInfo {
   readonly type: "ready";
 }
 
-export function printWelcome({ settings, role }: ServeOptions, { address, demo }: ServiceReadyInfo): void {
+export function printStartupMessage(
+  { settings, role }: ServeOptions,
+  { address, demo }: StartedServiceInfo,
+): void {
   if (role === "worker") {
     printLine(`\nCommerce Gateway worker: health checks at ${address}/healthz and ${address}/readyz\n`);
     return;

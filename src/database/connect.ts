@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
-import { transactionGuardKyselyDialect, pipelinedKyselyDialect } from "./transaction-dialect.ts";
+import { createTransactionGuardKyselyDialect, createPipelinedKyselyDialect } from "./transaction-dialect.ts";
 import { toDataFolderError, waitForDataFolderLock } from "./folder-lock.ts";
 import {
   embeddedDatabaseNoticeListener,
@@ -16,7 +16,7 @@ import {
 } from "./notices.ts";
 import { type SqlStatementTimeouts, createPreparedStatementConnectionPool } from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
-import { tracedKyselyDialect } from "./traced-dialect.ts";
+import { createTracedKyselyDialect } from "./traced-dialect.ts";
 
 export type Database = Kysely<Tables>;
 
@@ -90,15 +90,15 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
   const release = folder === undefined ? (): void => undefined : await createAndLockFolder(folder);
   try {
     // The module `pglite.ts` is imported only here, so that processes that use PostgreSQL do not load PGlite.
-    const { openPGlite, SerialPGliteDialect } = await import("./pglite.ts");
+    const { openPGlite, SingleConnectionPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,
       dataDir: folder === undefined ? undefined : join(folder, "database"),
     });
     const db = new Kysely<Tables>({
-      dialect: transactionGuardKyselyDialect(
-        tracedKyselyDialect(
-          pipelinedKyselyDialect(new SerialPGliteDialect({ pglite }), { isPipelined: false }),
+      dialect: createTransactionGuardKyselyDialect(
+        createTracedKyselyDialect(
+          createPipelinedKyselyDialect(new SingleConnectionPGliteDialect({ pglite }), { isPipelined: false }),
         ),
       ),
       plugins: [camelCase()],
@@ -160,8 +160,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     }),
   });
   const db = new Kysely<Tables>({
-    dialect: transactionGuardKyselyDialect(
-      tracedKyselyDialect(pipelinedKyselyDialect(dialect, { isPipelined: true })),
+    dialect: createTransactionGuardKyselyDialect(
+      createTracedKyselyDialect(createPipelinedKyselyDialect(dialect, { isPipelined: true })),
     ),
     plugins: [camelCase()],
     ...logOption(options.onStatement),

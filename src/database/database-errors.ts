@@ -52,7 +52,7 @@ export function toUnavailableFailureIfTemporary(failure: Failure): Failure {
 }
 
 const isTemporary = (cause: unknown): boolean =>
-  isDatabaseUnreachable(cause) || isAbortedByConcurrency(cause) || isOutOfResources(cause);
+  isDatabaseUnreachable(cause) || isConcurrencyConflictError(cause) || isOutOfResources(cause);
 
 /** The SQLSTATEs of serialization failures and deadlocks. */
 const abortedStates = new Set(["40001", "40P01"]);
@@ -62,16 +62,16 @@ const abortedStates = new Set(["40001", "40P01"]);
  * a migration that changed a table). The causes of the error are checked too, because the GraphQL layer wraps
  * errors.
  */
-export function isAbortedByConcurrency(error: unknown): boolean {
-  if (abortedStates.has(getSqlState(error) ?? "") || isPreparedPlanStale(error)) return true;
-  return error instanceof Error && error.cause !== undefined && isAbortedByConcurrency(error.cause);
+export function isConcurrencyConflictError(error: unknown): boolean {
+  if (abortedStates.has(getSqlState(error) ?? "") || isStalePreparedStatementError(error)) return true;
+  return error instanceof Error && error.cause !== undefined && isConcurrencyConflictError(error.cause);
 }
 
 /**
  * Returns whether a prepared statement failed because a migration has changed the columns of a table that it
  * reads. The statement must be prepared again under another name.
  */
-export function isPreparedPlanStale(error: unknown): boolean {
+export function isStalePreparedStatementError(error: unknown): boolean {
   // SQLSTATE 0A000 covers many errors, and the server translates its messages into its own language. Only the
   // name of the server's routine identifies this error.
   return (

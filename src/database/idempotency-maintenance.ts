@@ -105,7 +105,7 @@ const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): Encry
  * stay in use: a client that sends its request again gets `idempotency_key_reused`, and the request has no
  * effect. Returns the number of changed records.
  */
-export async function eraseAnswersOfIdempotencyRecords(
+export async function eraseStoredAnswersOfIdempotencyRecords(
   transaction: Transaction,
   keyring: EncryptionKeyring,
   keys: readonly IdempotencyRecordKey[],

@@ -21,7 +21,7 @@ import {
   getSqlState,
   uniqueViolation,
 } from "./database-errors.ts";
-import { runInTransaction, runSqlStatementWithCommit, type Transaction } from "./transaction.ts";
+import { runInTransaction, sendSqlStatementWithCommit, type Transaction } from "./transaction.ts";
 
 export interface IdempotencyKeyClaim {
   /**
@@ -222,11 +222,11 @@ async function writeRecord(
   // request could be guessed.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   if (hasExpiredRecord)
-    await runSqlStatementWithCommit(
+    await sendSqlStatementWithCommit(
       transaction,
       CompiledQuery.raw(deleteText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]),
     );
-  await runSqlStatementWithCommit(
+  await sendSqlStatementWithCommit(
     transaction,
     CompiledQuery.raw(writeText, [
       ownerId,

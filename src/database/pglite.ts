@@ -31,7 +31,7 @@ export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGli
   });
 }
 
-export class SerialPGliteDialect extends PGliteDialect {
+export class SingleConnectionPGliteDialect extends PGliteDialect {
   /**
    * Replaces the adapter of `PGliteDialect`. With the adapter of `PGliteDialect`, Kysely would wait for the
    * single connection before the check in `transaction-dialect.ts` could refuse a forbidden statement.

@@ -18,7 +18,8 @@ class Parameter {
 }
 
 /** Creates a parameter of a template. Each call of the template gives a value to each parameter name. */
-export const sqlParameter = <Value>(name: string): RawBuilder<Value> => sql<Value>`${new Parameter(name)}`;
+export const createTemplateSqlParameter = <Value>(name: string): RawBuilder<Value> =>
+  sql<Value>`${new Parameter(name)}`;
 
 interface Compiled {
   readonly text: string;
@@ -99,12 +100,16 @@ interface PaddedInTemplate {
 export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
-    return { form: "any", write: () => sql`= any(${sqlParameter("ids")}::text[])`, values: { ids } };
+    return {
+      form: "any",
+      write: () => sql`= any(${createTemplateSqlParameter("ids")}::text[])`,
+      values: { ids },
+    };
   const members = padListToPowerOfTwo(ids, first);
   const names = members.map((_, index) => `id${index}`);
   return {
     form: String(members.length),
-    write: () => sql`in (${sql.join(names.map((name) => sqlParameter(name)))})`,
+    write: () => sql`in (${sql.join(names.map((name) => createTemplateSqlParameter(name)))})`,
     values: Object.fromEntries(members.map((id, index) => [`id${index}`, id])),
   };
 }
@@ -155,7 +160,8 @@ export function buildInsertSqlQuery<Table extends keyof Tables>(
     for (const [column, value] of Object.entries(row)) values[`${column}${index}`] = value;
   const write = (): RawBuilder<unknown> => {
     const tuples = rows.map(
-      (_, index) => sql`(${sql.join(columns.map((column) => sqlParameter(`${column}${index}`)))})`,
+      (_, index) =>
+        sql`(${sql.join(columns.map((column) => createTemplateSqlParameter(`${column}${index}`)))})`,
     );
     return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
       values ${sql.join(tuples)}`;

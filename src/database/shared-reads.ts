@@ -10,7 +10,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
 import DataLoader from "dataloader";
 import { type Span, runInChildSpan } from "#foundation/tracing.ts";
-import { requireOutsideTransaction } from "./transaction-dialect.ts";
+import { requireNoOpenTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface ReadCoalescer<Key, Row> {
@@ -103,7 +103,7 @@ export function createReadCoalescer<Key, Row>({
   return {
     nameOf,
     load: (key) => {
-      requireOutsideTransaction();
+      requireNoOpenTransaction();
       return runInChildSpan({ name: "read together" }, (span) => {
         const name = nameOf(key);
         if (span !== undefined && !spans.has(name)) spans.set(name, span);
@@ -131,7 +131,7 @@ export interface DataLoaderFunctions<Key, Row> {
  * delay each read to a later tick, and `ReadCoalescer` already delays each read to the end of the event loop
  * turn.
  */
-export class SharedReadsDataLoader<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
+export class RequestDataLoaderWithSharedReads<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
   readonly #reads: ReadCoalescer<Key, Row>;
   readonly #cached = new Map<string, Promise<Row | null>>();
 

@@ -21,7 +21,7 @@ export interface KeysetOrder {
    * A column of integers or times by which the rows are sorted first; rows with the same value are sorted by
    * id. A cursor of such a list consists of two parts, the value of this column and the id
    * (`createSortedListCursor`). A time is written as the number of microseconds since 1970
-   * (`microsecondsSql`).
+   * (`timeToMicrosecondsSql`).
    */
   readonly sortColumn?: string;
   /** The type of the sort column; `integer` if left out. */
@@ -29,11 +29,11 @@ export interface KeysetOrder {
 }
 
 /** Returns the SQL expression for a time as the number of microseconds since 1970. */
-export const microsecondsSql = (column: string): RawBuilder<number> =>
+export const timeToMicrosecondsSql = (column: string): RawBuilder<number> =>
   sql<number>`(extract(epoch from ${sql.ref(column)}) * 1000000)::bigint`;
 
-/** Returns the SQL expression for the time that `microsecondsSql` has converted to a number. */
-export const timeAtMicrosecondsSql = (micros: string): RawBuilder<Date> =>
+/** Returns the SQL expression for the time that `timeToMicrosecondsSql` has converted to a number. */
+export const microsecondsToTimeSql = (micros: string): RawBuilder<Date> =>
   sql<Date>`timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond'`;
 
 /** Creates the cursor of a row in a list that is sorted by a number and then by id. */
@@ -54,7 +54,7 @@ export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
   const position = (cursor: string): RawBuilder<unknown> => {
     if (sortColumn === undefined) return sql`${cursor}`;
     const [value = "", rowId = ""] = cursor.split(":");
-    return sql`(${sortType === "time" ? timeAtMicrosecondsSql(value) : sql`${value}::bigint`}, ${rowId})`;
+    return sql`(${sortType === "time" ? microsecondsToTimeSql(value) : sql`${value}::bigint`}, ${rowId})`;
   };
   let paged = query;
   if (after !== undefined) paged = paged.where(sql<boolean>`${key} > ${position(after)}`);

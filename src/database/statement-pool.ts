@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { isPreparedPlanStale, isQueryTimeout } from "./database-errors.ts";
+import { isStalePreparedStatementError, isQueryTimeout } from "./database-errors.ts";
 
 export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of a statement outside of a transaction. */
@@ -84,7 +84,7 @@ export function createPreparedStatementConnectionPool(
           if (isQueryTimeout(error)) unanswered = error;
           // The failed statement is not sent again here, because its transaction may have ended.
           // `runInTransaction` runs the whole transaction again.
-          if (isPreparedPlanStale(error)) names.renew();
+          if (isStalePreparedStatementError(error)) names.renew();
           throw error;
         }
       },

@@ -20,7 +20,7 @@ import {
   runInSpan,
 } from "#foundation/tracing.ts";
 
-export function tracedKyselyDialect(dialect: Dialect): Dialect {
+export function createTracedKyselyDialect(dialect: Dialect): Dialect {
   if (!isTracingEnabled()) return dialect;
   return {
     createAdapter: () => dialect.createAdapter(),

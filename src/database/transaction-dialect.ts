@@ -1,9 +1,9 @@
 /**
- * Two wrappers of Kysely dialects. `pipelinedKyselyDialect` sends the statements at the beginning and at the
- * end of a transaction without waiting for the answers in between, so that they need one round trip. The
- * statements still run one after another, and each sees all changes that were committed before it started.
- * `transactionGuardKyselyDialect` refuses statements that are run inside a transaction, but use the root
- * handle (`Database`) instead of the transaction's handle.
+ * Two wrappers of Kysely dialects. `createPipelinedKyselyDialect` sends the statements at the beginning and
+ * at the end of a transaction without waiting for the answers in between, so that they need one round trip.
+ * The statements still run one after another, and each sees all changes that were committed before it
+ * started. `createTransactionGuardKyselyDialect` refuses statements that are run inside a transaction, but
+ * use the root handle (`Database`) instead of the transaction's handle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
@@ -29,7 +29,7 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
 }
 
 /** The statements that are sent together with the BEGIN and the COMMIT of a transaction. */
-export interface BeginAndCommitStatements {
+export interface StatementsSentWithBeginAndCommit {
   /**
    * The statements that are sent together with BEGIN. If BEGIN fails, they run outside of a transaction, so
    * they may only read and take locks.
@@ -40,10 +40,10 @@ export interface BeginAndCommitStatements {
   readonly closing: readonly CompiledQuery[];
 }
 
-const pipelinedEnds = new AsyncLocalStorage<BeginAndCommitStatements>();
+const pipelinedEnds = new AsyncLocalStorage<StatementsSentWithBeginAndCommit>();
 
-export function runWithBeginAndCommitStatements<Result>(
-  ends: BeginAndCommitStatements,
+export function runWithStatementsSentWithBeginAndCommit<Result>(
+  ends: StatementsSentWithBeginAndCommit,
   work: () => Promise<Result>,
 ): Promise<Result> {
   return pipelinedEnds.run(ends, work);
@@ -54,18 +54,18 @@ export function runWithBeginAndCommitStatements<Result>(
  * statement that pg fails to send does not abort the transaction, so a pipelined COMMIT would succeed without
  * that statement.
  */
-export const canBePipelined = ({ parameters }: CompiledQuery): boolean =>
+export const canStatementBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every(
     (value) =>
       value === null || typeof value !== "object" || value instanceof Uint8Array || value instanceof Date,
   );
 
 /**
- * Wraps a dialect so that `BeginAndCommitStatements` are sent with BEGIN and COMMIT. `isPipelined` says
- * whether the dialect's connections accept a statement before earlier statements are answered. If not, the
- * statements are sent one after another.
+ * Wraps a dialect so that `StatementsSentWithBeginAndCommit` are sent with BEGIN and COMMIT. `isPipelined`
+ * says whether the dialect's connections accept a statement before earlier statements are answered. If not,
+ * the statements are sent one after another.
  */
-export function pipelinedKyselyDialect(
+export function createPipelinedKyselyDialect(
   dialect: Dialect,
   { isPipelined }: { readonly isPipelined: boolean },
 ): Dialect {
@@ -120,21 +120,21 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
 /**
  * True in code that runs inside a transaction. Every statement in this code must use the handle of the
  * transaction: a statement on the root handle would wait forever on PGlite, and would not see the
- * transaction's changes on PostgreSQL. `requireOutsideTransaction` throws an error on both databases.
+ * transaction's changes on PostgreSQL. `requireNoOpenTransaction` throws an error on both databases.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 
-export function runMarkedAsInsideTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+export function runAsInsideTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
   return insideTransaction.run(true, work);
 }
 
 /** Throws an error inside a transaction. Code that uses the root handle calls this function first. */
-export function requireOutsideTransaction(): void {
+export function requireNoOpenTransaction(): void {
   if (insideTransaction.getStore() === true)
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
 }
 
-export function transactionGuardKyselyDialect(dialect: Dialect): Dialect {
+export function createTransactionGuardKyselyDialect(dialect: Dialect): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
@@ -146,7 +146,7 @@ export function transactionGuardKyselyDialect(dialect: Dialect): Dialect {
 function guardDriver(driver: Driver): Driver {
   const acquire = driver.acquireConnection.bind(driver);
   driver.acquireConnection = (options) => {
-    requireOutsideTransaction();
+    requireNoOpenTransaction();
     return acquire(options);
   };
   return driver;

@@ -2,12 +2,12 @@
 import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTransaction } from "kysely";
 import type { Database } from "./connect.ts";
 import {
-  canBePipelined,
-  runMarkedAsInsideTransaction,
+  canStatementBePipelined,
+  runAsInsideTransaction,
   sendStatementsPipelined,
-  runWithBeginAndCommitStatements,
+  runWithStatementsSentWithBeginAndCommit,
 } from "./transaction-dialect.ts";
-import { isAbortedByConcurrency } from "./database-errors.ts";
+import { isConcurrencyConflictError } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
 
 export type Transaction = KyselyTransaction<Tables>;
@@ -37,12 +37,12 @@ const closingStatements = new WeakMap<Transaction, CompiledQuery[]>();
  * its own. The statement runs last, so no other statement of the transaction can read the rows that it
  * writes.
  */
-export async function runSqlStatementWithCommit(
+export async function sendSqlStatementWithCommit(
   transaction: Transaction,
   query: CompiledQuery,
 ): Promise<void> {
   const statements = closingStatements.get(transaction);
-  if (statements === undefined || !canBePipelined(query)) await transaction.executeQuery(query);
+  if (statements === undefined || !canStatementBePipelined(query)) await transaction.executeQuery(query);
   else statements.push(query);
 }
 
@@ -80,10 +80,10 @@ export function runInTransaction<Result>(
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
     const ends = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
-    const result = await runWithBeginAndCommitStatements(ends, () =>
+    const result = await runWithStatementsSentWithBeginAndCommit(ends, () =>
       db.transaction().execute(async (transaction) => {
         closingStatements.set(transaction, ends.closing);
-        const done = await runMarkedAsInsideTransaction(() => work(transaction, ends.opened));
+        const done = await runAsInsideTransaction(() => work(transaction, ends.opened));
         callbacks = afterCommits.get(transaction) ?? [];
         return done;
       }),
@@ -117,7 +117,7 @@ async function retryAborted<Result>(work: () => Promise<Result>): Promise<Result
     try {
       return await work();
     } catch (error) {
-      if (attempt >= attemptsMax || !isAbortedByConcurrency(error)) throw error;
+      if (attempt >= attemptsMax || !isConcurrencyConflictError(error)) throw error;
       repeatedTransactions += 1;
     }
   }

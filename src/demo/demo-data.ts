@@ -126,7 +126,7 @@ const listCategorySlugs = (categories: readonly DemoCategoryEntry[]): string[] =
   categories.flatMap(({ slug, children }) => [slug, ...listCategorySlugs(children ?? [])]);
 
 /** Returns a label of catalog.json in all languages. Throws if the file has no label with this code. */
-export function getDemoCatalogLabel(
+export function getTranslatedDemoCatalogLabel(
   kind: "options" | "attributes" | "colours" | "choices",
   code: string,
 ): DemoLocalizedText {

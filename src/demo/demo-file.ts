@@ -64,7 +64,7 @@ export const demoPromotionCodeKeys = [
   "exhausted",
   "otherMerchant",
 ] as const;
-export type DemoPromotionCodeKey = (typeof demoPromotionCodeKeys)[number];
+export type DemoPromotionCodeName = (typeof demoPromotionCodeKeys)[number];
 
 const demoFile = z.looseObject({
   baseUrl: z.string(),
@@ -132,8 +132,8 @@ const demoFile = z.looseObject({
   /** The OAuth client of the app that both merchants have installed. */
   oauthClient: z.object({ clientId: z.string(), redirectUri: z.string() }),
 });
-export type DemoFile = z.infer<typeof demoFile>;
-export type DemoPromotionCodes = DemoFile["promotionCodes"];
+export type DemoJsonFileContent = z.infer<typeof demoFile>;
+export type DemoPromotionCodes = DemoJsonFileContent["promotionCodes"];
 
 /**
  * The schema of a demo.json that an earlier version of the service may have written: the listed parts may be
@@ -148,9 +148,9 @@ const partialDemoFile = demoFile.partial({
   staff: true,
   oauthClient: true,
 });
-export type PartialDemoFile = z.infer<typeof partialDemoFile>;
+export type PartialDemoJsonFileContent = z.infer<typeof partialDemoFile>;
 
-export function getDemoFilePath(folder: string): string {
+export function getDemoJsonFilePath(folder: string): string {
   return join(folder, "demo.json");
 }
 
@@ -173,8 +173,8 @@ export function createDemoFolder(folder: string): void {
  * Reads demo.json. Returns undefined if the file does not exist. Throws if the content of the file does not
  * have the expected form.
  */
-export function readDemoFile(folder: string): PartialDemoFile | undefined {
-  const path = getDemoFilePath(folder);
+export function readDemoJsonFile(folder: string): PartialDemoJsonFileContent | undefined {
+  const path = getDemoJsonFilePath(folder);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -190,11 +190,11 @@ export function readDemoFile(folder: string): PartialDemoFile | undefined {
   return parsed.data;
 }
 
-export function writeDemoFile(folder: string, demo: PartialDemoFile): void {
+export function writeDemoJsonFile(folder: string, demo: PartialDemoJsonFileContent): void {
   const draft = createTemporaryPath(folder);
   try {
     writeFileSync(draft, `${JSON.stringify(demo, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
-    renameSync(draft, getDemoFilePath(folder));
+    renameSync(draft, getDemoJsonFilePath(folder));
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
@@ -202,7 +202,7 @@ export function writeDemoFile(folder: string, demo: PartialDemoFile): void {
 }
 
 const createTemporaryPath = (folder: string): string =>
-  `${getDemoFilePath(folder)}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  `${getDemoJsonFilePath(folder)}.${process.pid}.${randomBytes(4).toString("hex")}`;
 
 function parseJson(text: string): unknown {
   try {

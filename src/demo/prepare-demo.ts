@@ -23,12 +23,12 @@ import {
 } from "./seed-credentials.ts";
 import { seedDemoWebhooks } from "./webhooks/seed-webhooks.ts";
 import {
-  type PartialDemoFile,
+  type PartialDemoJsonFileContent,
   demoCartNames,
-  type DemoFile,
+  type DemoJsonFileContent,
   createDemoFolder,
-  readDemoFile,
-  writeDemoFile,
+  readDemoJsonFile,
+  writeDemoJsonFile,
 } from "./demo-file.ts";
 import { listDemoProducts, seedDemo } from "./seed-demo.ts";
 
@@ -58,42 +58,45 @@ const seedingLockKey = 7_462_193_016;
 export async function prepareDemo(
   { db }: OpenedDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
-): Promise<DemoFile | undefined> {
+): Promise<DemoJsonFileContent | undefined> {
   // The data folder is created only if the database has the demo or is empty. A service on PostgreSQL without
   // a demo needs no data folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) createDemoFolder(dataDir);
-  const knownFile = readDemoFile(dataDir);
-  const newParts = await runInTransaction(db, async (transaction): Promise<Partial<DemoFile> | undefined> => {
-    // This lock prevents that two processes which start at the same time both add the demo data.
-    await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
-    const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
-    if (merchants === undefined) return undefined;
-    const isKnown = knownFile?.merchants.first.id === merchants.first.id;
-    const knownParts: Partial<PartialDemoFile> = isKnown ? knownFile : {};
-    const credentials = isKnown ? {} : await createMerchantParts(transaction, { merchants, now });
-    const salesParts = await createSalesParts(transaction, {
-      knownParts,
-      owners: merchants,
-      keyring,
-      publicUrl,
-      now,
-    });
-    const { orders, webhooks } = { ...knownParts, ...salesParts };
-    const hasWebhooks = orders === undefined || webhooks !== undefined;
-    const webhookParts = hasWebhooks
-      ? {}
-      : await seedDemoWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
-    const hasAccounts = knownParts.staff !== undefined && knownParts.oauthClient !== undefined;
-    const accountParts = hasAccounts
-      ? {}
-      : await seedDemoStaffAndOauthClient(transaction, { owner: merchants.first, now });
-    const parts = { ...credentials, ...salesParts, ...webhookParts, ...accountParts };
-    const context = { owners: merchants, keyring, publicUrl, now };
-    return { ...parts, ...(await renewOpenCheckout(transaction, context, { ...knownParts, ...parts })) };
-  });
+  const knownFile = readDemoJsonFile(dataDir);
+  const newParts = await runInTransaction(
+    db,
+    async (transaction): Promise<Partial<DemoJsonFileContent> | undefined> => {
+      // This lock prevents that two processes which start at the same time both add the demo data.
+      await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
+      const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
+      if (merchants === undefined) return undefined;
+      const isKnown = knownFile?.merchants.first.id === merchants.first.id;
+      const knownParts: Partial<PartialDemoJsonFileContent> = isKnown ? knownFile : {};
+      const credentials = isKnown ? {} : await createMerchantParts(transaction, { merchants, now });
+      const salesParts = await createSalesParts(transaction, {
+        knownParts,
+        owners: merchants,
+        keyring,
+        publicUrl,
+        now,
+      });
+      const { orders, webhooks } = { ...knownParts, ...salesParts };
+      const hasWebhooks = orders === undefined || webhooks !== undefined;
+      const webhookParts = hasWebhooks
+        ? {}
+        : await seedDemoWebhooks(transaction, { owner: merchants.first, orders, keyring, render, now });
+      const hasAccounts = knownParts.staff !== undefined && knownParts.oauthClient !== undefined;
+      const accountParts = hasAccounts
+        ? {}
+        : await seedDemoStaffAndOauthClient(transaction, { owner: merchants.first, now });
+      const parts = { ...credentials, ...salesParts, ...webhookParts, ...accountParts };
+      const context = { owners: merchants, keyring, publicUrl, now };
+      return { ...parts, ...(await renewOpenCheckout(transaction, context, { ...knownParts, ...parts })) };
+    },
+  );
   if (newParts === undefined && knownFile === undefined) return undefined;
-  const demo = { ...knownFile, ...newParts, baseUrl: publicUrl } as DemoFile;
-  writeDemoFile(dataDir, demo);
+  const demo = { ...knownFile, ...newParts, baseUrl: publicUrl } as DemoJsonFileContent;
+  writeDemoJsonFile(dataDir, demo);
   return demo;
 }
 
@@ -104,8 +107,8 @@ export async function prepareDemo(
 async function renewOpenCheckout(
   transaction: Transaction,
   owner: Omit<DemoOrderSeedContext, "promotionCodes">,
-  { carts, sessions, promotionCodes }: Partial<PartialDemoFile>,
-): Promise<Partial<Pick<DemoFile, "carts" | "sessions" | "checkout">>> {
+  { carts, sessions, promotionCodes }: Partial<PartialDemoJsonFileContent>,
+): Promise<Partial<Pick<DemoJsonFileContent, "carts" | "sessions" | "checkout">>> {
   if (carts === undefined || sessions === undefined || promotionCodes === undefined) return {};
   const context = { ...owner, promotionCodes };
   const findUrl = async (id: string): Promise<string | null> => {
@@ -158,7 +161,7 @@ async function seedDemoIfEmpty(
 async function createMerchantParts(
   transaction: Transaction,
   { merchants, now }: DemoCredentialContext,
-): Promise<Pick<DemoFile, "keys" | "tokens" | "merchants" | "products">> {
+): Promise<Pick<DemoJsonFileContent, "keys" | "tokens" | "merchants" | "products">> {
   return {
     ...(await createDemoCredentials(transaction, { merchants, now })),
     merchants: toDemoFileMerchants(merchants),
@@ -168,7 +171,7 @@ async function createMerchantParts(
 
 interface SalesContext extends Omit<DemoOrderSeedContext, "promotionCodes"> {
   /** The parts of the demo that the existing demo.json lists. */
-  readonly knownParts: Partial<PartialDemoFile>;
+  readonly knownParts: Partial<PartialDemoJsonFileContent>;
 }
 
 /**
@@ -178,7 +181,7 @@ interface SalesContext extends Omit<DemoOrderSeedContext, "promotionCodes"> {
 async function createSalesParts(
   transaction: Transaction,
   { knownParts, ...context }: SalesContext,
-): Promise<Partial<DemoFile>> {
+): Promise<Partial<DemoJsonFileContent>> {
   const { carts, promotionCodes } = knownParts;
   const seeded =
     carts === undefined || promotionCodes === undefined
@@ -187,15 +190,20 @@ async function createSalesParts(
   if (seeded.carts === carts && knownParts.sessions !== undefined && knownParts.orders !== undefined)
     return {};
   const orders = await seedDemoOrders(transaction, { ...context, promotionCodes: seeded.promotionCodes });
-  const cartIds: Partial<DemoFile["carts"]> = { ...seeded.carts, ...orders.carts };
+  const cartIds: Partial<DemoJsonFileContent["carts"]> = { ...seeded.carts, ...orders.carts };
   return {
     ...seeded,
     ...orders,
-    carts: Object.fromEntries(demoCartNames.map((name) => [name, cartIds[name]])) as DemoFile["carts"],
+    carts: Object.fromEntries(
+      demoCartNames.map((name) => [name, cartIds[name]]),
+    ) as DemoJsonFileContent["carts"],
   };
 }
 
-const toDemoFileMerchants = ({ first, second }: InstalledDemoMerchants): DemoFile["merchants"] => ({
+const toDemoFileMerchants = ({
+  first,
+  second,
+}: InstalledDemoMerchants): DemoJsonFileContent["merchants"] => ({
   first: { id: first.id, slug: first.slug },
   second: { id: second.id, slug: second.slug },
 });

@@ -6,7 +6,7 @@ import { generatePassword } from "#access/people/passwords.ts";
 import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { type InternalTokenRole, type PermissionScope, integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { DemoFile } from "./demo-file.ts";
+import type { DemoJsonFileContent } from "./demo-file.ts";
 
 export interface InstalledDemoMerchants {
   readonly first: InstalledDemoMerchant;
@@ -31,7 +31,7 @@ const demoBrowserOrigins = ["http://localhost:5173", "http://127.0.0.1:5173"] as
 export async function createDemoCredentials(
   transaction: Transaction,
   { merchants, now }: DemoCredentialContext,
-): Promise<Pick<DemoFile, "keys" | "tokens">> {
+): Promise<Pick<DemoJsonFileContent, "keys" | "tokens">> {
   const access: AccessManagementCommandContext = { merchantId: null, now };
   const createKey = (
     name: string,
@@ -111,7 +111,7 @@ interface AccountSeedContext {
 export async function seedDemoStaffAndOauthClient(
   transaction: Transaction,
   { owner, now }: AccountSeedContext,
-): Promise<Pick<DemoFile, "staff" | "oauthClient">> {
+): Promise<Pick<DemoJsonFileContent, "staff" | "oauthClient">> {
   const access = { merchantId: null, now };
   const existingAccounts = await transaction
     .selectFrom("staffAccount")

@@ -9,7 +9,7 @@ import { createId } from "#foundation/ids.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import { updateMerchantBranding } from "#commerce/merchants/branding.ts";
-import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
+import type { DemoProductEntry } from "#demo/data/catalog-schema.ts";
 import { type DemoMerchant, loadDemoMerchants, loadDemoSales, loadDemoSynonyms } from "#demo/demo-data.ts";
 import { saveSearchSynonyms } from "#commerce/search/synonyms.ts";
 import type { DemoProduct } from "./demo-file.ts";
@@ -82,7 +82,7 @@ export async function seedDemo(
   const second = createMerchantWithProducts(owners.second, { now, firstNumber: 1 + first.products.length });
   await insertMerchants(transaction, [first.merchant, second.merchant]);
   await insertDemoProductRows(transaction, [...first.products, ...second.products]);
-  await insertTableRows(transaction, { searchQueryDay: createSearchCountRows(now) });
+  await insertTableRows(transaction, { searchQueryDay: createDemoSearchCountRows(now) });
   for (const { merchant } of [first.merchant, second.merchant])
     for (const [locale, rules] of Object.entries(loadDemoSynonyms()))
       await saveSearchSynonyms(transaction, { merchantId: merchant.id, now }, { locale, rules });
@@ -140,7 +140,7 @@ function createMerchantWithProducts(
  * golden ratio spread the ages of consecutive products widely.
  */
 function computeProductAgeDays(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   { index, count }: { readonly index: number; readonly count: number },
 ): number {
   const share = (((index + 1) * 0.618_033_988_75) % 1) * (count / (count + 1));
@@ -170,7 +170,7 @@ function listMerchantProducts(merchant: DemoMerchant): DemoProduct[] {
     }));
 }
 
-function isOnSaleInGermany({ status, price: [euros], stock }: DemoCatalogEntry): boolean {
+function isOnSaleInGermany({ status, price: [euros], stock }: DemoProductEntry): boolean {
   return status === undefined && euros !== null && (stock?.[0] ?? "in_stock") === "in_stock";
 }
 
@@ -216,7 +216,7 @@ const searchDays = 28;
  * Creates the rows that say how often buyers searched for each query on each day, for queries with and
  * without results.
  */
-export function createSearchCountRows(now: Date): DemoTableRowToInsert<"searchQueryDay">[] {
+export function createDemoSearchCountRows(now: Date): DemoTableRowToInsert<"searchQueryDay">[] {
   const { found, missed } = loadDemoSales().searches;
   return [
     ...found.map((search) => createRowsOfSearch(search, { now, isWithoutResults: false })),

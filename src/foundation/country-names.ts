@@ -3,7 +3,7 @@
  * are read only when the first such error is answered.
  */
 import { iso31661 } from "iso-3166";
-import { findNearestText, toTextForTypoComparison } from "./nearest.ts";
+import { findNearestText, normalizeTextForTypoComparison } from "./nearest.ts";
 import { isCountryCode } from "./text.ts";
 
 /**
@@ -21,7 +21,7 @@ let codesByName: ReadonlyMap<string, string> | undefined;
  */
 export function findCountryCodeByName(text: string): string | undefined {
   codesByName ??= readCountryNames();
-  const exact = codesByName.get(toTextForTypoComparison(text));
+  const exact = codesByName.get(normalizeTextForTypoComparison(text));
   if (exact !== undefined || text.length <= 3) return exact;
   const [nearest, other] = findNearestText(text, codesByName.keys());
   // If two countries are equally similar, returns undefined, because either of them would be a guess.
@@ -43,7 +43,7 @@ function readCountryNames(): ReadonlyMap<string, string> {
     return display.of(code);
   };
   const add = (name: string | undefined, code: string): void => {
-    const key = toTextForTypoComparison(name ?? "");
+    const key = normalizeTextForTypoComparison(name ?? "");
     if (key !== "" && !names.has(key)) names.set(key, code);
   };
   const countries = iso31661.filter(({ alpha2 }) => isCountryCode(alpha2));

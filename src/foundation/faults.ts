@@ -14,9 +14,9 @@ import { suggestCountryCode } from "./country-names.ts";
 import { isTextWithoutForbiddenCharacters, isCountryCode } from "./text.ts";
 import { isCurrencyCode } from "./money.ts";
 
-export type InputFaults = FailureDetail[];
+export type InputFieldErrors = FailureDetail[];
 
-export function requireNoFaults(faults: readonly FailureDetail[]): void {
+export function requireNoInputFieldErrors(faults: readonly FailureDetail[]): void {
   const [first] = faults;
   if (first !== undefined)
     throw createFailure("invalid_field", { message: nameField(first), details: faults });
@@ -38,7 +38,7 @@ const writeFieldPath = (pointer: string): string =>
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
 
-export function createRequestBodyFault(field: string, code: string, message: string): FailureDetail {
+export function createRequestBodyErrorDetail(field: string, code: string, message: string): FailureDetail {
   return { in: "body", field, code, message };
 }
 
@@ -51,7 +51,7 @@ export function createInvalidFieldFailure(
   field: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Failure {
-  return createFailureWithDetail(failure, createRequestBodyFault(field, code, message));
+  return createFailureWithDetail(failure, createRequestBodyErrorDetail(field, code, message));
 }
 
 export interface TextFieldRule {
@@ -66,27 +66,27 @@ export interface TextFieldRule {
 const lineBreak = /[\t\n\r\u0085\u2028\u2029]/;
 
 /** Checks the length of a text and refuses forbidden characters. A missing text (null or undefined) is valid. */
-export function findTextFaults(
+export function getTextFieldErrors(
   field: string,
   text: string | null | undefined,
   { min = 1, max, lines = "one" }: TextFieldRule,
-): InputFaults {
+): InputFieldErrors {
   if (text === null || text === undefined) return [];
   const characters = Array.from(text).length;
   if (characters > max)
-    return [createRequestBodyFault(field, "too_long", `The text must have at most ${max} characters.`)];
+    return [createRequestBodyErrorDetail(field, "too_long", `The text must have at most ${max} characters.`)];
   if (characters < min || (min > 0 && text.trim() === ""))
-    return [createRequestBodyFault(field, "too_short", "The text must not be empty.")];
+    return [createRequestBodyErrorDetail(field, "too_short", "The text must not be empty.")];
   if (!isTextWithoutForbiddenCharacters(text))
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         field,
         "control_character",
         "The text must not contain control characters or invalid Unicode.",
       ),
     ];
   if (lines === "one" && lineBreak.test(text))
-    return [createRequestBodyFault(field, "control_character", "The text must be a single line.")];
+    return [createRequestBodyErrorDetail(field, "control_character", "The text must be a single line.")];
   return [];
 }
 
@@ -95,25 +95,25 @@ export interface IntegerFieldRule {
   readonly max: number;
 }
 
-export function findIntegerFaults(
+export function getIntegerFieldErrors(
   field: string,
   value: number | null | undefined,
   { min, max }: IntegerFieldRule,
-): InputFaults {
+): InputFieldErrors {
   if (value === null || value === undefined) return [];
   if (Number.isSafeInteger(value) && value >= min && value <= max) return [];
   const code = !Number.isInteger(value) ? "wrong_type" : value < min ? "too_small" : "too_large";
-  return [createRequestBodyFault(field, code, `The value must be an integer from ${min} to ${max}.`)];
+  return [createRequestBodyErrorDetail(field, code, `The value must be an integer from ${min} to ${max}.`)];
 }
 
-export function findListLengthFaults(
+export function getListLengthErrors(
   field: string,
   list: readonly unknown[],
   { min, max }: IntegerFieldRule,
-): InputFaults {
+): InputFieldErrors {
   if (list.length < min)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         field,
         "too_short",
         `The list must have at least ${min} ${min === 1 ? "entry" : "entries"}.`,
@@ -121,7 +121,7 @@ export function findListLengthFaults(
     ];
   if (list.length > max)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         field,
         "too_long",
         `The list must have at most ${max} ${max === 1 ? "entry" : "entries"}.`,
@@ -131,15 +131,15 @@ export function findListLengthFaults(
 }
 
 /** Checks that a list, if given, has at most `max` entries and no entry twice. */
-export function findUniqueListFaults(
+export function getUniqueListErrors(
   field: string,
   list: readonly string[] | null | undefined,
   max: number,
-): InputFaults {
+): InputFieldErrors {
   if (list === null || list === undefined) return [];
   return [
-    ...findListLengthFaults(field, list, { min: 0, max }),
-    ...findDuplicateFaults(list, (index) => `${field}/${index}`),
+    ...getListLengthErrors(field, list, { min: 0, max }),
+    ...getDuplicateEntryErrors(list, (index) => `${field}/${index}`),
   ];
 }
 
@@ -147,13 +147,13 @@ export function findUniqueListFaults(
  * Returns a fault for every key that already occurs earlier in the list. `fieldOf` gets the index of the
  * repeated key and returns the field that the fault names.
  */
-export function findDuplicateFaults(
+export function getDuplicateEntryErrors(
   keys: readonly string[],
   fieldOf: (index: number) => string,
-): InputFaults {
+): InputFieldErrors {
   return keys.flatMap((key, index) =>
     keys.indexOf(key) < index
-      ? [createRequestBodyFault(fieldOf(index), "duplicate", "The list contains this entry twice.")]
+      ? [createRequestBodyErrorDetail(fieldOf(index), "duplicate", "The list contains this entry twice.")]
       : [],
   );
 }
@@ -162,21 +162,21 @@ export function findDuplicateFaults(
  * Checks that a value is one of the allowed values. `noun` names the kind of value in the message, for
  * example `event type`.
  */
-export function findDisallowedValueFaults(
+export function getDisallowedValueErrors(
   field: string,
   value: string,
   { allowed, noun }: { readonly allowed: readonly string[]; readonly noun: string },
-): InputFaults {
+): InputFieldErrors {
   return allowed.includes(value)
     ? []
-    : [{ ...createRequestBodyFault(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
+    : [{ ...createRequestBodyErrorDetail(field, "not_allowed", `The ${noun} does not exist.`), allowed }];
 }
 
-export function findCountryFaults(field: string, country: string): InputFaults {
+export function getCountryFieldErrors(field: string, country: string): InputFieldErrors {
   return isCountryCode(country)
     ? []
     : [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           field,
           "unknown_country",
           `The country must be an upper-case ISO 3166-1 alpha-2 code${suggestCountryCode(country)}.`,
@@ -185,7 +185,7 @@ export function findCountryFaults(field: string, country: string): InputFaults {
 }
 
 /** Checks that a currency code is a code of ISO 4217. A missing code (null or undefined) is valid. */
-export function findCurrencyFaults(field: string, currency: string | null | undefined): InputFaults {
+export function getCurrencyFieldErrors(field: string, currency: string | null | undefined): InputFieldErrors {
   if (currency === null || currency === undefined || isCurrencyCode(currency)) return [];
-  return [createRequestBodyFault(field, "unknown_currency", "The currency must be an ISO 4217 code.")];
+  return [createRequestBodyErrorDetail(field, "unknown_currency", "The currency must be an ISO 4217 code.")];
 }

@@ -109,7 +109,7 @@ function digitsOf(value: number, length: number): string {
 }
 
 /** Returns the noun of a kind of object with its article, for messages: `an order`, `a checkout session`. */
-export function nameIdKind(kind: IdKind): string {
+export function formatIdKindWithArticle(kind: IdKind): string {
   const noun = kind
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^api /, "API ")

@@ -20,14 +20,14 @@ const lettersPerTypo = 4;
  */
 export function findNearestText(text: string, candidates: Iterable<string>, count = 3): string[] {
   if (text.length > comparedLengthMax) return [];
-  const wanted = toTextForTypoComparison(text);
+  const wanted = normalizeTextForTypoComparison(text);
   if (wanted === "") return [];
   const max = Math.max(1, Math.floor(wanted.length / lettersPerTypo));
   let best = max;
   let nearest: string[] = [];
   for (const candidate of candidates) {
-    const compared = toTextForTypoComparison(candidate);
-    const typos = computeTypoDistance(wanted, compared, best);
+    const compared = normalizeTextForTypoComparison(candidate);
+    const typos = computeEditDistance(wanted, compared, best);
     const isBeginning = wanted.length >= prefixLengthMin && compared.startsWith(wanted);
     const distance = typos > best && isBeginning ? max : typos;
     if (distance > best) continue;
@@ -39,14 +39,14 @@ export function findNearestText(text: string, candidates: Iterable<string>, coun
 }
 
 /** Returns the letters and digits of a text in lower case, without accents. */
-export const toTextForTypoComparison = (text: string): string =>
+export const normalizeTextForTypoComparison = (text: string): string =>
   text
     .normalize("NFKD")
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
     .toLowerCase();
 
 /** Returns the number of typos between two words; `max + 1` if there are more than `max`. */
-export function computeTypoDistance(one: string, other: string, max: number): number {
+export function computeEditDistance(one: string, other: string, max: number): number {
   const [a, b] = [Array.from(one), Array.from(other)];
   if (Math.abs(a.length - b.length) > max) return max + 1;
   // Rows of the distance matrix: row n compares the first n letters of `a` with the beginnings of `b`.

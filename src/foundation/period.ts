@@ -4,7 +4,7 @@
  * 25 hours are correct.
  */
 import { createFailure, type FailureDetail } from "./failure.ts";
-import { createRequestBodyFault } from "./faults.ts";
+import { createRequestBodyErrorDetail } from "./faults.ts";
 
 export const bucketIntervals = ["hour", "day", "week", "month"] as const;
 export type PeriodBucketInterval = (typeof bucketIntervals)[number];
@@ -73,7 +73,7 @@ export function isCalendarDay(text: string): boolean {
 export const countDaysBetween = (from: string, to: string): number =>
   Temporal.PlainDate.from(from).until(Temporal.PlainDate.from(to)).days + 1;
 
-export function toPeriod(input: PeriodInput): Period {
+export function validateAndResolvePeriod(input: PeriodInput): Period {
   const faults = periodFaults(input);
   const [first] = faults;
   if (first !== undefined) throw createFailure("invalid_field", { message: first.message, details: faults });
@@ -85,7 +85,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
   const faults = [...dayFaults("from", from), ...dayFaults("to", to)];
   if (!isTimeZone(timeZone))
     faults.push(
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/timeZone",
         "unknown_time_zone",
         "timeZone must be a name of the IANA time zone database.",
@@ -93,10 +93,10 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
     );
   if (faults.length > 0) return faults;
   const days = countDaysBetween(from, to);
-  if (days < 1) return [createRequestBodyFault("/to", "too_small", '"to" must not be before "from".')];
+  if (days < 1) return [createRequestBodyErrorDetail("/to", "too_small", '"to" must not be before "from".')];
   if (days > periodDaysMax)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/to",
         "too_large",
         `from and to are ${days} days, both included; a report covers at most ${periodDaysMax} days.`,
@@ -104,7 +104,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
     ];
   if (interval === "hour" && days > hourlyPeriodDaysMax)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/interval",
         "too_large",
         `from and to are ${days} days; interval HOUR allows at most ${hourlyPeriodDaysMax} days.`,
@@ -118,7 +118,11 @@ function dayFaults(field: string, day: string): FailureDetail[] {
   if (year >= firstYear && year <= lastYear) return [];
   const code = year < firstYear ? "too_small" : "too_large";
   return [
-    createRequestBodyFault(`/${field}`, code, `${field} must be in the years ${firstYear} to ${lastYear}.`),
+    createRequestBodyErrorDetail(
+      `/${field}`,
+      code,
+      `${field} must be in the years ${firstYear} to ${lastYear}.`,
+    ),
   ];
 }
 

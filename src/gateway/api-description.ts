@@ -6,7 +6,7 @@ import { getNullableType, GraphQLNonNull, Kind } from "graphql";
 import { type RestOperation, buildRestContract } from "./contract.ts";
 import { apiVersion, buildOpenApiDocument } from "./openapi.ts";
 import {
-  toAnswerJsonSchema,
+  convertGraphqlSelectionToJsonSchema,
   type OpenApiSchemaComponents,
   getSelectedGraphqlFields,
   type JsonSchema,
@@ -95,5 +95,9 @@ function completeSchema(
   const field = contractSchema.getQueryType()?.getFields()[node?.name.value ?? ""];
   if (node === undefined || field === undefined)
     throw new Error(`schema/events has no document named ${subject}.`);
-  return toAnswerJsonSchema(new GraphQLNonNull(getNullableType(field.type)), node.selectionSet, components);
+  return convertGraphqlSelectionToJsonSchema(
+    new GraphQLNonNull(getNullableType(field.type)),
+    node.selectionSet,
+    components,
+  );
 }

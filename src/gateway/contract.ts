@@ -32,11 +32,11 @@ import {
   readOperationDeprecation,
 } from "./deprecation.ts";
 import {
-  toAnswerJsonSchema,
+  convertGraphqlSelectionToJsonSchema,
   type OpenApiSchemaComponents,
   getSelectedGraphqlFields,
-  isFieldOnlyForHeader,
-  toArgumentJsonSchema,
+  isGraphqlFieldOnlyForHttpHeader,
+  convertGraphqlInputTypeToJsonSchema,
   type JsonSchema,
 } from "./json-schemas.ts";
 
@@ -198,7 +198,7 @@ const isBody = ({ variable }: VariableNode): boolean => variable.name.value === 
 function readBody(schema: GraphQLSchema, variable: VariableNode | undefined): RestOperation["body"] {
   if (variable === undefined) return null;
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
-  return { name: getNullableType(type).toString(), schema: toArgumentJsonSchema(type) };
+  return { name: getNullableType(type).toString(), schema: convertGraphqlInputTypeToJsonSchema(type) };
 }
 
 function failureCode(name: unknown): FailureCode {
@@ -245,7 +245,7 @@ function readParameter(
         "graph's argument.",
     );
   const type = typeFromAST(schema, variable.type as never) as GraphQLInputType;
-  const shape = toArgumentJsonSchema(type, argumentOf(schema, definition, name));
+  const shape = convertGraphqlInputTypeToJsonSchema(type, argumentOf(schema, definition, name));
   return {
     name,
     in: path.includes(`{${name}}`) ? "path" : "query",
@@ -296,7 +296,7 @@ function readAnswer(
     const data = nodes.find((node) => node.alias?.value === "data");
     if (data !== undefined) {
       const headerOnlyFields = getSelectedGraphqlFields(data.selectionSet)
-        .filter(isFieldOnlyForHeader)
+        .filter(isGraphqlFieldOnlyForHttpHeader)
         .map((node) => node.alias?.value ?? node.name.value);
       return { answer: envelopeShape(type, nodes, components), envelope, headerOnlyFields };
     }
@@ -324,7 +324,7 @@ function envelopeShape(
   for (const node of nodes) {
     const field = type.getFields()[node.name.value];
     if (field !== undefined)
-      properties[node.alias?.value ?? node.name.value] = toAnswerJsonSchema(
+      properties[node.alias?.value ?? node.name.value] = convertGraphqlSelectionToJsonSchema(
         new GraphQLNonNull(getNullableType(field.type)),
         node.selectionSet,
         components,

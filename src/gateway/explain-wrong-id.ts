@@ -3,7 +3,7 @@
  * Only the text of the id is considered, so the explanation does not reveal whether an object exists.
  */
 import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import { getIdKind, type IdKind, idPrefixes, isIdOfKind, nameIdKind } from "#foundation/ids.ts";
+import { getIdKind, type IdKind, idPrefixes, isIdOfKind, formatIdKindWithArticle } from "#foundation/ids.ts";
 import type { RestRequestState } from "./rest-call.ts";
 
 /** For each failure code such as `cart_not_found`: the kind of object whose id the request must contain. */
@@ -28,7 +28,7 @@ const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
  * Returns the error with which the request is answered. For a 404 whose id or slug has the wrong form,
  * returns a copy of the failure with an explanation. Every other error is returned unchanged.
  */
-export function explainWrongKindOfId(error: unknown, call: RestRequestState): unknown {
+export function addWrongIdExplanationToNotFoundError(error: unknown, call: RestRequestState): unknown {
   if (!(error instanceof Failure) || error.status !== 404 || error.parts.details !== undefined) return error;
   const detail = explainSlug(error.code, call) ?? explainId(error.code, call);
   return detail === undefined
@@ -41,7 +41,7 @@ function explainSlug(code: FailureCode, { variables }: RestRequestState): Failur
   const value = field === undefined ? undefined : variables[field];
   const kind = typeof value === "string" ? getIdKind(value) : undefined;
   if (field === undefined || kind === undefined) return undefined;
-  const message = `${field} must be a slug, such as trail-running-shoe, but it is the id of ${nameIdKind(kind)}.`;
+  const message = `${field} must be a slug, such as trail-running-shoe, but it is the id of ${formatIdKindWithArticle(kind)}.`;
   return { in: "path", field, code: "id_not_allowed", message };
 }
 
@@ -56,13 +56,13 @@ function explainId(code: FailureCode, call: RestRequestState): FailureDetail | u
     given === undefined
       ? [
           "invalid_format",
-          `${subject} does not have the form of an id: the id of ${nameIdKind(expected)} is ${prefix} and ` +
+          `${subject} does not have the form of an id: the id of ${formatIdKindWithArticle(expected)} is ${prefix} and ` +
             "26 lower-case letters and digits.",
         ]
       : [
           "wrong_kind",
-          `${subject} is the id of ${nameIdKind(given)} (${idPrefixes[given]}_…), but the operation needs the ` +
-            `id of ${nameIdKind(expected)} (${prefix}…).`,
+          `${subject} is the id of ${formatIdKindWithArticle(given)} (${idPrefixes[given]}_…), but the operation needs the ` +
+            `id of ${formatIdKindWithArticle(expected)} (${prefix}…).`,
         ];
   return { in: named.in, field: named.field, code: rule, message };
 }

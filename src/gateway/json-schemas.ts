@@ -21,7 +21,7 @@ import {
   type SelectionSetNode,
 } from "graphql";
 import { z } from "zod";
-import { getPlainDescription } from "#graph/field-notes.ts";
+import { getFieldDescriptionWithoutNotes } from "#graph/field-notes.ts";
 import { getDeclaredFieldType } from "#mesh/contract-schema.ts";
 
 /** A JSON Schema (2020-12). */
@@ -87,7 +87,7 @@ function orNull(schema: JsonSchema): JsonSchema {
  * Returns the JSON Schema of the data that a GraphQL selection returns. The data always has every selected
  * field; a field without a value is null.
  */
-export function toAnswerJsonSchema(
+export function convertGraphqlSelectionToJsonSchema(
   type: GraphQLOutputType,
   selection: SelectionSetNode | undefined,
   components: OpenApiSchemaComponents,
@@ -104,17 +104,17 @@ function toNonNullSchema(
   if (isListType(type))
     return {
       type: "array",
-      items: toAnswerJsonSchema(type.ofType as GraphQLOutputType, selection, components),
+      items: convertGraphqlSelectionToJsonSchema(type.ofType as GraphQLOutputType, selection, components),
     };
   if (!isObjectType(type)) return withAnswerPattern(toLeafSchema(type as GraphQLNamedType));
   const properties: Record<string, JsonSchema> = {};
   for (const node of getSelectedGraphqlFields(selection)) {
-    if (isFieldOnlyForHeader(node)) continue;
+    if (isGraphqlFieldOnlyForHttpHeader(node)) continue;
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
     properties[node.alias?.value ?? node.name.value] = {
-      ...toAnswerJsonSchema(getDeclaredFieldType(field), node.selectionSet, components),
-      ...withDescription(getPlainDescription(field)),
+      ...convertGraphqlSelectionToJsonSchema(getDeclaredFieldType(field), node.selectionSet, components),
+      ...withDescription(getFieldDescriptionWithoutNotes(field)),
     };
   }
   const shape: JsonSchema = {
@@ -151,7 +151,7 @@ function toSchemaReference(
  * Returns true if a selected field has the directive `@headerOnly`: the field is needed for a header of the
  * answer, and the body does not contain it.
  */
-export const isFieldOnlyForHeader = ({ directives = [] }: FieldNode): boolean =>
+export const isGraphqlFieldOnlyForHttpHeader = ({ directives = [] }: FieldNode): boolean =>
   directives.some(({ name }) => name.value === "headerOnly");
 
 /**
@@ -175,21 +175,29 @@ type InputDeclaration = GraphQLArgument | GraphQLInputField;
  * Returns the JSON Schema of an argument or input field, with the description, default value and bounds that
  * the GraphQL schema declares.
  */
-export function toArgumentJsonSchema(type: GraphQLInputType, declared?: InputDeclaration): JsonSchema {
-  if (isNonNullType(type)) return toArgumentJsonSchema(type.ofType, declared);
+export function convertGraphqlInputTypeToJsonSchema(
+  type: GraphQLInputType,
+  declared?: InputDeclaration,
+): JsonSchema {
+  if (isNonNullType(type)) return convertGraphqlInputTypeToJsonSchema(type.ofType, declared);
   const extra = {
     ...withDescription(declared?.description),
     ...(declared?.defaultValue === undefined ? {} : { default: declared.defaultValue }),
   };
   if (isListType(type))
-    return { type: "array", items: toArgumentJsonSchema(type.ofType), ...getBounds(declared), ...extra };
+    return {
+      type: "array",
+      items: convertGraphqlInputTypeToJsonSchema(type.ofType),
+      ...getBounds(declared),
+      ...extra,
+    };
   if (!isInputObjectType(type)) return { ...toLeafSchema(type), ...getBounds(declared), ...extra };
   const fields = Object.values(type.getFields());
   return {
     type: "object",
     ...withDescription(type.description),
     properties: Object.fromEntries(
-      fields.map((field) => [field.name, toArgumentJsonSchema(field.type, field)]),
+      fields.map((field) => [field.name, convertGraphqlInputTypeToJsonSchema(field.type, field)]),
     ),
     required: fields.filter(isRequiredInputField).map(({ name }) => name),
     additionalProperties: false,

@@ -55,7 +55,9 @@ export const openApiSecuritySchemes = {
  * Returns the extension that names the scope of an operation. `none` means that a valid API key of any scope
  * is required. Operations that accept no API key, or need no credential, do not have the extension.
  */
-export const toRequiredScope = (security: OperationSecurity): { readonly "x-required-scope"?: string } =>
+export const toOpenApiRequiredScope = (
+  security: OperationSecurity,
+): { readonly "x-required-scope"?: string } =>
   security.kind === "api_key" ? { "x-required-scope": security.scope ?? "none" } : {};
 
 /** OpenAPI security requirements: either an API key or an OAuth access token. */

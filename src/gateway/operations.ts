@@ -20,8 +20,8 @@ import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import type { RestRequestState, RestGatewayServices, RestRequestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
 import { toDeprecationHeaders } from "./deprecation.ts";
-import type { AnonymousReadRunner } from "./replica-fallback.ts";
-import { explainWrongKindOfId } from "./explain-wrong-id.ts";
+import type { ReplicaFallbackReadRunner } from "./replica-fallback.ts";
+import { addWrongIdExplanationToNotFoundError } from "./explain-wrong-id.ts";
 import {
   identifyCaller,
   limitByAddress,
@@ -88,7 +88,7 @@ function mountOperation(
     try {
       await runAll(afterBody, call);
     } catch (error) {
-      throw explainWrongKindOfId(error, call);
+      throw addWrongIdExplanationToNotFoundError(error, call);
     }
   };
   server.route({
@@ -208,7 +208,7 @@ const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1")
 export function createRestOperationExecutor(
   run: GraphqlDocumentRunner,
   services: GraphqlServices,
-  runPublic: AnonymousReadRunner,
+  runPublic: ReplicaFallbackReadRunner,
 ): RestGatewayServices["execute"] {
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;

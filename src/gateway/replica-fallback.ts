@@ -8,7 +8,7 @@ import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices, DatabaseReadSource } from "#graph/context.ts";
-import { getFailureOfError } from "#mesh/public-error.ts";
+import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 
 type Result = Promise<ExecutionResult> | ExecutionResult;
 
@@ -16,7 +16,7 @@ type Result = Promise<ExecutionResult> | ExecutionResult;
  * Runs a read that needs no credential. Calls `read` with the read replica of the database, or with undefined
  * if `read` must use the primary database.
  */
-export type AnonymousReadRunner = (read: (source: DatabaseReadSource | undefined) => Result) => Result;
+export type ReplicaFallbackReadRunner = (read: (source: DatabaseReadSource | undefined) => Result) => Result;
 
 /** Options of the replica fallback. */
 export interface ReplicaFallbackOptions {
@@ -36,7 +36,7 @@ export interface ReplicaFallbackOptions {
 export function createReplicaFallback(
   { replica }: Pick<GraphqlServices, "replica">,
   { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
-): AnonymousReadRunner {
+): ReplicaFallbackReadRunner {
   if (replica === undefined) return (read) => read(undefined);
   let isAway = false;
   let nextTryAt = 0;
@@ -71,7 +71,7 @@ export function createReplicaFallback(
  */
 function findReplicaError({ errors = [] }: ExecutionResult): unknown {
   const failure = errors
-    .map((error) => getFailureOfError(error))
+    .map((error) => getFailureOfGraphqlError(error))
     .find(({ code }) => code === "internal_error");
   return failure?.cause ?? failure;
 }

@@ -10,7 +10,7 @@ import { parseLocale } from "#foundation/text.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 
 /** One broken rule of one field of the request. */
-export interface RequestFault {
+export interface RequestValidationError {
   readonly failure: FailureCode;
   readonly detail: FailureDetail;
 }
@@ -42,7 +42,10 @@ const ruleCodes: Readonly<Record<string, string>> = {
   uniqueItems: "duplicate",
 };
 
-export function toRequestFault(error: ErrorObject, part: HttpRequestPart): RequestFault {
+export function convertAjvErrorToRequestValidationError(
+  error: ErrorObject,
+  part: HttpRequestPart,
+): RequestValidationError {
   const isQuery = part.in === "query";
   if (error.keyword === "required" || error.keyword === "additionalProperties")
     return toNameFault(error, isQuery);
@@ -61,11 +64,11 @@ function listValues(values: unknown): readonly string[] | null {
 }
 
 /** Creates the error detail for a missing or an unknown field. */
-function toNameFault(error: ErrorObject, isQuery: boolean): RequestFault {
+function toNameFault(error: ErrorObject, isQuery: boolean): RequestValidationError {
   const { keyword, params, instancePath, parentSchema } = error;
   const isMissing = keyword === "required";
   const name = String(params[isMissing ? "missingProperty" : "additionalProperty"]).slice(0, nameLengthMax);
-  const field = isQuery ? name : `${instancePath}/${escapeJsonPointerStep(name)}`;
+  const field = isQuery ? name : `${instancePath}/${escapeJsonPointerToken(name)}`;
   const properties: Readonly<Record<string, JsonSchema>> = parentSchema?.["properties"] ?? {};
   const detail = isMissing
     ? describeMissing(field, properties[name])
@@ -216,10 +219,10 @@ function exampleOf(schema: JsonSchema | undefined): string {
  * Adds a hint to faults of the field `expectedVersion`: which number to send for an ETag, and that the
  * service does not read the header If-Match, in which clients often send the ETag.
  */
-export function explainVersionFaults(
-  faults: readonly RequestFault[],
+export function addHintToExpectedVersionErrors(
+  faults: readonly RequestValidationError[],
   hasIfMatch: boolean,
-): readonly RequestFault[] {
+): readonly RequestValidationError[] {
   return faults.map((fault) => {
     const { field, code, message } = fault.detail;
     if (field !== "/expectedVersion" || (code !== "wrong_type" && !hasIfMatch)) return fault;
@@ -229,5 +232,5 @@ export function explainVersionFaults(
   });
 }
 
-export const escapeJsonPointerStep = (text: string): string =>
+export const escapeJsonPointerToken = (text: string): string =>
   text.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -9,7 +9,7 @@ import type { Database } from "#database/connect.ts";
 import type { IdempotentRequestResult, IdempotentRequest } from "#database/idempotency.ts";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import type { LoggedApiRequest } from "#access/request-log.ts";
-import type { CredentialOwner, Viewer } from "#access/viewer.ts";
+import type { CredentialOwnerIds, Viewer } from "#access/viewer.ts";
 import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 
@@ -23,7 +23,7 @@ export interface RestRequestState {
    * The owner of the credential, if the service knows the credential of the request but refuses it as
    * revoked, expired or suspended; otherwise undefined.
    */
-  refusedOwner: CredentialOwner | undefined;
+  refusedOwner: CredentialOwnerIds | undefined;
   variables: Record<string, unknown>;
   /** The idempotency key of the request; undefined if the operation does not accept one. */
   idempotencyKey: string | undefined;

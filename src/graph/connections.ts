@@ -15,7 +15,7 @@ import {
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { type IdKind, isIdOfKind } from "#foundation/ids.ts";
 import { builder } from "./builder.ts";
-import { defineArgumentCost } from "./field-costs.ts";
+import { defineFieldCostByArguments } from "./field-costs.ts";
 
 builder.globalConnectionField("totalCount", (t) =>
   t.int({
@@ -30,7 +30,7 @@ builder.globalConnectionField("totalCount", (t) =>
  * Computes the cost of a list: the cost of the fields that a query selects for each item, multiplied by the
  * page size.
  */
-export const computeConnectionCost = defineArgumentCost(
+export const computeConnectionCost = defineFieldCostByArguments(
   { sizedBy: ["first", "last"], factor: "`first` or `last`" },
   ({
     first,

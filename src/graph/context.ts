@@ -11,7 +11,7 @@ import {
   type InternalTokenRole,
   type Viewer,
 } from "#access/viewer.ts";
-import type { SearchCountRecorder } from "#commerce/search/search-counts.ts";
+import type { SearchQueryCounter } from "#commerce/search/search-counts.ts";
 import type { Database } from "#database/connect.ts";
 import type {
   IdempotentRequestRunner,
@@ -28,7 +28,7 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
-import type { SharedAggregateReads } from "./shared-aggregate-reads.ts";
+import type { SharedCartOrderAndProductReads } from "./shared-aggregate-reads.ts";
 
 /** The context of one GraphQL execution. */
 export interface GraphqlContext {
@@ -91,7 +91,7 @@ export interface DatabaseReadSource {
    * Loads carts, orders and public products for several concurrent requests at once: one SQL statement for
    * each of these three types. If left out, each request loads its own rows.
    */
-  readonly reads?: SharedAggregateReads;
+  readonly reads?: SharedCartOrderAndProductReads;
 }
 
 /**
@@ -114,7 +114,7 @@ export interface GraphqlServices extends DatabaseReadSource {
   /** The read-only replica; if left out, all reads use the primary database. */
   readonly replica?: ReplicaReadSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
-  readonly searchCounts?: SearchCountRecorder;
+  readonly searchCounts?: SearchQueryCounter;
   /** Runs the statements of reports in read-only transactions. */
   readonly readOnly: ReportReadRunner;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
@@ -268,7 +268,7 @@ export function getCallerMerchantId({ viewer }: GraphqlContext): string | null {
  * platform caller names. Null if a platform caller names no merchant: the list then has the rows of all
  * merchants.
  */
-export function getMerchantIdOfList(
+export function getMerchantIdForListQuery(
   context: GraphqlContext,
   merchantId: string | null | undefined,
 ): string | null {
@@ -330,6 +330,6 @@ export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): V
  * Removes query and fragment of a URL for analysts, because a frontend may have written a buyer's data into
  * them.
  */
-export function hideQueryFromAnalysts(url: string, { viewer }: WithViewer): string {
+export function hideUrlQueryFromAnalysts(url: string, { viewer }: WithViewer): string {
   return getCallerKindOfViewer(viewer) === "analyst" ? url.replace(/[?#].*$/s, "") : url;
 }

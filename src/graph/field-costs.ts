@@ -36,7 +36,7 @@ interface FactorArguments {
 type ArgumentCost = Partial<FactorArguments> & ((args: never) => ComputedCost);
 
 /** Defines a cost that depends on the arguments of the field, together with its description. */
-export const defineArgumentCost = <Args>(
+export const defineFieldCostByArguments = <Args>(
   { sizedBy, factor }: FactorArguments,
   compute: (args: Args) => Required<ComputedCost>,
 ): FactorArguments & ((args: Args) => Required<ComputedCost>) => Object.assign(compute, { sizedBy, factor });
@@ -86,7 +86,9 @@ export function getGraphqlFieldCost(field: Field): GraphqlFieldCost {
 function readArgumentCost({ name, args }: Field, compute: ArgumentCost): GraphqlFieldCost {
   const { sizedBy, factor } = compute;
   if (sizedBy === undefined || factor === undefined)
-    throw new Error(`The cost of the field ${name} depends on arguments: define it with defineArgumentCost.`);
+    throw new Error(
+      `The cost of the field ${name} depends on arguments: define it with defineFieldCostByArguments.`,
+    );
   const defaults = Object.fromEntries(
     args.flatMap((argument) =>
       argument.defaultValue === undefined ? [] : [[argument.name, argument.defaultValue]],

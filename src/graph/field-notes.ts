@@ -45,7 +45,7 @@ declare module "graphql" {
  * Adds the roles, costs and error codes of all fields to the directives and descriptions of these fields.
  * Changes the given schema itself and returns it.
  */
-export function addFieldRolesCostsAndErrors(schema: GraphQLSchema): GraphQLSchema {
+export function documentRolesCostsAndErrorsOfFields(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (type.name.startsWith("__") || (!isObjectType(type) && !isInterfaceType(type))) continue;
     for (const field of Object.values(type.getFields())) addNotes(field);
@@ -57,7 +57,7 @@ export function addFieldRolesCostsAndErrors(schema: GraphQLSchema): GraphQLSchem
 }
 
 function addNotes(field: Field): void {
-  const roles = getFieldRoles(field);
+  const roles = getRolesAllowedToReadField(field);
   const cost = getGraphqlFieldCost(field);
   const notes = [
     roles === null ? "" : describeRoles(roles),
@@ -77,7 +77,7 @@ function addNotes(field: Field): void {
 }
 
 /** Returns the description of a field without its roles, cost and error codes, as the REST API shows it. */
-export const getPlainDescription = ({
+export const getFieldDescriptionWithoutNotes = ({
   description,
   extensions,
 }: Pick<Field, "description" | "extensions">): string | null | undefined =>
@@ -88,7 +88,7 @@ export const getPlainDescription = ({
  * own, so that every role that may read the object may read the field. Callers of REST, and the service
  * itself, are left out: they cannot send GraphQL documents.
  */
-export function getFieldRoles({
+export function getRolesAllowedToReadField({
   extensions,
 }: Pick<Field, "extensions">): readonly InternalTokenRole[] | null {
   const callers = extensions.pothosOptions?.authScopes?.callers;
@@ -104,7 +104,7 @@ export function createRoleNotAllowedFailure(
   { parentType, fieldName }: Pick<GraphQLResolveInfo, "parentType" | "fieldName">,
 ): Failure {
   const field = parentType.getFields()[fieldName];
-  const roles = field === undefined ? null : getFieldRoles(field);
+  const roles = field === undefined ? null : getRolesAllowedToReadField(field);
   const caller = viewer.kind === "internal" ? `The role ${viewer.role.toUpperCase()}` : "The caller";
   const refused = `${caller} may not use the field ${parentType.name}.${fieldName}.`;
   return createFailure("role_not_allowed", {

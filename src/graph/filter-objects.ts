@@ -33,12 +33,12 @@ interface NamedObject {
  * Throws `resource_not_found` if the object that a filter names does not exist or belongs to another
  * merchant. `field` is the name of the filter's argument, for the error message.
  */
-export async function requireExistingFilterObject(
+export async function requireObjectNamedInFilterExists(
   context: Pick<GraphqlContext, "db">,
   field: string,
   object: NamedObject,
 ): Promise<void> {
-  await findFilterObjects(context, field, object);
+  await findIdsOfObjectsNamedInFilter(context, field, object);
 }
 
 /**
@@ -46,7 +46,7 @@ export async function requireExistingFilterObject(
  * handle can give several ids, because several merchants can have an object with the same handle. Returns
  * null if the client has not sent the argument. Throws `resource_not_found` if no object is found.
  */
-export async function findFilterObjects(
+export async function findIdsOfObjectsNamedInFilter(
   { db }: Pick<GraphqlContext, "db">,
   field: string,
   { table, id, merchantId, acceptsHandle = false }: NamedObject,

@@ -5,12 +5,15 @@
  */
 import DataLoader from "dataloader";
 import {
-  type CategorySlugRow,
+  type LocalizedCategorySlugRow,
   findCategoryAncestors,
   findChildCategories,
   findLocalizedCategorySlugs,
 } from "#commerce/catalog/category-tree.ts";
-import { findPersonalData, type EncryptedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
+import {
+  findEncryptedPersonalData,
+  type EncryptedPersonalDataRow,
+} from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findCheckoutSessions, type CheckoutSessionAggregate } from "#commerce/checkout/session-aggregate.ts";
 import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
@@ -22,7 +25,7 @@ import {
   findProductIdsOfVariants,
   type ProductAggregate,
   type MerchantAndProductSlug,
-  type PublicProductBySlugs,
+  type PublicProductLookupResult,
 } from "#commerce/catalog/read-products.ts";
 import {
   type CategoryRow,
@@ -38,7 +41,7 @@ import {
   findMerchantPolicies,
   findTaxRates,
   type MarketRow,
-  type PolicyRow,
+  type MerchantPolicyRow,
   type TaxRateRow,
 } from "#commerce/markets/read-markets.ts";
 import {
@@ -60,24 +63,21 @@ import {
 import { findStaffAccounts, type StaffRow } from "#access/people/staff.ts";
 import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
-import {
-  loadDataForReadinessChecks,
-  type InstallationReadinessData,
-} from "#access/readiness/readiness-data.ts";
+import { loadReadinessCheckInput, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
 import {
   type DeliveryAttemptView,
   type DeliveryView,
-  type InstallationEventKey,
+  type InstallationAndEventIds,
   type InstallationEventLog,
   type EventWithDeliveries,
   findDeliveryAttempts,
   findDeliveries,
   findDeliveriesOfEvents,
-  findInstallationEvents,
+  findEventsByInstallationAndEventIds,
   findInstallationEventLogs,
-  getInstallationEventKey,
+  createInstallationEventMapKey,
 } from "#webhooks/delivery-log.ts";
-import { type DeliveryBody, findWebhookDeliveryBodies } from "#webhooks/delivery-pages.ts";
+import { type StoredDeliveryBody, findStoredDeliveryBodies } from "#webhooks/delivery-pages.ts";
 import { type WebhookEventBody, findWebhookEventBodies } from "#webhooks/event-lists.ts";
 import {
   findEndpoints,
@@ -85,10 +85,10 @@ import {
   type WebhookEndpoint,
 } from "#webhooks/endpoints/endpoint-aggregate.ts";
 import {
-  findSignatureFixtureSources,
-  type EncryptedSignatureFixtureSource,
+  findEndpointsWithEncryptedSecrets,
+  type EndpointWithEncryptedSecrets,
 } from "#webhooks/endpoints/endpoint-secrets.ts";
-import { type DataLoaderFunctions, SharedReadsDataLoader } from "#database/shared-reads.ts";
+import { type DataLoaderFunctions, RequestDataLoaderWithSharedReads } from "#database/shared-reads.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import {
   findActivePaymentConnections,
@@ -104,7 +104,11 @@ import {
   createRowLoader,
   indexRowsById,
 } from "./row-loaders.ts";
-import { publicProductKey, readPublicProducts, type SharedAggregateReads } from "./shared-aggregate-reads.ts";
+import {
+  getPublicProductCacheKey,
+  findPublicProductsBySlugs,
+  type SharedCartOrderAndProductReads,
+} from "./shared-aggregate-reads.ts";
 
 /**
  * The loaders of one request. If the requested row does not exist, a loader of single rows returns null if
@@ -122,11 +126,11 @@ export interface GraphqlDataLoaders {
    * The data that, in addition to the order itself, is needed to decide which after-sales options (for
    * example a return) the order has.
    */
-  readonly afterSalesFacts: DataLoader<AfterSalesEligibilityFactsKey, AfterSalesEligibilityFacts, string>;
+  readonly afterSalesFacts: DataLoader<AfterSalesEligibilityLoaderKey, AfterSalesEligibilityFacts, string>;
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** The id of a variant's product, by variant id. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
-  readonly publicProducts: DataLoaderFunctions<MerchantAndProductSlug, PublicProductBySlugs | null>;
+  readonly publicProducts: DataLoaderFunctions<MerchantAndProductSlug, PublicProductLookupResult | null>;
   /** The published products of a merchant, by merchant id. */
   readonly productLists: DataLoader<string, PublishedProductList>;
   readonly categories: DataLoader<string, CategoryRow>;
@@ -138,7 +142,7 @@ export interface GraphqlDataLoaders {
    * The slugs of a category in single locales, by category id. The slug of a locale replaces the category's
    * general slug in this locale.
    */
-  readonly categorySlugs: DataLoader<string, CategorySlugRow[]>;
+  readonly categorySlugs: DataLoader<string, LocalizedCategorySlugRow[]>;
   readonly merchants: DataLoader<string, MerchantRow>;
   /** The branding of a merchant, by merchant id; null if there is none. */
   readonly brandings: DataLoader<string, MerchantBrandingRow | null>;
@@ -167,7 +171,7 @@ export interface GraphqlDataLoaders {
    */
   readonly deliveryNames: DataLoader<string, LocalizedTextMap | null>;
   /** The policies of a merchant, by merchant id. */
-  readonly policies: DataLoader<string, PolicyRow[]>;
+  readonly policies: DataLoader<string, MerchantPolicyRow[]>;
   /** One page of the codes of a promotion. */
   readonly promotionCodes: DataLoader<PromotionCodePageRequest, PromotionCodeRow[], string>;
   /** The number of codes of a promotion, by promotion id. */
@@ -179,17 +183,17 @@ export interface GraphqlDataLoaders {
    * The data from which example requests with valid signatures are made for an endpoint (the signature
    * fixture), by endpoint id.
    */
-  readonly signatureFixtures: DataLoader<string, EncryptedSignatureFixtureSource | null>;
+  readonly signatureFixtures: DataLoader<string, EndpointWithEncryptedSecrets | null>;
   /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, InstallationEventLog>;
-  readonly webhookEvents: DataLoader<InstallationEventKey, EventWithDeliveries | null, string>;
+  readonly webhookEvents: DataLoader<InstallationAndEventIds, EventWithDeliveries | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The deliveries of an event to all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
   /** The stored body of an event with the whole object, by event id. */
   readonly eventBodies: DataLoader<string, WebhookEventBody | null>;
   /** The stored body of a delivery, by delivery id. */
-  readonly webhookBodies: DataLoader<string, DeliveryBody | null>;
+  readonly webhookBodies: DataLoader<string, StoredDeliveryBody | null>;
   /** The attempts of a delivery, by delivery id. */
   readonly webhookAttempts: DataLoader<string, DeliveryAttemptView[]>;
 }
@@ -198,7 +202,7 @@ export interface GraphqlDataLoaders {
  * The key of the loader of `afterSalesFacts`: an order, and the time for which the order's after-sales
  * options are decided.
  */
-export interface AfterSalesEligibilityFactsKey {
+export interface AfterSalesEligibilityLoaderKey {
   readonly order: OrderAggregate;
   readonly now: Date;
 }
@@ -211,7 +215,7 @@ interface LoaderSource {
   readonly db: Database;
   readonly clock: Clock;
   /** Reads rows together with the loaders of other requests; undefined inside a transaction. */
-  readonly reads: SharedAggregateReads | undefined;
+  readonly reads: SharedCartOrderAndProductReads | undefined;
 }
 
 /**
@@ -224,15 +228,15 @@ const loaderFactories: {
   carts: ({ db, clock, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findCarts(db, ids, clock.now()))
-      : new SharedReadsDataLoader(reads.carts),
+      : new RequestDataLoaderWithSharedReads(reads.carts),
   sessions: ({ db }) => createNullableRowLoader((ids) => findCheckoutSessions(db, ids)),
   paymentFailures: ({ db }) =>
     createNullableRowLoader((ids) => findCheckoutSessionPaymentFailureCodes(db, ids)),
   orders: ({ db, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findOrders(db, ids))
-      : new SharedReadsDataLoader(reads.orders),
-  personalData: ({ db }) => createNullableRowLoader((ids) => findPersonalData(db, ids)),
+      : new RequestDataLoaderWithSharedReads(reads.orders),
+  personalData: ({ db }) => createNullableRowLoader((ids) => findEncryptedPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
     new DataLoader((keys) => loadAfterSalesFacts(db, keys), {
       cacheKeyFn: ({ order, now }) => `${order.id} ${order.version} ${now.getTime()}`,
@@ -242,7 +246,7 @@ const loaderFactories: {
   publicProducts: ({ db, clock, reads }) =>
     reads === undefined
       ? createPublicProductLoader(db, clock)
-      : new SharedReadsDataLoader(reads.publicProducts),
+      : new RequestDataLoaderWithSharedReads(reads.publicProducts),
   productLists: ({ db }) => createRowLoader((merchantIds) => loadPublishedProductLists(db, merchantIds)),
   categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
   childCategories: ({ db }) => createRowListLoader("parentId", (ids) => findChildCategories(db, ids)),
@@ -256,7 +260,7 @@ const loaderFactories: {
   apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),
   installations: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findInstallations(db, ids))),
   apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),
-  readinessFacts: ({ db, clock }) => createRowLoader((ids) => loadDataForReadinessChecks(db, ids, clock)),
+  readinessFacts: ({ db, clock }) => createRowLoader((ids) => loadReadinessCheckInput(db, ids, clock)),
   oauthGrants: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findOauthGrants(db, ids))),
   retainedGrants: ({ db }) =>
     createNullableRowLoader(async (ids) => indexRowsById(await findOauthGrants(db, ids))),
@@ -282,22 +286,22 @@ const loaderFactories: {
   endpointsOfInstallations: ({ db, clock }) =>
     createRowListLoader("installationId", (ids) => findInstallationEndpoints(db, ids, clock.now())),
   signatureFixtures: ({ db, clock }) =>
-    createNullableRowLoader((ids) => findSignatureFixtureSources(db, ids, clock.now())),
+    createNullableRowLoader((ids) => findEndpointsWithEncryptedSecrets(db, ids, clock.now())),
   webhookLogs: ({ db, clock }) => createRowLoader((ids) => findInstallationEventLogs(db, ids, clock.now())),
   webhookEvents: ({ db, clock }) =>
     new DataLoader(
       async (pairs) => {
-        const found = await findInstallationEvents(db, pairs, clock.now());
-        return pairs.map((pair) => found.get(getInstallationEventKey(pair)) ?? null);
+        const found = await findEventsByInstallationAndEventIds(db, pairs, clock.now());
+        return pairs.map((pair) => found.get(createInstallationEventMapKey(pair)) ?? null);
       },
-      { cacheKeyFn: getInstallationEventKey },
+      { cacheKeyFn: createInstallationEventMapKey },
     ),
   webhookDeliveries: ({ db, clock }) =>
     createNullableRowLoader((ids) => findDeliveries(db, ids, clock.now())),
   deliveriesOfEvents: ({ db, clock }) =>
     createRowListLoader("eventId", (ids) => findDeliveriesOfEvents(db, ids, clock.now())),
   eventBodies: ({ db }) => createNullableRowLoader((ids) => findWebhookEventBodies(db, ids)),
-  webhookBodies: ({ db }) => createNullableRowLoader((ids) => findWebhookDeliveryBodies(db, ids)),
+  webhookBodies: ({ db }) => createNullableRowLoader((ids) => findStoredDeliveryBodies(db, ids)),
   webhookAttempts: ({ db }) => createRowListLoader("deliveryId", (ids) => findDeliveryAttempts(db, ids)),
 };
 
@@ -324,10 +328,10 @@ export const createGraphqlDataLoaders = (source: LoaderSource): GraphqlDataLoade
 function createPublicProductLoader(db: Database, clock: Clock): GraphqlDataLoaders["publicProducts"] {
   return new DataLoader(
     async (addresses) => {
-      const found = await readPublicProducts(db, addresses, clock.now());
-      return addresses.map((address) => found.get(publicProductKey(address)) ?? null);
+      const found = await findPublicProductsBySlugs(db, addresses, clock.now());
+      return addresses.map((address) => found.get(getPublicProductCacheKey(address)) ?? null);
     },
-    { cacheKeyFn: publicProductKey },
+    { cacheKeyFn: getPublicProductCacheKey },
   );
 }
 
@@ -337,7 +341,7 @@ function createPublicProductLoader(db: Database, clock: Clock): GraphqlDataLoade
  */
 async function loadAfterSalesFacts(
   db: Database,
-  keys: readonly AfterSalesEligibilityFactsKey[],
+  keys: readonly AfterSalesEligibilityLoaderKey[],
 ): Promise<AfterSalesEligibilityFacts[]> {
   const now = keys[0]?.now ?? new Date(0);
   const orders = keys.map(({ order }) => order);

@@ -30,7 +30,7 @@ import {
   requireMerchantId,
   getInternalCredentialId,
 } from "./context.ts";
-import type { MutationContextFactory, MutationKind } from "./mutation.ts";
+import type { MutationAuthorizer, MutationKind } from "./mutation.ts";
 
 /**
  * Creates the context of commands that change one merchant's data. The events of a command are stored in the
@@ -38,7 +38,7 @@ import type { MutationContextFactory, MutationKind } from "./mutation.ts";
  */
 const createMerchantContext = <Context>(
   contextOf: (base: CommandContext, request: GraphqlContext) => Context,
-): MutationContextFactory<Context> => ({
+): MutationAuthorizer<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
     const merchantId = requireMerchantId(request, argument);

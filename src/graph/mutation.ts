@@ -10,7 +10,7 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 import { addArgumentNameToNotFoundError } from "./missing-objects.ts";
-import { recordMutation } from "./record-mutation.ts";
+import { appendAuditEntryOfMutation } from "./record-mutation.ts";
 import { type CallerKind, type GraphqlContext, type GraphqlServices, staffCallers } from "./context.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
@@ -19,7 +19,7 @@ type Types = (typeof builder)["$inferSchemaTypes"];
  * Checks the merchant of a mutation and creates the context of the mutation's command. There is one such
  * object for each kind of mutation, which all mutations of the kind use.
  */
-export interface MutationContextFactory<Context> {
+export interface MutationAuthorizer<Context> {
   /**
    * True if the mutation has the argument `merchantId`. A caller of the platform names with it the merchant
    * whose data the mutation changes.
@@ -57,14 +57,14 @@ export interface MutationTransaction {
  * hashing a password or resolving a host name. For a request with an idempotency key,
  * `mesh/idempotent-document.ts` calls the function before it opens the transaction.
  */
-export type MutationPreparation<Input = unknown, Prepared = unknown> = (
+export type WorkBeforeMutationTransaction<Input = unknown, Prepared = unknown> = (
   input: Input,
   services: GraphqlServices,
 ) => Promise<Prepared>;
 
 /** The options that all mutations of one kind share. */
 export interface MutationKind<Context, Ids extends string = never> {
-  readonly context: MutationContextFactory<Context>;
+  readonly context: MutationAuthorizer<Context>;
   /** The kinds of callers that may run the mutation; if left out, `staffCallers`. */
   readonly callers?: readonly CallerKind[];
   /**
@@ -112,7 +112,7 @@ interface MutationOptions<
 > {
   readonly name: string;
   readonly description: string;
-  readonly context: MutationContextFactory<Context>;
+  readonly context: MutationAuthorizer<Context>;
   readonly callers?: readonly CallerKind[];
   readonly target?: Readonly<Record<Ids, string>>;
   /** Names and descriptions of the mutation's optional id arguments; a client may send null for them. */
@@ -129,7 +129,7 @@ interface MutationOptions<
   readonly failures: MutationKind<unknown>["failures"];
   readonly idempotency: MutationKind<unknown>["idempotency"];
   readonly check?: (request: GraphqlContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
-  readonly prepare?: MutationPreparation<Input, Prepared>;
+  readonly prepare?: WorkBeforeMutationTransaction<Input, Prepared>;
   /** The command that changes the data. `input.prepared` is the value that `prepare` returned. */
   readonly run: (
     transaction: Transaction,
@@ -154,7 +154,7 @@ type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, 
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
   readonly check?: (request: GraphqlContext, input: object) => void;
-  readonly prepare?: MutationPreparation;
+  readonly prepare?: WorkBeforeMutationTransaction;
   readonly run: (transaction: Transaction, context: unknown, input: object) => Promise<unknown>;
   readonly answer?: (request: GraphqlContext, changed: unknown) => unknown;
 }
@@ -285,7 +285,12 @@ async function runMutation(
     const done = await runWith({ transaction, now }, (commandContext) =>
       run(transaction, commandContext, { ...input, ...ids, prepared }),
     );
-    await recordMutation(transaction, request, { mutation: { name, args }, merchantId, now, changed: done });
+    await appendAuditEntryOfMutation(transaction, request, {
+      mutation: { name, args },
+      merchantId,
+      now,
+      changed: done,
+    });
     return done;
   }).catch((error: unknown) => {
     throw request.operationId === null ? addArgumentNameToNotFoundError(error, { ids, input }) : error;
@@ -304,7 +309,7 @@ const inOneTransaction = <Result>(
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
 interface MutationExtension {
-  readonly prepare: MutationPreparation | undefined;
+  readonly prepare: WorkBeforeMutationTransaction | undefined;
   /** The error codes of the mutation, in addition to `commonMutationFailures`. */
   readonly failures: readonly FailureCode[];
 }
@@ -321,16 +326,16 @@ declare module "graphql" {
  * Returns the function that prepares a mutation before its transaction begins; undefined if the mutation has
  * none.
  */
-export const getMutationPreparation = ({
+export const getWorkBeforeMutationTransaction = ({
   extensions,
-}: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparation | undefined =>
+}: Pick<GraphQLField<unknown, unknown>, "extensions">): WorkBeforeMutationTransaction | undefined =>
   extensions.change?.prepare;
 
 /**
  * Throws if a mutation of the schema was not defined by `defineMutation`. The mutation would run without an
  * audit entry and without a transaction.
  */
-export function requireMutationsFromDefineMutation(schema: GraphQLSchema): GraphQLSchema {
+export function requireAllMutationsUseDefineMutation(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))
     if (extensions.change === undefined)
       throw new Error(`The mutation ${name} must be defined with defineMutation.`);

@@ -16,7 +16,7 @@ interface MutationToRecord {
 }
 
 /** Appends the audit entry; appends none for callers whose changes have no audit entries, for example buyers. */
-export async function recordMutation(
+export async function appendAuditEntryOfMutation(
   transaction: Transaction,
   context: GraphqlContext,
   change: MutationToRecord,

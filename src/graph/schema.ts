@@ -75,9 +75,9 @@ import "./reports/webhook-health.ts";
 import "./reports/exports.ts";
 import "./live/subscriptions.ts";
 import { builder } from "./builder.ts";
-import { addFieldRolesCostsAndErrors } from "./field-notes.ts";
+import { documentRolesCostsAndErrorsOfFields } from "./field-notes.ts";
 import { commonMutationFailures } from "./mutation-failures.ts";
-import { requireMutationsFromDefineMutation } from "./mutation.ts";
+import { requireAllMutationsUseDefineMutation } from "./mutation.ts";
 
 builder.queryType({ description: "The fields that read data." });
 builder.mutationType({
@@ -95,6 +95,6 @@ builder.subscriptionType({
     "object does not exist, or the caller may not read it.",
 });
 
-export default addFieldRolesCostsAndErrors(
-  requireMutationsFromDefineMutation(builder.toSchema({ sortSchema: false })),
+export default documentRolesCostsAndErrorsOfFields(
+  requireAllMutationsUseDefineMutation(builder.toSchema({ sortSchema: false })),
 );

@@ -7,7 +7,7 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
 import {
   findPublicProducts,
   type MerchantAndProductSlug,
-  type PublicProductBySlugs,
+  type PublicProductLookupResult,
 } from "#commerce/catalog/read-products.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -19,17 +19,20 @@ import type { Clock } from "#foundation/clock.ts";
  * Reads carts, orders and public products for many requests of this process at once
  * (`database/shared-reads.ts`).
  */
-export interface SharedAggregateReads {
+export interface SharedCartOrderAndProductReads {
   readonly carts: ReadCoalescer<string, CartAggregate>;
   readonly orders: ReadCoalescer<string, OrderAggregate>;
-  readonly publicProducts: ReadCoalescer<MerchantAndProductSlug, PublicProductBySlugs>;
+  readonly publicProducts: ReadCoalescer<MerchantAndProductSlug, PublicProductLookupResult>;
 }
 
 /** Returns the cache key of a public product: the merchant's slug and the product's slug. */
-export const publicProductKey = ({ merchantSlug, productSlug }: MerchantAndProductSlug): string =>
+export const getPublicProductCacheKey = ({ merchantSlug, productSlug }: MerchantAndProductSlug): string =>
   `${merchantSlug}/${productSlug}`;
 
-export function createSharedAggregateReads(db: Database, clock: Clock): SharedAggregateReads {
+export function createSharedCartOrderAndProductReads(
+  db: Database,
+  clock: Clock,
+): SharedCartOrderAndProductReads {
   return {
     carts: createReadCoalescer({
       nameOf: (id) => id,
@@ -37,18 +40,18 @@ export function createSharedAggregateReads(db: Database, clock: Clock): SharedAg
     }),
     orders: createReadCoalescer({ nameOf: (id) => id, find: (ids) => findOrders(db, ids) }),
     publicProducts: createReadCoalescer({
-      nameOf: publicProductKey,
-      find: (addresses) => readPublicProducts(db, addresses, clock.now()),
+      nameOf: getPublicProductCacheKey,
+      find: (addresses) => findPublicProductsBySlugs(db, addresses, clock.now()),
     }),
   };
 }
 
 /** Returns the published products for pairs of a merchant's slug and a product's slug. */
-export async function readPublicProducts(
+export async function findPublicProductsBySlugs(
   db: Database,
   addresses: readonly MerchantAndProductSlug[],
   now: Date,
-): Promise<ReadonlyMap<string, PublicProductBySlugs>> {
+): Promise<ReadonlyMap<string, PublicProductLookupResult>> {
   const rows = await findPublicProducts(db, addresses, now);
   return new Map(rows.map((row) => [`${row.merchantSlug}/${row.productSlug}`, row]));
 }

@@ -9,7 +9,7 @@ import { type InternalTokenOrStaffViewer, isStaffViewer, type InternalTokenViewe
 import { createFailure } from "#foundation/failure.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { toClientAddressKey, authenticateRequest, type RouteAuthentication } from "#http/caller.ts";
-import { type ConsoleCallerOptions, findConsoleCaller } from "#http/staff-session.ts";
+import { type ConsoleStaffLookupOptions, findStaffMemberOfConsoleRequest } from "#http/staff-session.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
 export interface InternalTokenAuthentication {
@@ -51,7 +51,7 @@ function authenticationOf({
   isUse,
   acceptsLinks,
 }: InternalTokenAuthenticationOptions &
-  Pick<ConsoleCallerOptions, "isUse" | "acceptsLinks">): InternalTokenAuthentication["authenticate"] {
+  Pick<ConsoleStaffLookupOptions, "isUse" | "acceptsLinks">): InternalTokenAuthentication["authenticate"] {
   const token: RouteAuthentication<null, InternalTokenViewer> = {
     limiter,
     publicUrl,
@@ -71,7 +71,14 @@ function authenticationOf({
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
   };
   return async (request) => {
-    const person = await findConsoleCaller(request, { db, clock, publicUrl, isUse, acceptsLinks, onUnknown });
+    const person = await findStaffMemberOfConsoleRequest(request, {
+      db,
+      clock,
+      publicUrl,
+      isUse,
+      acceptsLinks,
+      onUnknown,
+    });
     if (person !== undefined) return person;
     const viewer = await authenticateRequest(request, null, token);
     if (isUse) void recordInternalTokenUse(db, viewer.tokenId, clock.now()).catch(() => undefined);
@@ -94,7 +101,10 @@ export function setRequestViewer(request: FastifyRequest, viewer: InternalTokenO
 }
 
 /** Adds the id of the token or of the staff member to the log line of the request. */
-export function addCredentialToLogLine(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): void {
+export function addCredentialIdToRequestLog(
+  request: FastifyRequest,
+  viewer: InternalTokenOrStaffViewer,
+): void {
   request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
 
@@ -104,7 +114,7 @@ const replays = new WeakMap<FastifyRequest, boolean>();
  * Stores for the request whether its answer is the stored answer of an earlier request with the same
  * idempotency key. If so, the answer gets the header `Idempotent-Replayed`.
  */
-export function recordReplayedAnswer(request: FastifyRequest, isReplay: boolean): void {
+export function setIsAnswerReplayed(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);
 }
 

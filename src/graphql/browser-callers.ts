@@ -9,7 +9,7 @@ import { getBuyerSessionOfViewer, type InternalTokenOrStaffViewer } from "#acces
 import { createFailure, type FailureCode, createFailureWithDetail } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { countRequestAgainstQuota, createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
-import { getFailureOfError } from "#mesh/public-error.ts";
+import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { getRateLimitAddressKey } from "./authenticate.ts";
 
 /** True if the caller is a buyer's browser, which sends a publishable token or a buyer session. */
@@ -21,7 +21,7 @@ export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
  * whose origin the token does not allow. A request without the header Origin does not come from a page of
  * another site, so it is accepted.
  */
-export async function admitBrowserCaller(
+export async function enforceBrowserOriginAndRateLimit(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   viewer: InternalTokenOrStaffViewer,
   limiter: RateLimiter,
@@ -66,7 +66,7 @@ const countCodeMutations = (document: DocumentNode): number => {
  * address, in the same counter as codes that buyers enter on checkout pages. Above the limit, the caller gets
  * only `rate_limited`, so guessing codes does not help.
  */
-export async function runWithPromotionCodeLimit(
+export async function runWithPromotionCodeAttemptLimit(
   limiter: RateLimiter,
   { document, context }: { readonly document: DocumentNode; readonly context: GraphqlContext },
   run: () => Promise<ExecutionResult>,
@@ -86,7 +86,7 @@ export async function runWithPromotionCodeLimit(
   if (present?.remaining === 0) throw createRateLimitFailure("rate_limited", present);
   const result = await run();
   const isWrongCode = (result.errors ?? []).some((error) =>
-    wrongCodeFailures.has(getFailureOfError(error).code),
+    wrongCodeFailures.has(getFailureOfGraphqlError(error).code),
   );
   const state = isWrongCode ? await limiter.consume(...counter) : undefined;
   if (state?.isExceeded === true) throw createRateLimitFailure("rate_limited", state);

@@ -4,7 +4,7 @@
  * one, is answered by Yoga with the same headers and body.
  */
 import type { FastifyRequest } from "fastify";
-import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
+import type { TrustedDocumentFinder } from "#access/trusted-documents.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
@@ -14,9 +14,9 @@ import type { GraphqlDocumentExecutionFunction } from "./execution.ts";
 import { type FailureTranslationServices, type GraphqlHttpAnswer, toGraphqlHttpAnswer } from "./failures.ts";
 import { documentIdParameter, readTrustedDocumentHash, readGraphqlUrlParams } from "./trusted-documents.ts";
 
-export interface DirectGraphqlAnswerServices extends FailureTranslationServices {
+export interface TrustedDocumentAnswerServices extends FailureTranslationServices {
   readonly prepareDocument: OpenedMesh["prepareDocument"];
-  readonly documents: Pick<TrustedDocumentLookup, "find">;
+  readonly documents: Pick<TrustedDocumentFinder, "find">;
   readonly execute: GraphqlDocumentExecutionFunction;
   readonly contextOf: (request: FastifyRequest) => GraphqlContext;
 }
@@ -40,11 +40,13 @@ export const hasYogaRequestHooks = (plugins: readonly object[]): boolean =>
   plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));
 
 /** Returns the answer to a request for a trusted document; undefined if Yoga must answer the request. */
-export type DirectGraphqlAnswerFunction = (request: FastifyRequest) => Promise<GraphqlHttpAnswer | undefined>;
+export type TrustedDocumentAnswerFunction = (
+  request: FastifyRequest,
+) => Promise<GraphqlHttpAnswer | undefined>;
 
-export function createDirectGraphqlAnswerFunction(
-  services: DirectGraphqlAnswerServices,
-): DirectGraphqlAnswerFunction {
+export function createTrustedDocumentAnswerFunction(
+  services: TrustedDocumentAnswerServices,
+): TrustedDocumentAnswerFunction {
   const cache = createPreparedGraphqlDocumentCache();
   const { documents, prepareDocument, execute, contextOf } = services;
   const prepare = (sha256: string, text: string): PreparedGraphqlDocument | undefined => {

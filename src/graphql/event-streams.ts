@@ -154,11 +154,11 @@ export interface SubscriptionResults extends ServerSentEventStream {
    * next event immediately.
    */
   readonly steps: AsyncIterator<unknown>;
-  readonly renderStep: (step: unknown) => Promise<SubscriptionStepResult>;
+  readonly renderStep: (step: unknown) => Promise<SubscriptionResultAndEnd>;
   readonly renderEnd: (reason: unknown) => object | undefined;
 }
 
-export interface SubscriptionStepResult {
+export interface SubscriptionResultAndEnd {
   readonly result: object;
   /** True if the object that the subscription follows no longer exists. */
   readonly isLast: boolean;

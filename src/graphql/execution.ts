@@ -7,7 +7,7 @@ import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { GraphqlDocumentRunOptions } from "#mesh/run.ts";
-import { runWithPromotionCodeLimit } from "./browser-callers.ts";
+import { runWithPromotionCodeAttemptLimit } from "./browser-callers.ts";
 
 /** Executes a valid document for the caller of a context. Returns failures as errors of the result. */
 export type GraphqlDocumentExecutionFunction = (
@@ -20,7 +20,7 @@ export const createGraphqlDocumentExecutionFunction =
   (run: OpenedMesh["run"], limiter: RateLimiter): GraphqlDocumentExecutionFunction =>
   async (document, context, options) => {
     try {
-      return await runWithPromotionCodeLimit(limiter, { document, context }, async () =>
+      return await runWithPromotionCodeAttemptLimit(limiter, { document, context }, async () =>
         run(document, context, options),
       );
     } catch (error) {

@@ -8,7 +8,7 @@ import type { Plugin } from "graphql-yoga";
 import { type Failure, getRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlContext } from "#graph/context.ts";
-import { getFailuresOfResult, PublicGraphqlError } from "#mesh/public-error.ts";
+import { getFailuresOfGraphqlResult, PublicGraphqlError } from "#mesh/public-error.ts";
 import { type YogaServerContext, getRequestViewer } from "./authenticate.ts";
 
 export interface FailureTranslationServices {
@@ -89,7 +89,7 @@ function publicErrors(
   { publicUrl, log, schema }: FailureTranslationServices,
 ): { errors: PublicGraphqlError[]; status: number } {
   const suggests = !rolesWithoutSuggestions.has(getRequestViewer(caller)?.role ?? "");
-  const failures = getFailuresOfResult(result, { suggests, schema });
+  const failures = getFailuresOfGraphqlResult(result, { suggests, schema });
   if (failures.some(({ status }) => status >= 500)) caller.span?.markFailed();
   caller.failureCode = failures[0]?.code ?? null;
   for (const failure of failures) {

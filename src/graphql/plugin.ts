@@ -7,7 +7,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
-import type { TrustedDocumentLookup } from "#access/trusted-documents.ts";
+import type { TrustedDocumentFinder } from "#access/trusted-documents.ts";
 import { getBuyerSessionOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import {
@@ -31,17 +31,17 @@ import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
-  addCredentialToLogLine,
+  addCredentialIdToRequestLog,
   isReplayedAnswer,
-  recordReplayedAnswer,
+  setIsAnswerReplayed,
   setRequestViewer,
   getRequestViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
-import { admitBrowserCaller } from "./browser-callers.ts";
+import { enforceBrowserOriginAndRateLimit } from "./browser-callers.ts";
 import {
-  createDirectGraphqlAnswerFunction,
-  type DirectGraphqlAnswerFunction,
+  createTrustedDocumentAnswerFunction,
+  type TrustedDocumentAnswerFunction,
   hasYogaRequestHooks,
 } from "./direct-answers.ts";
 import { createGraphqlDocumentCaches } from "./document-caches.ts";
@@ -78,7 +78,7 @@ export interface GraphqlPluginOptions {
    */
   readonly isPageAllowed: (origin: string) => Promise<boolean>;
   readonly authentication: InternalTokenAuthentication;
-  readonly trustedDocuments: Pick<TrustedDocumentLookup, "find">;
+  readonly trustedDocuments: Pick<TrustedDocumentFinder, "find">;
 }
 
 const mebibyte = 1024 * 1024;
@@ -107,8 +107,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       await preflight(request, reply);
       const viewer = await options.authentication.authenticate(request);
       setRequestViewer(request, viewer);
-      addCredentialToLogLine(request, viewer);
-      await admitBrowserCaller({ request, reply }, viewer, options.limiter);
+      addCredentialIdToRequestLog(request, viewer);
+      await enforceBrowserOriginAndRateLimit({ request, reply }, viewer, options.limiter);
       // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request fails
       // then, not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
@@ -168,12 +168,12 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
 function directAnswersOf(
   { mesh, services, log, trustedDocuments: documents }: GraphqlPluginOptions,
   execute: GraphqlDocumentExecutionFunction,
-): DirectGraphqlAnswerFunction | undefined {
+): TrustedDocumentAnswerFunction | undefined {
   if (hasYogaRequestHooks(mesh.serverPlugins)) return undefined;
   const { schema, prepareDocument } = mesh;
   const { publicUrl } = services;
   const contextOf = contextsOf({ services });
-  return createDirectGraphqlAnswerFunction({
+  return createTrustedDocumentAnswerFunction({
     prepareDocument,
     documents,
     execute,
@@ -198,7 +198,7 @@ function contextsOf({
       ...callerDetailsOf(request, viewer),
       client: getRateLimitAddressKey(request),
       source,
-      onOnce: ({ isReplay }) => recordReplayedAnswer(request, isReplay),
+      onOnce: ({ isReplay }) => setIsAnswerReplayed(request, isReplay),
     });
   };
 }

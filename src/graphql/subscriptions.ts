@@ -30,7 +30,7 @@ import type {
   ServerSentEventStream,
   ServerSentEventStreams,
   SubscriptionResults,
-  SubscriptionStepResult,
+  SubscriptionResultAndEnd,
 } from "./event-streams.ts";
 import { type FailureTranslationServices, translateSubscriptionErrors } from "./failures.ts";
 
@@ -102,7 +102,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);
     const steps = source[Symbol.asyncIterator]();
-    const renderStep = (step: unknown): Promise<SubscriptionStepResult> =>
+    const renderStep = (step: unknown): Promise<SubscriptionResultAndEnd> =>
       renderStepResult(step, args, services);
     const renderEnd = (reason: unknown): object | undefined =>
       reason instanceof Failure
@@ -175,7 +175,7 @@ async function renderStepResult(
   step: unknown,
   args: Subscribing,
   services: SubscriptionServices,
-): Promise<SubscriptionStepResult> {
+): Promise<SubscriptionResultAndEnd> {
   const { caller } = args.contextValue;
   const result = await runStep(step, args, services);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);

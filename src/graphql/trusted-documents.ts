@@ -8,9 +8,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
 import type { GraphQLParams, Plugin } from "graphql-yoga";
 import {
-  hashDocument,
+  hashGraphqlDocumentText,
   type TrustedDocumentRow,
-  type TrustedDocumentLookup,
+  type TrustedDocumentFinder,
 } from "#access/trusted-documents.ts";
 import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
@@ -54,7 +54,7 @@ interface DocumentParams extends GraphQLParams {
 
 /** A Yoga plugin that replaces the hash of a trusted document in a request by the document's text. */
 export const createTrustedDocumentPlugin = (
-  documents: Pick<TrustedDocumentLookup, "find">,
+  documents: Pick<TrustedDocumentFinder, "find">,
 ): Plugin<GraphqlContext, YogaServerContext> => ({
   onParams: async ({ params, setParams, context }) => {
     const { caller } = context;
@@ -123,7 +123,7 @@ function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: Docum
       "not_allowed",
       'A GET request must name a trusted document and have no "query".',
     );
-  if (hash !== undefined && hash !== hashDocument(query))
+  if (hash !== undefined && hash !== hashGraphqlDocumentText(query))
     throw paramFailure(
       "query",
       "hash_mismatch",
@@ -214,7 +214,7 @@ function readApolloHash({ extensions }: DocumentParams): string | undefined {
 }
 
 async function requireDocument(
-  documents: Pick<TrustedDocumentLookup, "find">,
+  documents: Pick<TrustedDocumentFinder, "find">,
   { hash = "", viewer: { merchantId }, method }: DocumentRequest,
 ): Promise<TrustedDocumentRow> {
   if (merchantId === null)

@@ -8,7 +8,7 @@ export const parseEntityTags = (header: string | undefined): readonly string[] =
  * Returns whether the client already has the content with this entity tag. The comparison is weak: a
  * compressed and an uncompressed answer have the same content.
  */
-export const isEntityTagKnown = (header: string | undefined, etag: string): boolean =>
+export const isEntityTagKnownToClient = (header: string | undefined, etag: string): boolean =>
   parseEntityTags(header).some((tag) => tag === "*" || tag === toOpaqueTag(etag));
 
 const toOpaqueTag = (tag: string): string => tag.trim().replace(/^W\//, "");

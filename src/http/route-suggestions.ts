@@ -4,7 +4,7 @@
  * routes, never a part of the request.
  */
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
-import { computeTypoDistance } from "#foundation/nearest.ts";
+import { computeEditDistance } from "#foundation/nearest.ts";
 
 /** A path of the service with its methods. A part of the path that begins with `:` is a parameter. */
 interface KnownPath {
@@ -34,14 +34,14 @@ const shownMax = 3;
  */
 const commonParts: ReadonlySet<string> = new Set(["api", "v1", "open"]);
 
-export interface RouteSuggestions {
+export interface UnknownPathRouteSuggester {
   /** Adds a route that the server has. */
   readonly add: (route: { readonly methods: readonly string[]; readonly path: string }) => void;
   /** Returns the failure of a request whose path no route has. */
   readonly createNotFoundFailure: (request: { readonly method: string; readonly url: string }) => Failure;
 }
 
-export function createRouteSuggestions(): RouteSuggestions {
+export function createUnknownPathRouteSuggester(): UnknownPathRouteSuggester {
   const known = new Map<string, KnownPath>();
   return {
     add: ({ methods, path }) => {
@@ -121,7 +121,7 @@ function createPartComparison(): PartComparison {
     const cached = costs.get(key);
     if (cached !== undefined) return cached;
     const typosMax = part.length >= 8 ? 2 : 1;
-    const typos = computeTypoDistance(given.toLowerCase(), part.toLowerCase(), typosMax);
+    const typos = computeEditDistance(given.toLowerCase(), part.toLowerCase(), typosMax);
     const cost = typos > typosMax ? 2 * missingPartCost + 1 : typos === 0 ? 0 : 1;
     costs.set(key, cost);
     return cost;

@@ -18,7 +18,7 @@ import {
   toPublicFailure,
 } from "./errors.ts";
 import { traceHttpRequests } from "./request-spans.ts";
-import { createRouteSuggestions } from "./route-suggestions.ts";
+import { createUnknownPathRouteSuggester } from "./route-suggestions.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -100,7 +100,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
       logAnswer(request, reply, options);
     },
   });
-  const routes = createRouteSuggestions();
+  const routes = createUnknownPathRouteSuggester();
   server.addHook("onRoute", ({ method, url, config }) => {
     if (config?.isMethodRefusal !== true) routes.add({ methods: [method].flat(), path: url });
   });

@@ -17,7 +17,7 @@ import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
 
 /** One end of the message channel between two processes. */
-export interface ProcessMessagePort {
+export interface InterProcessMessagePort {
   /** Sends a message; returns false if the other process has ended. */
   send(message: object): boolean;
   onMessage(listener: (message: unknown) => void): void;
@@ -53,7 +53,7 @@ const timeoutMs = 1_000;
 
 /** Creates the rate limiter of a process whose requests are counted by its parent process. */
 export function createChildProcessRateLimiter(
-  port: ProcessMessagePort,
+  port: InterProcessMessagePort,
   { scale, log }: { readonly scale: number; readonly log: Log },
 ): RateLimiter {
   const ownLimiter = createMemoryRateLimiter(scale);
@@ -107,7 +107,10 @@ interface Channel {
   readonly countUnanswered: () => void;
 }
 
-function openChannel(port: ProcessMessagePort, { countHere, recordParentState }: ChannelOptions): Channel {
+function openChannel(
+  port: InterProcessMessagePort,
+  { countHere, recordParentState }: ChannelOptions,
+): Channel {
   const sent = new Map<
     number,
     { readonly waiting: readonly PendingRequest[]; readonly timer: NodeJS.Timeout }
@@ -164,14 +167,17 @@ function openChannel(port: ProcessMessagePort, { countHere, recordParentState }:
  * Runs in the parent process: counts the requests of the process at the other end of the channel and answers
  * them.
  */
-export function answerRateLimitRequests(port: ProcessMessagePort, limiter: RateLimiter): void {
+export function answerRateLimitRequestsOfChildProcess(
+  port: InterProcessMessagePort,
+  limiter: RateLimiter,
+): void {
   port.onMessage((message) => {
     if (isOfType<LimitRequestBatch>(message, "limits-asked")) void answerBatch(port, message, limiter);
   });
 }
 
 async function answerBatch(
-  port: ProcessMessagePort,
+  port: InterProcessMessagePort,
   { turn, requests }: LimitRequestBatch,
   limiter: RateLimiter,
 ): Promise<void> {

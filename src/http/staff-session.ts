@@ -21,7 +21,7 @@ import type { Clock } from "#foundation/clock.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { isSameOriginRequest } from "./body.ts";
 
-export interface ConsoleCallerOptions {
+export interface ConsoleStaffLookupOptions {
   /**
    * True if a person caused the request by an action; false for requests that a page sends by itself, for
    * example the repeated checks of an open stream. Only a request that a person caused extends the staff
@@ -47,9 +47,9 @@ export interface ConsoleCallerOptions {
 const consoleHeaderValues = new Set(["1", "background"]);
 
 /** Returns the staff member who sent a request; undefined if the console did not send the request. */
-export async function findConsoleCaller(
+export async function findStaffMemberOfConsoleRequest(
   request: FastifyRequest,
-  parts: ConsoleCallerOptions,
+  parts: ConsoleStaffLookupOptions,
 ): Promise<StaffViewer | undefined> {
   const { db, clock, publicUrl } = parts;
   const { headers } = request;
@@ -87,7 +87,7 @@ interface FoundSession {
 
 async function requireSession(
   request: FastifyRequest,
-  { db, publicUrl, isUse, onUnknown }: ConsoleCallerOptions,
+  { db, publicUrl, isUse, onUnknown }: ConsoleStaffLookupOptions,
   now: Date,
 ): Promise<FoundSession> {
   const secret = readConsoleCookie(request, publicUrl);

@@ -6,7 +6,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from "fastify";
 import type { IntegratorViewer } from "#access/viewer.ts";
-import { runWithVerifiedViewer } from "#gateway/steps/authorize.ts";
+import { runInternalRequestAsVerifiedViewer } from "#gateway/steps/authorize.ts";
 import {
   bodyArgumentName,
   idempotencyKeyArgumentName,
@@ -31,7 +31,7 @@ export async function callRestOperationForMcp(
   if (typeof call === "string") return toErrorResult(call);
   const { request, viewer } = caller;
   // `inject` starts the request only when its result is awaited. The result is therefore awaited inside this
-  // function, which `runWithVerifiedViewer` calls.
+  // function, which `runInternalRequestAsVerifiedViewer` calls.
   const send = async (): Promise<LightMyRequestResponse> => {
     const sent = await server.inject({
       method: operation.method,
@@ -42,7 +42,7 @@ export async function callRestOperationForMcp(
     });
     return sent;
   };
-  const answer = await (viewer === undefined ? send() : runWithVerifiedViewer(viewer, send));
+  const answer = await (viewer === undefined ? send() : runInternalRequestAsVerifiedViewer(viewer, send));
   if (answer.statusCode !== 200) return toErrorResult(answer.body);
   return {
     content: [{ type: "text", text: answer.body }],

@@ -22,7 +22,9 @@ const valueKinds: ReadonlySet<string> = new Set([
  * example `["input", "lines"]`. Returns undefined if the error is not about the value of an argument in the
  * document.
  */
-export function findArgumentPath({ nodes }: Pick<GraphQLError, "nodes">): readonly string[] | undefined {
+export function findPathOfInvalidArgument({
+  nodes,
+}: Pick<GraphQLError, "nodes">): readonly string[] | undefined {
   const node = nodes?.[0];
   if (node === undefined || !valueKinds.has(node.kind)) return undefined;
   return node.loc === undefined ? undefined : findPathBefore(node.loc.startToken);
@@ -109,7 +111,7 @@ export interface InvalidArgumentOrVariable {
   readonly pointer: string;
 }
 
-export const toInvalidArgument = (path: readonly string[]): InvalidArgumentOrVariable => {
+export const describeInvalidArgument = (path: readonly string[]): InvalidArgumentOrVariable => {
   const named = withoutInput(path);
   return { text: `"${named.join(".")}"`, pointer: `/${named.join("/")}` };
 };

@@ -7,7 +7,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from "graph
 import type {
   TrustedDocumentChecker,
   CheckedGraphqlDocument,
-  GraphqlDocumentFault,
+  GraphqlDocumentError,
 } from "#access/trusted-documents.ts";
 import { queryCostMax } from "#graph/limits.ts";
 import { computeGraphqlDocumentCost } from "./document-cost.ts";
@@ -25,7 +25,7 @@ interface ParsedDocument extends CheckedGraphqlDocument {
 export function parseAndCheckTrustedDocument(
   { getEnveloped, schema }: MeshInstance,
   text: string,
-): ParsedDocument | readonly GraphqlDocumentFault[] {
+): ParsedDocument | readonly GraphqlDocumentError[] {
   const { parse, validate } = getEnveloped({});
   try {
     const document: DocumentNode = parse(text);
@@ -49,14 +49,14 @@ export const createTrustedDocumentChecker =
     return fault === undefined ? operation : [fault];
   };
 
-function toFault({ message, locations }: GraphQLError): GraphqlDocumentFault {
+function toFault({ message, locations }: GraphQLError): GraphqlDocumentError {
   const [place] = locations ?? [];
   return { message, line: place?.line ?? null, column: place?.column ?? null };
 }
 
-const faultOfWhole = (message: string): GraphqlDocumentFault => ({ message, line: null, column: null });
+const faultOfWhole = (message: string): GraphqlDocumentError => ({ message, line: null, column: null });
 
-function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocument | GraphqlDocumentFault {
+function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocument | GraphqlDocumentError {
   const [operation, second] = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   if (operation?.kind !== Kind.OPERATION_DEFINITION || second !== undefined)
     return faultOfWhole("A trusted document must have exactly one operation.");
@@ -70,7 +70,7 @@ function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocumen
  * depends on required variables, it cannot be computed without a request; then returns no fault, and each
  * request is checked instead.
  */
-function findCostFault(schema: GraphQLSchema, document: DocumentNode): GraphqlDocumentFault | undefined {
+function findCostFault(schema: GraphQLSchema, document: DocumentNode): GraphqlDocumentError | undefined {
   try {
     const cost = computeGraphqlDocumentCost(schema, document, { contextValue: undefined });
     return cost > queryCostMax

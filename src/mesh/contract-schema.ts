@@ -47,9 +47,9 @@ const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
  * Returns the contract schema of a GraphQL schema (enum values in lower case). The contract schema is created
  * once for each GraphQL schema.
  */
-export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
+export function getLowerCaseEnumSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = contractSchemas.get(graph);
-  if (schema === undefined) contractSchemas.set(graph, (schema = toLowerCaseEnumSchema(graph, "plain")));
+  if (schema === undefined) contractSchemas.set(graph, (schema = createLowerCaseEnumSchema(graph, "plain")));
   return schema;
 }
 
@@ -58,7 +58,10 @@ export function getContractSchema(graph: GraphQLSchema): GraphQLSchema {
  * scalar types, for executors that serialize scalars. With `"plain"`, String replaces scalar types, for
  * compiled documents.
  */
-export function toLowerCaseEnumSchema(schema: GraphQLSchema, leaves: "plain" | "declared"): GraphQLSchema {
+export function createLowerCaseEnumSchema(
+  schema: GraphQLSchema,
+  leaves: "plain" | "declared",
+): GraphQLSchema {
   const lowered = mapSchema(schema, {
     [MapperKind.ENUM_TYPE]: (type) => {
       const config = type.toConfig();
@@ -87,7 +90,7 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
   if (!isScalarType(scalar) || scalar.extensions["isSentAsIs"] !== true) return undefined;
   return {
     ...field,
-    type: replaceLeafType(field.type, GraphQLString),
+    type: replaceInnermostGraphqlType(field.type, GraphQLString),
     extensions: { ...field.extensions, scalar },
   };
 }
@@ -101,16 +104,19 @@ export function getDeclaredFieldType({
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
   const { scalar } = extensions as { readonly scalar?: GraphQLScalarType };
-  return scalar === undefined ? type : replaceLeafType(type, scalar);
+  return scalar === undefined ? type : replaceInnermostGraphqlType(type, scalar);
 }
 
 /**
  * Replaces the innermost type of an output type by the given scalar type. List and non-null types around the
  * innermost type are kept.
  */
-export function replaceLeafType(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(replaceLeafType(type.ofType, leaf));
-  return isListType(type) ? new GraphQLList(replaceLeafType(type.ofType, leaf)) : leaf;
+export function replaceInnermostGraphqlType(
+  type: GraphQLOutputType,
+  leaf: GraphQLScalarType,
+): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(replaceInnermostGraphqlType(type.ofType, leaf));
+  return isListType(type) ? new GraphQLList(replaceInnermostGraphqlType(type.ofType, leaf)) : leaf;
 }
 
 /**
@@ -139,7 +145,7 @@ function restoreEach(from: readonly WithDefault[], to: readonly WithDefault[]): 
  * Returns a copy of the document with its enum values in lower case, as the contract schema defines them. The
  * arguments of directives are not changed.
  */
-export function convertEnumValuesToContract(
+export function convertEnumValuesToLowerCase(
   contractSchema: GraphQLSchema,
   document: DocumentNode,
 ): DocumentNode {
@@ -176,19 +182,22 @@ const compiled = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, CompiledQuery>
  * schema (with lower-case enum values). Documents of clients are never marked, because compiling needs memory
  * and writes names of the document into program code.
  */
-export function markServiceDocument(document: DocumentNode, name: string): DocumentNode {
+export function markAsBuiltInGraphqlDocument(document: DocumentNode, name: string): DocumentNode {
   names.set(document, name);
   return document;
 }
 
 /** Whether the document is a part of this service, and not sent by a client. */
-export const isServiceDocument = (document: DocumentNode): boolean => names.has(document);
+export const isBuiltInGraphqlDocument = (document: DocumentNode): boolean => names.has(document);
 
 /**
  * Returns the compiled query of a service document. Throws an error with the document's name if the document
  * does not fit the schema.
  */
-export function getCompiledServiceDocument(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
+export function getCompiledBuiltInGraphqlDocument(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+): CompiledQuery {
   let queries = compiled.get(schema);
   if (queries === undefined) compiled.set(schema, (queries = new WeakMap()));
   let query = queries.get(document);

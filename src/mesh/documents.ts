@@ -19,9 +19,9 @@ import {
   validate,
 } from "graphql";
 import {
-  getCompiledServiceDocument,
-  markServiceDocument,
-  convertEnumValuesToContract,
+  getCompiledBuiltInGraphqlDocument,
+  markAsBuiltInGraphqlDocument,
+  convertEnumValuesToLowerCase,
 } from "./contract-schema.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -166,15 +166,15 @@ export function compileMeshDocuments(
   )) {
     const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (definition === undefined) continue;
-    const document = markServiceDocument(
-      convertEnumValuesToContract(contractSchema, inlineFragments(written, fragments)),
+    const document = markAsBuiltInGraphqlDocument(
+      convertEnumValuesToLowerCase(contractSchema, inlineFragments(written, fragments)),
       `The document ${basename(location)}`,
     );
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
     // Documents of webhook events are compiled when the service starts and not before their first event, so
     // that the service refuses to start if a document cannot be compiled.
-    getCompiledServiceDocument(contractSchema, document);
+    getCompiledBuiltInGraphqlDocument(contractSchema, document);
     if (isRestOperation(definition)) operations.push(document);
     else events.set(definition.name?.value ?? "", document);
   }

@@ -18,11 +18,11 @@ import {
 } from "graphql";
 import { createFailureWithDetail, type Failure } from "#foundation/failure.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
-import { idempotencyKeyArgument, getMutationPreparation } from "#graph/mutation.ts";
+import { idempotencyKeyArgument, getWorkBeforeMutationTransaction } from "#graph/mutation.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { getCallerKindOfViewer, staffCallers } from "#graph/context.ts";
 import type { GraphqlExecutionPolicyArgs } from "./run.ts";
-import { getContractSchema, isServiceDocument } from "./contract-schema.ts";
+import { getLowerCaseEnumSchema, isBuiltInGraphqlDocument } from "./contract-schema.ts";
 
 /**
  * Returns the idempotency key of the document's mutation; undefined if it has none. Throws 400
@@ -59,7 +59,7 @@ export function getIdempotencyKeyOfMutation({
  * Computes the SHA-256 digest of the operation, its variables and the buyer reference. A request with an
  * already used key but another digest is refused, so a buyer never gets the stored answer of another buyer.
  */
-export function createDocumentFingerprint({
+export function createGraphqlRequestFingerprint({
   document,
   operationName,
   variableValues,
@@ -132,11 +132,11 @@ const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
  * Runs the preparations of the mutations of a document before their transaction begins, for example DNS
- * lookups for a webhook URL (`MutationPreparation` in `graph/mutation.ts`). Returns the result of the last
- * preparation; undefined if the document's mutations have no preparation.
+ * lookups for a webhook URL (`WorkBeforeMutationTransaction` in `graph/mutation.ts`). Returns the result of
+ * the last preparation; undefined if the document's mutations have no preparation.
  */
-export async function runMutationPreparations(args: GraphqlExecutionPolicyArgs): Promise<unknown> {
-  const schema = isServiceDocument(args.document) ? getContractSchema(args.schema) : args.schema;
+export async function runWorkBeforeMutationTransaction(args: GraphqlExecutionPolicyArgs): Promise<unknown> {
+  const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
@@ -150,7 +150,10 @@ export async function runMutationPreparations(args: GraphqlExecutionPolicyArgs):
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)
-    last = await getMutationPreparation(field)?.(getArgumentValues(field, node, coerced)["input"], services);
+    last = await getWorkBeforeMutationTransaction(field)?.(
+      getArgumentValues(field, node, coerced)["input"],
+      services,
+    );
   return last;
 }
 
@@ -169,7 +172,9 @@ function findMutationsToPrepare(
   const nodes = operation ? getGraphqlRootFields(operation.selectionSet, document) : [];
   const found = nodes.flatMap((node): Mutation[] => {
     const field = fields[node.name.value];
-    return field !== undefined && getMutationPreparation(field) !== undefined ? [[node, field]] : [];
+    return field !== undefined && getWorkBeforeMutationTransaction(field) !== undefined
+      ? [[node, field]]
+      : [];
   });
   if (document.definitions.length === 1) mutations.set(document, found);
   return found;

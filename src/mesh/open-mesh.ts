@@ -14,7 +14,7 @@ import type { DocumentNode, GraphQLSchema } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
 import { createTrustedDocumentChecker } from "./check-document.ts";
-import { getContractSchema } from "./contract-schema.ts";
+import { getLowerCaseEnumSchema } from "./contract-schema.ts";
 import { type MeshDocuments, compileMeshDocuments } from "./documents.ts";
 import { createGraphqlDocumentPreparer, type GraphqlDocumentPreparer } from "./prepared-document.ts";
 import { createGraphqlDocumentRunner, type GraphqlDocumentRunner } from "./run.ts";
@@ -51,7 +51,7 @@ export async function openMesh(dir: string = projectFolder): Promise<OpenedMesh>
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
     throw new Error("Mesh's plugin for persisted documents is not the last plugin, so it cannot be removed.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });
-  const contractSchema = getContractSchema(mesh.schema);
+  const contractSchema = getLowerCaseEnumSchema(mesh.schema);
   const documents = config.documents.map(({ document, location = "" }) => ({
     document: document as DocumentNode,
     location,

@@ -140,7 +140,11 @@ export function getGraphqlDocumentRequirements(
  * Throws a failure with status 401 or 403 if the caller does not have the credential or the scope that
  * `security` requires.
  */
-export function requireDocumentAccess(viewer: Viewer, security: OperationSecurity, publicUrl: string): void {
+export function requireCredentialForGraphqlDocument(
+  viewer: Viewer,
+  security: OperationSecurity,
+  publicUrl: string,
+): void {
   if (security.kind === "anonymous") return;
   if (viewer.kind === "internal") throw internalTokenFailure();
   if (!isIntegratorViewer(viewer)) throw createFailure("credentials_missing");

@@ -8,10 +8,10 @@ import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { createFailure, Failure, toErrorResponseBody, toFailure } from "#foundation/failure.ts";
 import {
   createUnknownEnumValueFailure,
-  findArgumentPath,
+  findPathOfInvalidArgument,
   type InvalidArgumentOrVariable,
   addArgumentNameToFailure,
-  toInvalidArgument,
+  describeInvalidArgument,
 } from "./argument-errors.ts";
 
 /**
@@ -46,13 +46,13 @@ export class PublicGraphqlError extends GraphQLError {
 }
 
 /** Returns the failure of the list in `foundation/failure.ts` that an error of a GraphQL result becomes. */
-export const getFailureOfError = (error: GraphQLError | GraphQLFormattedError): Failure =>
+export const getFailureOfGraphqlError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicGraphqlError ? error.failure : toFailure(error);
 
 /**
- * Wraps a thrown value in a GraphQL error, which `getFailuresOfResult` later converts to a failure. A thrown
- * value is never the client's fault: faults in the client's document are returned as errors of a result, not
- * thrown.
+ * Wraps a thrown value in a GraphQL error, which `getFailuresOfGraphqlResult` later converts to a failure. A
+ * thrown value is never the client's fault: faults in the client's document are returned as errors of a
+ * result, not thrown.
  */
 export function toGraphqlError(thrown: unknown): GraphQLError {
   if (thrown instanceof GraphQLError && thrown.originalError !== undefined) return thrown;
@@ -64,7 +64,7 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
   });
 }
 
-export interface SchemaSuggestions {
+export interface SchemaSuggestionOptions {
   /**
    * True if a message about an unknown field may name similar fields, and a message about an invalid enum
    * value may list the allowed values. False for storefront tokens, because these names could be names that
@@ -75,16 +75,16 @@ export interface SchemaSuggestions {
 }
 
 /** Returns the failures for all errors of a GraphQL result. */
-export function getFailuresOfResult(
+export function getFailuresOfGraphqlResult(
   result: ExecutionResult,
-  suggestions: SchemaSuggestions,
+  suggestions: SchemaSuggestionOptions,
 ): readonly Failure[] {
   return (result.errors ?? []).map((error) =>
     toResultFailure(error, { isExecuted: "data" in result, ...suggestions }),
   );
 }
 
-interface ErrorConversionOptions extends SchemaSuggestions {
+interface ErrorConversionOptions extends SchemaSuggestionOptions {
   /**
    * Whether the document was executed, so that the result has `data`. A document is not executed if it cannot
    * be parsed or validated, or if its variables are not valid.
@@ -109,12 +109,12 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
 
 /** Adds the name of the argument to the failure of a custom scalar. */
 function withArgumentName(failure: Failure, error: unknown): Failure {
-  const path = error instanceof GraphQLError ? findArgumentPath(error) : undefined;
+  const path = error instanceof GraphQLError ? findPathOfInvalidArgument(error) : undefined;
   return path === undefined ? failure : addArgumentNameToFailure(failure, path);
 }
 
 /** Converts an error that graphql-js has found in the client's document or variables to a failure. */
-function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSuggestions): Failure {
+function toDocumentFailure(error: GraphQLError, { suggests, schema }: SchemaSuggestionOptions): Failure {
   const subject = findInvalidSubject(error);
   const enumFailure =
     suggests && subject !== undefined
@@ -141,8 +141,8 @@ function findInvalidSubject(error: GraphQLError): InvalidArgumentOrVariable | un
     const path = describePath(error.message, variable);
     return { text: `Variable "$${variable}"${path}`, pointer: `/variables/${variable}` };
   }
-  const path = isAboutLiteral(error.message) ? findArgumentPath(error) : undefined;
-  return path === undefined ? undefined : toInvalidArgument(path);
+  const path = isAboutLiteral(error.message) ? findPathOfInvalidArgument(error) : undefined;
+  return path === undefined ? undefined : describeInvalidArgument(path);
 }
 
 const findVariableName = (message: string): string | undefined =>

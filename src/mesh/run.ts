@@ -34,7 +34,7 @@ export type GraphqlDocumentRunner = (
  * A Mesh plugin. If `isOnlyForMeshDev` is true, its context hooks are needed only under `mesh dev` and do
  * nothing in this service.
  */
-export interface MeshDevPlugin extends Plugin {
+export interface GraphqlMeshPlugin extends Plugin {
   readonly isOnlyForMeshDev?: true;
 }
 
@@ -48,7 +48,7 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
  */
 export function createGraphqlDocumentRunner(
   { schema, getEnveloped }: MeshInstance,
-  configured: readonly MeshDevPlugin[],
+  configured: readonly GraphqlMeshPlugin[],
 ): GraphqlDocumentRunner {
   // All plugins: those of Mesh, those of `.meshrc.yaml`, and those that these plugins have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
@@ -89,7 +89,7 @@ function hasContextHooks({
   onEnveloped,
   onPluginInit,
   isOnlyForMeshDev,
-}: MeshDevPlugin): boolean {
+}: GraphqlMeshPlugin): boolean {
   return isOnlyForMeshDev !== true && (onContextBuilding ?? onEnveloped ?? onPluginInit) !== undefined;
 }
 

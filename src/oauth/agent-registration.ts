@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Client, Configuration, KoaContextWithOIDC } from "oidc-provider";
 import {
   findOauthAgentClientRow,
-  findAgentRedirectUriFault,
+  getErrorOfAgentRedirectUris,
   getVerifiedHostOfMetadataUrl,
   isClientIdMetadataUrl,
 } from "#access/oauth/agent-clients.ts";
@@ -45,7 +45,7 @@ const keptMetadata: ReadonlySet<string> = new Set([
 ]);
 
 /** Checks the metadata that an agent sends, and adds the metadata that is the same for all agents. */
-export function createAgentMetadataRules({ errors }: OidcProviderModule): ClientRules {
+export function createAgentClientMetadataRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],
     validator: (...[context, , registration, metadata]: ValidatorParameters) => {
@@ -57,7 +57,7 @@ export function createAgentMetadataRules({ errors }: OidcProviderModule): Client
           ? registration
           : "dynamic";
       if (how === "operator") return;
-      const fault = findAgentRedirectUriFault(metadata.redirect_uris);
+      const fault = getErrorOfAgentRedirectUris(metadata.redirect_uris);
       if (fault !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: ${fault}`);
       for (const name of Object.keys(metadata))
         if (!keptMetadata.has(name)) Reflect.deleteProperty(metadata, name);

@@ -27,7 +27,7 @@ import {
   signOutAndRestart,
 } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { getRedirectDestination } from "#pages/shared/page.ts";
+import { getRedirectHostOrScheme } from "#pages/shared/page.ts";
 import { renderOauthConsentPage, findSignedInStaff } from "./pages.ts";
 
 interface ConsentOptions {
@@ -61,7 +61,7 @@ async function showConsentForm(
     app: { name: client.appName, publisher: client.publisher },
     agent: client.agent,
     leadsTo,
-    destination: getRedirectDestination(String(exchange.interaction.params["redirect_uri"])),
+    destination: getRedirectHostOrScheme(String(exchange.interaction.params["redirect_uri"])),
     merchantName: place.merchantName,
     staffEmail: staff.email,
     scopes,

@@ -131,7 +131,7 @@ export async function finishOauthInteraction(
 /** Signs the staff member out and restarts the interaction with the sign-in page. */
 export async function signOutAndRestart(exchange: OauthInteractionRequest): Promise<FastifyReply> {
   const { provider, request, reply } = exchange;
-  await destroyInteractionSession(exchange);
+  await destroyOauthInteractionSession(exchange);
   return reply.redirect(
     await provider.interactionResult(request.raw, reply.raw, {}, { mergeWithLastSubmission: false }),
     303,
@@ -142,7 +142,7 @@ export async function signOutAndRestart(exchange: OauthInteractionRequest): Prom
  * Deletes the authorization server's session to which the interaction belongs. The interaction continues
  * without a session.
  */
-export async function destroyInteractionSession({
+export async function destroyOauthInteractionSession({
   provider,
   interaction,
 }: OauthInteractionRequest): Promise<void> {
@@ -157,7 +157,7 @@ export function sendOauthPage(reply: FastifyReply, page: HtmlPage): FastifyReply
   return reply.headers(getPageHttpHeaders(page)).send(renderPage(page));
 }
 
-export function sendSignInEndedPage(reply: FastifyReply): FastifyReply {
+export function sendOauthSignInEndedPage(reply: FastifyReply): FastifyReply {
   return sendOauthPage(
     reply.code(400),
     renderOauthMessagePage("This sign-in has ended", "Go back to the app and start again."),

@@ -18,9 +18,9 @@ import { acceptOauthConsent, denyOauthConsent, sendOauthConsentPage } from "./co
 import {
   type OauthInteractionRequest,
   finishOauthInteraction,
-  destroyInteractionSession,
+  destroyOauthInteractionSession,
   findOauthInteractionRequest,
-  sendSignInEndedPage,
+  sendOauthSignInEndedPage,
   sendOauthPage,
   signOutAndRestart,
 } from "./interaction-request.ts";
@@ -46,12 +46,12 @@ export function registerOauthInteractionRoutes(
         request,
         reply,
       });
-      return exchange === undefined ? sendSignInEndedPage(reply) : handle(exchange);
+      return exchange === undefined ? sendOauthSignInEndedPage(reply) : handle(exchange);
     };
   const handlePost: InteractionHandler = (exchange) =>
     isSameOriginRequest(exchange.request, origin)
       ? handleForm(exchange, services, signIn)
-      : sendSignInEndedPage(exchange.reply);
+      : sendOauthSignInEndedPage(exchange.reply);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(createOauthErrorPageHandler(services));
     acceptOnlyFormBodies(pages);
@@ -132,6 +132,6 @@ async function handleSignIn(
   if (outcome.kind !== "signed_in") return sendSignInError(createStaffSignInPageError(outcome));
   const { staffId } = outcome.staff;
   if (interaction.session !== undefined && interaction.session.accountId !== staffId)
-    await destroyInteractionSession(exchange);
+    await destroyOauthInteractionSession(exchange);
   return finishOauthInteraction(exchange, { login: toOidcLoginResult(outcome.staff) });
 }

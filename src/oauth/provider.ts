@@ -23,7 +23,7 @@ import { createOidcAdapters } from "./adapter.ts";
 import {
   type AgentRegistrationFeatureOptions,
   createAgentRegistrationFeatures,
-  createAgentMetadataRules,
+  createAgentClientMetadataRules,
   isAgentOauthClient,
 } from "./agent-registration.ts";
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
@@ -154,7 +154,7 @@ function createConfiguration(
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
-    extraClientMetadata: createAgentMetadataRules(library),
+    extraClientMetadata: createAgentClientMetadataRules(library),
     clientBasedCORS: (_context, origin, client) => isOriginOfAnyUri(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
     cookies: {

@@ -12,7 +12,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
-import type { ProcessMessagePort } from "#http/shared-limiter.ts";
+import type { InterProcessMessagePort } from "#http/shared-limiter.ts";
 
 /** The metrics of one process, as prom-client writes them as JSON. */
 export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
@@ -85,7 +85,7 @@ export interface ChildToParentMetricsConnection {
 
 /** Creates the connection over which this process exchanges metrics with its parent process. */
 export function createChildToParentMetricsConnection(
-  port: ProcessMessagePort,
+  port: InterProcessMessagePort,
 ): ChildToParentMetricsConnection {
   const requests = createRequests<GatheredMessage>();
   const parts = new Map<number, string[]>();
@@ -138,7 +138,7 @@ export interface MultiProcessMetricsCollector {
    * Adds a process whose metrics are collected. Returns a function that must be called when this process has
    * ended.
    */
-  readonly join: (port: ProcessMessagePort) => () => void;
+  readonly join: (port: InterProcessMessagePort) => () => void;
 }
 
 interface Member {

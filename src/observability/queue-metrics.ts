@@ -11,8 +11,8 @@ import type { Clock } from "#foundation/clock.ts";
 import {
   endpointSendingMax,
   installationSendingMax,
-  type DeliveryClaimTimeSql,
-  toDeliveryClaimTimeSql,
+  type DeliveryClaimTimesAsSql,
+  createDeliveryClaimTimesAsSql,
   countSendingDeliveriesSql,
   currentSendRateTokensSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
@@ -184,7 +184,7 @@ function createGauges(): Gauges {
  * receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
-  const moment = toDeliveryClaimTimeSql(now);
+  const moment = createDeliveryClaimTimesAsSql(now);
   const { at } = moment;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
@@ -236,7 +236,7 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
  * SQL that selects the enabled webhook endpoints with waiting deliveries. The columns of an endpoint say
  * which events the endpoint may receive, and whether the service could send another delivery to it now.
  */
-function endpoints(moment: DeliveryClaimTimeSql): RawBuilder<unknown> {
+function endpoints(moment: DeliveryClaimTimesAsSql): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =

@@ -26,13 +26,13 @@ export interface ServiceStateMetricReaders {
  * The functions that read the state of the service: those that the caller passes, and those that
  * `service-metrics.ts` adds.
  */
-export interface RegisteredStateMetricReaders extends ServiceStateMetricReaders {
+export interface AllServiceStateMetricReaders extends ServiceStateMetricReaders {
   /** Returns how many database transactions were repeated after a conflict since the process started. */
   readonly transactionsRunAgain: () => number;
 }
 
 /** Registers the gauges of the service's state in the registry. */
-export function registerServiceStateMetrics(registry: Registry, read: RegisteredStateMetricReaders): void {
+export function registerServiceStateMetrics(registry: Registry, read: AllServiceStateMetricReaders): void {
   const pool = (): DatabaseConnectionPoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
   register(registry, {

@@ -67,31 +67,31 @@ export async function findInstallationEventLogs(
 ): Promise<Map<string, InstallationEventLog>> {
   const rows = await listEvents(reader, installationIds, now);
   const shown = rows.filter(({ isIncluded }) => isIncluded);
-  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), getInstallationEventKey);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), createInstallationEventMapKey);
   const groups = Map.groupBy(rows, ({ installationId }) => installationId);
   return new Map(
     installationIds.map((id): [string, InstallationEventLog] => {
       const listed = groups.get(id) ?? [];
       const events = listed
         .filter(({ isIncluded }) => isIncluded)
-        .map((row) => toEvent(row, deliveries.get(getInstallationEventKey(row)) ?? []));
+        .map((row) => toEvent(row, deliveries.get(createInstallationEventMapKey(row)) ?? []));
       return [id, { events, isTruncated: events.length < listed.length }];
     }),
   );
 }
 
-export interface InstallationEventKey {
+export interface InstallationAndEventIds {
   readonly installationId: string;
   readonly eventId: string;
 }
 
 /**
  * Finds events by pairs of an installation and an event, each event with its deliveries to this installation.
- * The keys of the result are made by `getInstallationEventKey`.
+ * The keys of the result are made by `createInstallationEventMapKey`.
  */
-export async function findInstallationEvents(
+export async function findEventsByInstallationAndEventIds(
   reader: DatabaseReader,
-  pairs: readonly InstallationEventKey[],
+  pairs: readonly InstallationAndEventIds[],
   now: Date,
 ): Promise<ReadonlyMap<string, EventWithDeliveries>> {
   const ids = [...new Set(pairs.map(({ eventId }) => eventId))];
@@ -102,7 +102,7 @@ export async function findInstallationEvents(
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
   const found = new Map(rows.map((row) => [row.id, row]));
-  const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), getInstallationEventKey);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), createInstallationEventMapKey);
   return new Map(
     pairs.flatMap((pair): [string, EventWithDeliveries][] => {
       const row = found.get(pair.eventId);
@@ -110,15 +110,15 @@ export async function findInstallationEvents(
         ? []
         : [
             [
-              getInstallationEventKey(pair),
-              toEvent(row, deliveries.get(getInstallationEventKey(pair)) ?? []),
+              createInstallationEventMapKey(pair),
+              toEvent(row, deliveries.get(createInstallationEventMapKey(pair)) ?? []),
             ],
           ];
     }),
   );
 }
 
-export const getInstallationEventKey = ({ installationId, eventId }: InstallationEventKey): string =>
+export const createInstallationEventMapKey = ({ installationId, eventId }: InstallationAndEventIds): string =>
   `${installationId} ${eventId}`;
 
 /** Finds deliveries by id. Ids that do not exist are left out of the result. */
@@ -177,7 +177,7 @@ interface EventRow {
   readonly subjectVersion: number;
 }
 
-interface ListedRow extends EventRow, InstallationEventKey {
+interface ListedRow extends EventRow, InstallationAndEventIds {
   readonly isIncluded: boolean;
 }
 
@@ -257,7 +257,7 @@ const toEvent = (
 
 async function deliveriesOf(
   reader: DatabaseReader,
-  pairs: readonly InstallationEventKey[],
+  pairs: readonly InstallationAndEventIds[],
   now: Date,
 ): Promise<DeliveryView[]> {
   if (pairs.length === 0) return [];

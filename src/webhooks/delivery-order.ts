@@ -15,7 +15,7 @@ export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
  * An endpoint and a subject. A transaction has inserted new deliveries about the subject to the endpoint, all
  * of them held.
  */
-export interface EndpointAndOrderedSubject {
+export interface EndpointAndSubjectIds {
   readonly endpointId: string;
   readonly subjectId: string;
 }
@@ -26,9 +26,9 @@ export interface EndpointAndOrderedSubject {
  * them has then either committed, so that the second statement sees the end, or waits for the lock, so that
  * it sees the new deliveries and releases the next one. No delivery therefore stays held forever.
  */
-export async function releaseFirstHeldDeliveries(
+export async function releaseFirstHeldDeliveryPerSubject(
   transaction: Transaction,
-  subjects: readonly EndpointAndOrderedSubject[],
+  subjects: readonly EndpointAndSubjectIds[],
   now: Date,
 ): Promise<void> {
   if (subjects.length === 0) return;
@@ -52,7 +52,7 @@ export async function releaseFirstHeldDeliveries(
 }
 
 /** Lets all unfinished deliveries of an endpoint be sent in any order. */
-export async function allowDeliveriesInAnyOrder(
+export async function allowEndpointDeliveriesInAnyOrder(
   transaction: Transaction,
   endpointId: string,
   now: Date,

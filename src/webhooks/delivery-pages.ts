@@ -73,7 +73,7 @@ const isOwned = ({
     : sql`exists (select from webhook_endpoint w where w.id = ${endpointId}
       and w.merchant_id = ${merchantId})`;
 
-export interface DeliveryBody {
+export interface StoredDeliveryBody {
   readonly id: string;
   readonly body: string;
 }
@@ -82,11 +82,11 @@ export interface DeliveryBody {
  * Finds the stored bodies of deliveries. If an endpoint is set to thin payloads now, the thin body is
  * returned, otherwise the full body.
  */
-export async function findWebhookDeliveryBodies(
+export async function findStoredDeliveryBodies(
   reader: DatabaseReader,
   deliveryIds: readonly string[],
-): Promise<Map<string, DeliveryBody>> {
-  const { rows } = await sql<DeliveryBody>`
+): Promise<Map<string, StoredDeliveryBody>> {
+  const { rows } = await sql<StoredDeliveryBody>`
     select d.id, case w.payload_mode when 'thin' then e.thin else e.snapshot end as body
     from webhook_delivery d join event e on e.id = d.event_id join webhook_endpoint w on w.id = d.endpoint_id
     where d.id = any(${deliveryIds}::text[])`.execute(reader);

@@ -28,7 +28,7 @@ export type DeliveryAttemptOutcome =
   /** The receiver answered with status 410 (Gone), so the endpoint is disabled. */
   | { readonly kind: "gone" };
 
-export interface DeliveryAttemptContext {
+export interface DeliveryAttemptOutcomeInput {
   /** The number of the finished attempt; the first attempt of a delivery has the number 1. */
   readonly attempt: number;
   readonly now: Date;
@@ -40,7 +40,7 @@ export interface DeliveryAttemptContext {
 
 export function decideAttemptOutcome(
   result: DeliverySendResult,
-  { attempt, now, random, scale }: DeliveryAttemptContext,
+  { attempt, now, random, scale }: DeliveryAttemptOutcomeInput,
 ): DeliveryAttemptOutcome {
   if (isSuccess(result)) return { kind: "succeeded" };
   if (result.httpStatus === 410) return { kind: "gone" };
@@ -104,7 +104,7 @@ export interface EndpointHealthChange {
 export function calculateEndpointHealthChange(
   health: EndpointHealthCounters,
   step: DeliveryAttemptOutcome,
-  { attempt, now, scale }: Omit<DeliveryAttemptContext, "random">,
+  { attempt, now, scale }: Omit<DeliveryAttemptOutcomeInput, "random">,
 ): EndpointHealthChange {
   if (step.kind === "succeeded") return { health: initialEndpointHealth, becomes: null };
   const consecutiveFailures = health.consecutiveFailures + 1;
@@ -146,7 +146,7 @@ export type ReplayRefusalCode = Extract<
   | "delivery_replay_limit_reached"
 >;
 
-export interface DeliveryReplayState {
+export interface DeliveryStateForReplayCheck {
   readonly status: DeliveryStatus;
   /** Time at which the delivered event occurred. */
   readonly occurredAt: Date;
@@ -172,7 +172,7 @@ export function getEventRetentionStart(now: Date): Date {
  * replayed at most `replaysMax` times.
  */
 export function findReplayRefusalCode(
-  { status, occurredAt, replays }: DeliveryReplayState,
+  { status, occurredAt, replays }: DeliveryStateForReplayCheck,
   { isForced, now }: { readonly isForced: boolean; readonly now: Date },
 ): ReplayRefusalCode | null {
   if (isUnderWay(status)) return "delivery_in_progress";

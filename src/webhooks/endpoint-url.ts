@@ -15,7 +15,7 @@ import {
   resolveHostName,
 } from "./safe-addresses.ts";
 
-export interface EndpointUrlRules {
+export interface EndpointUrlCheckOptions {
   /**
    * True if receivers on this machine are allowed: the setting WEBHOOK_ALLOW_LOOPBACK is on and the merchant
    * is in test mode.
@@ -32,7 +32,7 @@ const name = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-
 const written = /^(https?):\/\/([^/?#\\]+)/i;
 const literal = /^\[|^[\d.]+$/;
 
-export function findEndpointUrlFaults(url: string, rules: EndpointUrlRules): readonly FailureDetail[] {
+export function findEndpointUrlFaults(url: string, rules: EndpointUrlCheckOptions): readonly FailureDetail[] {
   const parsed = parse(url);
   if (url.length > endpointUrlLengthMax)
     return [fault("too_long", `A URL may have ${endpointUrlLengthMax} characters at most.`)];
@@ -52,7 +52,7 @@ export function normalizeEndpointUrl(url: string): string {
   return new URL(url).href;
 }
 
-export interface HostNameResolutionOptions extends EndpointUrlRules {
+export interface HostNameResolutionOptions extends EndpointUrlCheckOptions {
   readonly resolve?: HostNameResolver;
   readonly timeoutMs?: number;
 }
@@ -62,7 +62,7 @@ export interface HostNameResolutionOptions extends EndpointUrlRules {
  * no address or whose lookup is slow: the deliveries to it may then fail later. The form of the URL must have
  * been checked before.
  */
-export async function findHostNameResolutionFaults(
+export async function findFaultsOfResolvedHostAddresses(
   url: string,
   { isLoopbackAllowed, resolve = resolveHostName, timeoutMs = 2000 }: HostNameResolutionOptions,
 ): Promise<readonly FailureDetail[]> {
@@ -177,7 +177,7 @@ export function createHostNameChecker(resolve: HostNameResolver = resolveHostNam
       const { hostname } = new URL(url);
       const known = found.get(hostname);
       if (known !== undefined) return known;
-      const faults = await findHostNameResolutionFaults(url, { isLoopbackAllowed: true, resolve });
+      const faults = await findFaultsOfResolvedHostAddresses(url, { isLoopbackAllowed: true, resolve });
       found.set(hostname, faults);
       return faults;
     },

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { createRequestBodyFault } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail } from "#foundation/faults.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import { eventRetentionDays } from "./delivery-rules.ts";
 import type { EventSummary } from "./event-lists.ts";
@@ -213,4 +213,7 @@ function expiredFailure(atMs: number): Failure {
 }
 
 const cursorFailure = (code: string, message: string): Failure =>
-  createFailure("invalid_field", { message, details: [createRequestBodyFault("/after", code, message)] });
+  createFailure("invalid_field", {
+    message,
+    details: [createRequestBodyErrorDetail("/after", code, message)],
+  });

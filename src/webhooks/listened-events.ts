@@ -35,21 +35,21 @@ export const listenCursor = z.object({
   /** Ids of those received events whose ids are not lower than `floor`. */
   received: z.array(z.string().max(64)).max(receivedMax + listenedEventsMax),
 });
-export type EventListenCursor = z.infer<typeof listenCursor>;
+export type EventListenerCursor = z.infer<typeof listenCursor>;
 
 /** Returns the cursor of a listener that receives the events from `since` on. */
-export const createEventListenCursor = (since: Date): EventListenCursor => ({
+export const createEventListenerCursor = (since: Date): EventListenerCursor => ({
   floor: getLowestIdAtTime("event", since.getTime()),
   received: [],
 });
 
-export interface EventListenFilter {
+export interface EventListenerFilter {
   readonly installationId: string;
   /** Event types, groups such as `order.*`, or `*` alone. */
   readonly eventTypes: readonly string[];
 }
 
-export interface ListenedEvent {
+export interface EventForListener {
   readonly id: string;
   readonly type: string;
   readonly occurredAt: Date;
@@ -60,13 +60,13 @@ export interface ListenedEvent {
  * Reads the next events for a listener, oldest first. A listener receives the same events that an endpoint of
  * the installation with the same event types would receive.
  */
-export async function findListenedEvents(
+export async function findEventsForListener(
   reader: DatabaseReader,
-  { installationId, eventTypes }: EventListenFilter,
-  { floor, received }: EventListenCursor,
-): Promise<ListenedEvent[]> {
+  { installationId, eventTypes }: EventListenerFilter,
+  { floor, received }: EventListenerCursor,
+): Promise<EventForListener[]> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
-  const { rows } = await sql<ListenedEvent>`
+  const { rows } = await sql<EventForListener>`
     select e.id, e.type, e.occurred_at, e.snapshot as body from event e
     join installation i on i.id = ${installationId} and i.status = 'active' and i.merchant_id = e.merchant_id
       and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))
@@ -79,11 +79,11 @@ export async function findListenedEvents(
 }
 
 /** Returns the cursor after the given events were received. */
-export function advanceEventListenCursor(
-  cursor: EventListenCursor,
-  events: readonly ListenedEvent[],
+export function advanceEventListenerCursor(
+  cursor: EventListenerCursor,
+  events: readonly EventForListener[],
   now: Date,
-): EventListenCursor {
+): EventListenerCursor {
   const received = [...cursor.received, ...events.map(({ id }) => id)].toSorted();
   const settled = getLowestIdAtTime("event", now.getTime() - lateCommitMs);
   // After a full page, older events may remain that the listener has not received yet.
@@ -107,7 +107,7 @@ export interface EventListenerIdentity {
  * first encryption key. It changes only if one of these changes, so a receiver can store it in its
  * configuration.
  */
-export function createEventListenSecret(
+export function deriveEventListenerSigningSecret(
   keyring: EncryptionKeyring,
   { installationId, credentialId }: EventListenerIdentity,
 ): string {
@@ -123,17 +123,17 @@ interface SignContext {
   readonly now: Date;
 }
 
-export interface ListenedEventRequest {
+export interface SignedRequestForListener {
   readonly event: { readonly id: string; readonly type: string; readonly occurredAt: Date };
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** Creates the request that a receiver gets for an event. Its delivery id is the event's id with `whd_`. */
-export function signListenedEvent(
-  { id, type, occurredAt, body }: ListenedEvent,
+export function signEventForListener(
+  { id, type, occurredAt, body }: EventForListener,
   { secret, installationId, now }: SignContext,
-): ListenedEventRequest {
+): SignedRequestForListener {
   const headers = createWebhookHeaders({
     eventId: id,
     eventType: type,

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { buildInsertSqlQuery } from "#database/prepared-template.ts";
-import { type Transaction, runSqlStatementWithCommit } from "#database/transaction.ts";
+import { type Transaction, sendSqlStatementWithCommit } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
 import { type EventType, eventTypes, type EventSubjectType } from "./event-types.ts";
@@ -48,7 +48,7 @@ export interface EventCause {
   readonly requestId: string | null;
 }
 
-export interface EventContext {
+export interface EventMerchantTimeAndCause {
   readonly merchantId: string;
   readonly now: Date;
   readonly cause: EventCause;
@@ -87,7 +87,7 @@ const chunkMax = 500;
  */
 export async function runWithEventOutbox<Result>(
   transaction: Transaction,
-  { render, ...context }: EventContext & { readonly render: EventSubjectRenderFunction },
+  { render, ...context }: EventMerchantTimeAndCause & { readonly render: EventSubjectRenderFunction },
   work: (outbox: EventOutbox) => Promise<Result>,
 ): Promise<Result> {
   const events: DomainEvent[] = [];
@@ -102,11 +102,11 @@ export async function runWithEventOutbox<Result>(
   // No later statement of the transaction reads the inserted events. The inserts are therefore sent together
   // with the COMMIT, which saves a round trip.
   for (const chunk of chunksOf(rows))
-    await runSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "event", chunk));
+    await sendSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "event", chunk));
   return result;
 }
 
-interface EventInsertContext extends EventContext {
+interface EventInsertContext extends EventMerchantTimeAndCause {
   readonly render: EventSubjectRenderFunction;
   /** The time at which the event's deliveries were created; null if the dispatcher must still create them. */
   readonly fannedOutAt: Date | null;

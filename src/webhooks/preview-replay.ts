@@ -3,16 +3,16 @@
  * and checks the deliveries by the same rules as the bulk replay.
  */
 import type { DatabaseReader } from "#database/transaction.ts";
-import { requireNoFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { ReplayCommandContext } from "./replay-delivery.ts";
 import {
   findBulkReplayFaults,
   bulkReplayPageSize,
   countReplaySkipReasons,
   type FailedDeliveryFilter,
-  loadReplayTargetChecker,
+  createReplayTargetEndpointChecker,
   findFailedDeliveries,
-  findReplayInstallation,
+  findInstallationIdForReplay,
   loadReplayCandidates,
   findReplaySkipReason,
   type ReplaySkipReasonCount,
@@ -37,13 +37,13 @@ export async function previewReplay(
   { merchantId, now }: Pick<ReplayCommandContext, "merchantId" | "now">,
   filter: FailedDeliveryFilter,
 ): Promise<ReplayPreview | null> {
-  requireNoFaults(findBulkReplayFaults(filter));
-  const installationId = await findReplayInstallation(reader, { merchantId }, filter);
+  requireNoInputFieldErrors(findBulkReplayFaults(filter));
+  const installationId = await findInstallationIdForReplay(reader, { merchantId }, filter);
   if (installationId === undefined) return null;
   const found = await findFailedDeliveries(reader, { ...filter, installationId });
   const page = found.slice(0, bulkReplayPageSize);
   const candidates = await loadReplayCandidates(reader, page, filter.toEndpointId ?? null);
-  const findTargetRefusal = await loadReplayTargetChecker(reader, candidates, "read");
+  const findTargetRefusal = await createReplayTargetEndpointChecker(reader, candidates, "read");
   const reasons = candidates.flatMap(
     (candidate) => findReplaySkipReason(candidate, { findTargetRefusal, now }) ?? [],
   );

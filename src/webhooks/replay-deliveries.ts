@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { requireNoFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import type { ReplayCommandContext } from "./replay-delivery.ts";
 import {
@@ -15,9 +15,9 @@ import {
   bulkReplayPageSize,
   countReplaySkipReasons,
   type DeliveryCursorPosition,
-  loadReplayTargetChecker,
+  createReplayTargetEndpointChecker,
   findFailedDeliveries,
-  findReplayInstallation,
+  findInstallationIdForReplay,
   loadReplayCandidates,
   type ReplayCandidate,
   findReplaySkipReason,
@@ -42,8 +42,8 @@ export async function replayDeliveries(
   context: ReplayCommandContext,
   input: BulkReplayDeliveriesInput,
 ): Promise<BulkReplayResult> {
-  requireNoFaults(findBulkReplayFaults(input));
-  const installationId = await findReplayInstallation(transaction, context, input);
+  requireNoInputFieldErrors(findBulkReplayFaults(input));
+  const installationId = await findInstallationIdForReplay(transaction, context, input);
   if (installationId === undefined)
     throw createFailure(
       (input.endpointId ?? null) === null ? "resource_not_found" : "webhook_endpoint_not_found",
@@ -86,7 +86,7 @@ async function selectReplays(
   // The deliveries are read only after their events are locked. The statement therefore also sees the replays
   // that another transaction created shortly before.
   const candidates = await loadReplayCandidates(transaction, page, input.toEndpointId ?? null);
-  const findTargetRefusal = await loadReplayTargetChecker(transaction, candidates, "lock");
+  const findTargetRefusal = await createReplayTargetEndpointChecker(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];
   const passedOver: ReplaySkipReason[] = [];
   const numbers = new Map<string, number>();

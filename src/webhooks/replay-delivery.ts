@@ -6,19 +6,19 @@ import type { InProcessEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
-import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 import {
   type DeliveryStatus,
-  type DeliveryReplayState,
+  type DeliveryStateForReplayCheck,
   findReplayRefusalCode,
   type ReplayReason,
   type ReplayRefusalCode,
   replaysMax,
 } from "./delivery-rules.ts";
-import { createInProgressFailure, type UnfinishedDelivery } from "./unfinished-delivery.ts";
+import { createDeliveryInProgressFailure, type UnfinishedDelivery } from "./unfinished-delivery.ts";
 
 export interface ReplayCommandContext {
   /**
@@ -61,12 +61,14 @@ export async function replayDelivery(
   context: ReplayCommandContext,
   input: ReplayDeliveryInput,
 ): Promise<DeliveryReplayResult> {
-  requireNoFaults(findTextFaults("/note", input.note, { min: 0, max: replayNoteLengthMax, lines: "many" }));
+  requireNoInputFieldErrors(
+    getTextFieldErrors("/note", input.note, { min: 0, max: replayNoteLengthMax, lines: "many" }),
+  );
   const delivery = await lockDelivery(transaction, context, input.deliveryId);
   const endpoint = await lockEndpoint(transaction, delivery, input.endpointId ?? delivery.endpointId);
   const refusal = findReplayRefusalCode(delivery, { isForced: input.force === true, now: context.now });
   if (refusal === "delivery_in_progress")
-    throw createInProgressFailure(delivery, { endpointStatus: endpoint.status, now: context.now });
+    throw createDeliveryInProgressFailure(delivery, { endpointStatus: endpoint.status, now: context.now });
   if (refusal !== null) throw replayFailure(refusal, delivery);
   requireEnabled(endpoint, delivery);
   const deliveryId = await insertReplay(transaction, {
@@ -86,7 +88,7 @@ export async function replayDelivery(
 export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type =
   any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
 
-interface LockedDelivery extends DeliveryReplayState, UnfinishedDelivery {
+interface LockedDelivery extends DeliveryStateForReplayCheck, UnfinishedDelivery {
   readonly eventId: string;
   readonly endpointId: string;
   readonly merchantId: string;
@@ -106,8 +108,8 @@ async function lockDelivery(
   deliveryId: string,
 ): Promise<LockedDelivery> {
   const { merchantId, installationId } = context;
-  const isTheirs = sql`${equalsUnlessNullSql(sql`d.merchant_id`, merchantId)}
-    and ${equalsUnlessNullSql(sql`d.installation_id`, installationId)}`;
+  const isTheirs = sql`${equalsIfValueGivenSql(sql`d.merchant_id`, merchantId)}
+    and ${equalsIfValueGivenSql(sql`d.installation_id`, installationId)}`;
   const which = sql`d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""} and ${isTheirs}
     and ${mayInstallationReadEvent}`;
   const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i
@@ -129,8 +131,10 @@ async function lockDelivery(
  * Returns the SQL condition that the column equals the value. If the value is null, the condition is always
  * true.
  */
-export const equalsUnlessNullSql = (column: RawBuilder<unknown>, value: string | null): RawBuilder<boolean> =>
-  value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`;
+export const equalsIfValueGivenSql = (
+  column: RawBuilder<unknown>,
+  value: string | null,
+): RawBuilder<boolean> => (value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`);
 
 export const replayCountSql = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery r where r.replay_of = ${originalId})::integer`;

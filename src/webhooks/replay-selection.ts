@@ -4,18 +4,22 @@
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { createRequestBodyFault, type InputFaults, findTextFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getTextFieldErrors,
+} from "#foundation/faults.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import {
-  type DeliveryReplayState,
+  type DeliveryStateForReplayCheck,
   findReplayRefusalCode,
   type ReplayReason,
   type ReplayRefusalCode,
 } from "./delivery-rules.ts";
 import {
   mayInstallationReadEvent,
-  equalsUnlessNullSql,
+  equalsIfValueGivenSql,
   replayNoteLengthMax,
   replayCountSql,
   type ReplayCommandContext,
@@ -72,13 +76,14 @@ export function findBulkReplayFaults({
   endpointId,
   installationId,
   after,
-}: FailedDeliveryFilter & Pick<Partial<BulkReplayDeliveriesInput>, "note">): InputFaults {
-  const faults = findTextFaults("/note", note, { min: 0, max: replayNoteLengthMax, lines: "many" });
+}: FailedDeliveryFilter & Pick<Partial<BulkReplayDeliveriesInput>, "note">): InputFieldErrors {
+  const faults = getTextFieldErrors("/note", note, { min: 0, max: replayNoteLengthMax, lines: "many" });
   const lengthMs = until.getTime() - since.getTime();
-  if (lengthMs <= 0) faults.push(createRequestBodyFault("/until", "too_small", "until must be after since."));
+  if (lengthMs <= 0)
+    faults.push(createRequestBodyErrorDetail("/until", "too_small", "until must be after since."));
   if (lengthMs > bulkReplayDaysMax * dayMs)
     faults.push(
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/until",
         "too_large",
         `until may be at most ${bulkReplayDaysMax} days after since.`,
@@ -86,11 +91,15 @@ export function findBulkReplayFaults({
     );
   if ((endpointId ?? null) === null && (installationId ?? null) === null)
     faults.push(
-      createRequestBodyFault("/endpointId", "required", "An endpoint or an installation is required."),
+      createRequestBodyErrorDetail("/endpointId", "required", "An endpoint or an installation is required."),
     );
   if (typeof after === "string" && !cursorPattern.test(decode(after)))
     faults.push(
-      createRequestBodyFault("/after", "pattern_mismatch", "after must be the endCursor of a previous page."),
+      createRequestBodyErrorDetail(
+        "/after",
+        "pattern_mismatch",
+        "after must be the endCursor of a previous page.",
+      ),
     );
   return faults;
 }
@@ -109,16 +118,16 @@ const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toSt
  * Returns undefined if the installation or endpoint does not exist, or if the endpoint belongs to another
  * installation.
  */
-export async function findReplayInstallation(
+export async function findInstallationIdForReplay(
   reader: DatabaseReader,
   context: Pick<ReplayCommandContext, "merchantId">,
   { endpointId, installationId }: Pick<FailedDeliveryFilter, "endpointId" | "installationId">,
 ): Promise<string | undefined> {
-  const named = equalsUnlessNullSql(
+  const named = equalsIfValueGivenSql(
     sql`i.id`,
     installationId === null || installationId === undefined ? null : cleanIdOrEmpty(installationId),
   );
-  const isTheirs = equalsUnlessNullSql(sql`i.merchant_id`, context.merchantId);
+  const isTheirs = equalsIfValueGivenSql(sql`i.merchant_id`, context.merchantId);
   const { rows } =
     endpointId === null || endpointId === undefined
       ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
@@ -148,7 +157,7 @@ export async function findFailedDeliveries(
   }: FailedDeliveryFilter & { readonly installationId: string },
 ): Promise<readonly DeliveryCursorPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
-  const ofEndpoint = equalsUnlessNullSql(sql`d.endpoint_id`, endpointId ?? null);
+  const ofEndpoint = equalsIfValueGivenSql(sql`d.endpoint_id`, endpointId ?? null);
   // The status is a literal, so that the planner can use the partial index of unsuccessful deliveries.
   const { rows } = await sql<DeliveryCursorPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
@@ -161,7 +170,7 @@ export async function findFailedDeliveries(
   return rows;
 }
 
-export interface ReplayCandidate extends DeliveryReplayState, DeliveryCursorPosition {
+export interface ReplayCandidate extends DeliveryStateForReplayCheck, DeliveryCursorPosition {
   readonly merchantId: string;
   readonly installationId: string;
   readonly endpointId: string;
@@ -200,7 +209,7 @@ export async function loadReplayCandidates(
  * returns the reason why this endpoint cannot receive a replay, or null if it can. In the mode `lock`, the
  * endpoints stay locked until the end of the transaction, so that none of them can be disabled before.
  */
-export async function loadReplayTargetChecker(
+export async function createReplayTargetEndpointChecker(
   reader: DatabaseReader,
   candidates: readonly ReplayCandidate[],
   mode: "read" | "lock",

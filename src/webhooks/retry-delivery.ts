@@ -9,7 +9,7 @@ import { createFailure, type Failure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { heldAtSql } from "./delivery-order.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
-import { equalsUnlessNullSql, type ReplayCommandContext } from "./replay-delivery.ts";
+import { equalsIfValueGivenSql, type ReplayCommandContext } from "./replay-delivery.ts";
 
 export interface RetryDeliveryInput {
   readonly deliveryId: string;
@@ -48,7 +48,7 @@ export async function retryDelivery(
     from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
       join installation i on i.id = d.installation_id
     where d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""}
-      and ${equalsUnlessNullSql(sql`d.merchant_id`, merchantId)}
+      and ${equalsIfValueGivenSql(sql`d.merchant_id`, merchantId)}
     for no key update of d`.execute(transaction);
   const [delivery] = rows;
   if (delivery === undefined) throw createFailure("webhook_delivery_not_found");

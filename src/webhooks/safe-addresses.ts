@@ -50,7 +50,7 @@ export function isLoopbackHost(host: string): boolean {
  * Returns whether a request to the host may use the address. A loopback address is allowed only if the host
  * itself names this machine, so a public name that resolves to a loopback address is refused.
  */
-export function isAllowedTargetAddress(
+export function isAddressAllowedForEndpointHost(
   address: string,
   { host, isLoopbackAllowed }: { readonly host: string; readonly isLoopbackAllowed: boolean },
 ): boolean {

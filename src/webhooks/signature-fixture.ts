@@ -51,14 +51,18 @@ export interface SignatureFixtureEndpoint {
   readonly mode: "live" | "test";
 }
 
-export interface SignatureFixtureSource {
+export interface EndpointWithDecryptedSecrets {
   readonly endpoint: SignatureFixtureEndpoint;
   /** The secrets that currently sign webhooks. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }
 
-export function createSignatureFixture({ endpoint, secrets, now }: SignatureFixtureSource): SignatureFixture {
+export function createSignatureFixture({
+  endpoint,
+  secrets,
+  now,
+}: EndpointWithDecryptedSecrets): SignatureFixture {
   return {
     endpointId: endpoint.id,
     algorithm: "HMAC-SHA256",
@@ -82,7 +86,7 @@ export function createLiveSignatureFixture({
   endpoint,
   secrets,
   now,
-}: SignatureFixtureSource): LiveSignatureFixture {
+}: EndpointWithDecryptedSecrets): LiveSignatureFixture {
   const newestFirst = secrets.toSorted((one, other) => other.version - one.version);
   const id = createId("event", now.getTime());
   const timestampSeconds = Math.floor(now.getTime() / 1000);

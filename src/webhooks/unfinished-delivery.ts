@@ -29,7 +29,7 @@ const disabledEndpointSeconds = 60;
  * Creates the failure `delivery_in_progress`. `retryAfterSeconds` is the time until the end of the lease, or
  * until the next attempt.
  */
-export function createInProgressFailure(
+export function createDeliveryInProgressFailure(
   delivery: UnfinishedDelivery,
   { endpointStatus, now }: { readonly endpointStatus: string; readonly now: Date },
 ): Failure {

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import {
   createAccessTokenVerifier,
   type OauthGrantState,
-  type PresentedAccessToken,
+  type AccessTokenSentByCaller,
 } from "#access/oauth/access-tokens.ts";
 import { verifyDpopProof } from "#access/oauth/dpop.ts";
 import { createId } from "#foundation/ids.ts";
@@ -201,7 +201,7 @@ describe("an access token", () => {
   interface Asked {
     readonly bent?: JwtOverrides;
     readonly grant?: Partial<OauthGrantState> | null;
-    readonly shown?: Partial<PresentedAccessToken>;
+    readonly shown?: Partial<AccessTokenSentByCaller>;
     readonly admit?: () => void;
   }
   const verify = async ({ bent, grant: change = {}, shown = {}, admit }: Asked = {}) => {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { type InstallationReadinessCheck, assessInstallationReadiness } from "#access/readiness/readiness.ts";
-import type { InstallationReadinessData, DataForReadinessChecks } from "#access/readiness/readiness-data.ts";
+import type { InstallationReadinessData, ReadinessCheckInput } from "#access/readiness/readiness-data.ts";
 import type { ApiKeyViewer, OAuthViewer, PermissionScope } from "#access/viewer.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
@@ -48,7 +48,7 @@ const owner = {
 const withKey: ApiKeyViewer = { ...owner, kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk_test_1" };
 const withToken: OAuthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
 
-const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<DataForReadinessChecks> = {}) =>
+const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<ReadinessCheckInput> = {}) =>
   assessInstallationReadiness({
     now,
     installation: { ...facts, ...change },

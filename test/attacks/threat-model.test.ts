@@ -38,7 +38,7 @@ it("code compares secrets only with `timingSafeEqual`", () => {
     ".length",
     "paymentTokens",
     'payload["ath"]',
-    "hashDocument(query)",
+    "hashGraphqlDocumentText(query)",
     "id !== apolloHash",
     "hashId(",
   ];

@@ -4,7 +4,7 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 
 export interface Shop extends AsyncDisposable {
   readonly url: string;
@@ -14,7 +14,7 @@ export interface Shop extends AsyncDisposable {
   ask<Data>(
     query: string,
     variables?: Record<string, unknown>,
-    token?: keyof DemoFile["tokens"],
+    token?: keyof DemoJsonFileContent["tokens"],
   ): Promise<Data>;
   /** Opens a checkout for a cart with one product, and returns the page's address. */
   openCheckout(cart?: {
@@ -29,7 +29,11 @@ export interface OpenedCheckout {
   readonly url: string;
 }
 
-export async function startShop(address: string, demo: DemoFile, variantId: string): Promise<Shop> {
+export async function startShop(
+  address: string,
+  demo: DemoJsonFileContent,
+  variantId: string,
+): Promise<Shop> {
   const visits: Shop["visits"] = [];
   const server = createServer((request, response) => {
     visits.push({ path: request.url ?? "", referrer: request.headers.referer });
@@ -44,7 +48,7 @@ export async function startShop(address: string, demo: DemoFile, variantId: stri
   const ask: Shop["ask"] = async <Data>(
     query: string,
     variables: Record<string, unknown> = {},
-    token: keyof DemoFile["tokens"] = "storefront",
+    token: keyof DemoJsonFileContent["tokens"] = "storefront",
   ) => {
     const answer = await fetch(`${address}/graphql`, {
       method: "POST",

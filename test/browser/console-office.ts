@@ -7,7 +7,7 @@ import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { type Receiver, startReceiver } from "./console-receiver.ts";
@@ -15,7 +15,7 @@ import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
 export interface Office {
   readonly app: ServiceApp;
-  readonly demo: DemoFile;
+  readonly demo: DemoJsonFileContent;
   readonly address: string;
   readonly receiver: Receiver;
   readonly browser: WatchedBrowser;

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 
 export interface DemoService extends AsyncDisposable {
   readonly address: string;
-  readonly demo: DemoFile;
+  readonly demo: DemoJsonFileContent;
 }
 
 export async function openDemoService(): Promise<DemoService> {

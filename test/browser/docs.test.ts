@@ -9,7 +9,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { axeFaults } from "./axe-faults.ts";
@@ -17,7 +17,7 @@ import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
 let dataDir: string;
 let app: ServiceApp;
-let demo: DemoFile;
+let demo: DemoJsonFileContent;
 let address: string;
 let browser: WatchedBrowser;
 

@@ -5,7 +5,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as client from "openid-client";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 
 export interface Asked {
   /** The authorization address to which the person is sent. */
@@ -30,7 +30,7 @@ export interface OauthApp extends AsyncDisposable {
 
 export async function startOauthApp(
   issuer: string,
-  { clientId, redirectUri: registered }: DemoFile["oauthClient"],
+  { clientId, redirectUri: registered }: DemoJsonFileContent["oauthClient"],
 ): Promise<OauthApp> {
   const waiting = new Map<string | null, (answer: URL) => void>();
   // RFC 8252: any port is allowed on loopback.

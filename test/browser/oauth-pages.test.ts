@@ -12,7 +12,7 @@ import { updateMerchant } from "#access/merchants.ts";
 import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { type OauthApp, startOauthApp } from "./oauth-app.ts";
@@ -21,7 +21,7 @@ import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
 let dataDir: string;
 let app: ServiceApp;
-let demo: DemoFile;
+let demo: DemoJsonFileContent;
 let address: string;
 let oauthApp: OauthApp;
 let browser: WatchedBrowser;
@@ -68,7 +68,10 @@ async function expectFocus(page: Page, id: string): Promise<void> {
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe(id);
 }
 
-async function signIn(page: Page, { email, password }: DemoFile["staff"] = demo.staff): Promise<void> {
+async function signIn(
+  page: Page,
+  { email, password }: DemoJsonFileContent["staff"] = demo.staff,
+): Promise<void> {
   await emailOf(page).fill(email);
   await passwordOf(page).fill(password);
   await press(page, "Sign in");
@@ -281,7 +284,7 @@ const suspend = (status: "suspended" | "active"): Promise<unknown> =>
 /** Opens every page in turn, and yields its heading. */
 async function* everyPage(
   page: Page,
-  person: DemoFile["staff"],
+  person: DemoJsonFileContent["staff"],
 ): AsyncGenerator<readonly [name: string, heading: string]> {
   const { url } = await oauthApp.ask("");
   await page.goto(url);
@@ -327,7 +330,7 @@ it.each([
   },
 );
 
-async function nameAtLength(): Promise<DemoFile["staff"]> {
+async function nameAtLength(): Promise<DemoJsonFileContent["staff"]> {
   const email = `${"accounts.receivable".repeat(3)}@a-shop-with-as-long-a-name-as-this.example`;
   const { db } = app.services;
   await db

@@ -10,7 +10,7 @@ import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type CommerceClient, CommerceApiError, createCommerceClient } from "#client/index.ts";
 import { type CommerceEvent, verifyWebhook } from "#client/webhooks.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import {
   toCheckout,
   createSessionWrite,
@@ -243,12 +243,15 @@ describe("a refusal", () => {
     ["a key without the scope", "noScope", 403, "scope_missing"],
     ["a key that is over", "expired", 401, "api_key_expired"],
     ["no key", undefined, 401, "credentials_missing"],
-  ] as const)("is thrown for %s", async (_name, key: keyof DemoFile["keys"] | undefined, status, code) => {
-    const apiKey = key === undefined ? {} : { apiKey: service.access.keys[key] };
-    // The proxy itself would refuse this request.
-    const other = createCommerceClient({ baseUrl: direct(), ...apiKey });
-    expect(await refused(other.get("/api/v1/open/webhooks/endpoints"))).toMatchObject({ status, code });
-  });
+  ] as const)(
+    "is thrown for %s",
+    async (_name, key: keyof DemoJsonFileContent["keys"] | undefined, status, code) => {
+      const apiKey = key === undefined ? {} : { apiKey: service.access.keys[key] };
+      // The proxy itself would refuse this request.
+      const other = createCommerceClient({ baseUrl: direct(), ...apiKey });
+      expect(await refused(other.get("/api/v1/open/webhooks/endpoints"))).toMatchObject({ status, code });
+    },
+  );
 });
 
 describe.each(["head", "body"] as const)("an answer that is cut before the end of its %s", (place) => {

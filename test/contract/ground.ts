@@ -1,12 +1,12 @@
 /** Data for generated requests: the demo's ids by type, its keys, and valid input for each operation. */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { DocumentOperation } from "./document.ts";
 import { text, validOf } from "./values.ts";
 
 export interface Ground {
-  readonly demo: DemoFile;
+  readonly demo: DemoJsonFileContent;
   readonly operations: readonly DocumentOperation[];
   /** Names of the event catalog. */
   readonly eventTypes: readonly string[];

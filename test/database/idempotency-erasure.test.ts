@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import { createIdempotentRequestRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
 import {
-  eraseAnswersOfIdempotencyRecords,
+  eraseStoredAnswersOfIdempotencyRecords,
   findIdempotencyRecords,
   type IdempotencyRecordKey,
 } from "#database/idempotency-maintenance.ts";
@@ -103,7 +103,9 @@ describeOnBoth("an idempotency record", (open) => {
   it("is emptied once, however often it is listed, and its key stays used", async () => {
     const key = keyOf("ins_1", "a");
     const empty = (keys: readonly IdempotencyRecordKey[]): Promise<number> =>
-      runInTransaction(db, (transaction) => eraseAnswersOfIdempotencyRecords(transaction, keyring, keys));
+      runInTransaction(db, (transaction) =>
+        eraseStoredAnswersOfIdempotencyRecords(transaction, keyring, keys),
+      );
     expect(await empty([key, { ...key }, keyOf("ins_1", "none")])).toBe(1);
     expect(placesOf(await find(["ins_1", "ins_2"]))).toEqual(placesOf([keyOf("ins_2", "a")]));
     await expect(ask("ins_1", "a", "Anna")).rejects.toMatchObject({ code: "idempotency_key_reused" });

@@ -11,7 +11,7 @@ import {
   runInTransaction,
   runStatementsPipelined,
   type Transaction,
-  runSqlStatementWithCommit,
+  sendSqlStatementWithCommit,
 } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -74,8 +74,8 @@ describeOnBoth("a transaction", (open) => {
   describe("that sends last statements with its commit", () => {
     it("has executed them in order once committed, and not before", async () => {
       const seen = await runInTransaction(db, async (transaction) => {
-        await runSqlStatementWithCommit(transaction, insert("b"));
-        await runSqlStatementWithCommit(
+        await sendSqlStatementWithCommit(transaction, insert("b"));
+        await sendSqlStatementWithCommit(
           transaction,
           CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]),
         );
@@ -92,7 +92,7 @@ describeOnBoth("a transaction", (open) => {
     it("executes none of them if the work throws", async () => {
       const failure = new Error("no");
       const work = runInTransaction(db, async (transaction) => {
-        await runSqlStatementWithCommit(transaction, insert("b"));
+        await sendSqlStatementWithCommit(transaction, insert("b"));
         await write(transaction, "a");
         throw failure;
       });
@@ -106,7 +106,7 @@ describeOnBoth("a transaction", (open) => {
     ])("commits nothing if %s of them fails, and throws its error", async (_which, queries) => {
       const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        for (const query of queries) await runSqlStatementWithCommit(transaction, query);
+        for (const query of queries) await sendSqlStatementWithCommit(transaction, query);
       });
       expect(getSqlState(await thrownBy(work))).toBe(uniqueViolation);
       expect(await idsOf(db)).toEqual([]);
@@ -118,7 +118,7 @@ describeOnBoth("a transaction", (open) => {
       let runs = 0;
       await runInTransaction(db, async (transaction) => {
         runs += 1;
-        await runSqlStatementWithCommit(transaction, insert(`run ${runs}`));
+        await sendSqlStatementWithCommit(transaction, insert(`run ${runs}`));
         if (runs < 3) throw Object.assign(new Error("could not serialize access"), { code: "40001" });
       });
       expect(await idsOf(db)).toEqual(["run 3"]);
@@ -135,7 +135,7 @@ describeOnBoth("a transaction", (open) => {
       };
       const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        await runSqlStatementWithCommit(
+        await sendSqlStatementWithCommit(
           transaction,
           CompiledQuery.raw("update app set name = $1", [unsendable]),
         );

@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { sql } from "kysely";
 import { openDatabase } from "#database/connect.ts";
-import { isPreparedPlanStale } from "#database/database-errors.ts";
+import { isStalePreparedStatementError } from "#database/database-errors.ts";
 import { runInTransaction, runSqlStatement } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 
@@ -28,6 +28,6 @@ it("a table with a new column is read again by transactions and statements on ev
 
   await newer.script((run) => run("alter table thing add column colour text"));
   const first = await read.execute(older.db).catch((error: unknown) => error);
-  expect(isPreparedPlanStale(first)).toBe(true);
+  expect(isStalePreparedStatementError(first)).toBe(true);
   expect((await read.execute(older.db)).rows).toEqual([{ id: 1, size: null, colour: null }]);
 });

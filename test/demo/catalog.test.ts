@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
-import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
+import type { DemoProductEntry } from "#demo/data/catalog-schema.ts";
 import type { DemoCategoryEntry } from "#demo/data/merchants-schema.ts";
 import { loadDemoCatalog, type DemoMerchant, loadDemoMerchants, parseDemoData } from "#demo/demo-data.ts";
 import type { DemoLocale } from "#demo/data/data-file.ts";
@@ -14,9 +14,9 @@ import { isSlug } from "#foundation/text.ts";
 
 const { first: store, second: roastery } = loadDemoMerchants();
 const { labels } = loadDemoCatalog();
-const entriesOf = (merchant: DemoMerchant): DemoCatalogEntry[] =>
+const entriesOf = (merchant: DemoMerchant): DemoProductEntry[] =>
   merchant.families.flatMap(({ entries }) => entries);
-const isPublished = ({ status }: DemoCatalogEntry): boolean => status === undefined;
+const isPublished = ({ status }: DemoProductEntry): boolean => status === undefined;
 const slugsOf = (categories: readonly DemoCategoryEntry[]): string[] =>
   categories.flatMap(({ slug, children }) => [slug, ...slugsOf(children ?? [])]);
 const depthOf = (categories: readonly DemoCategoryEntry[]): number =>
@@ -181,11 +181,11 @@ function namesOf(categories: readonly DemoCategoryEntry[]): DemoCategoryEntry["n
   return categories.flatMap(({ names, children }) => [names, ...namesOf(children ?? [])]);
 }
 
-function linesOf({ en, de, ja }: DemoCatalogEntry["points"]): DemoCatalogEntry["title"] {
+function linesOf({ en, de, ja }: DemoProductEntry["points"]): DemoProductEntry["title"] {
   return { en: en.join(), de: de.join(), ...(ja === undefined ? {} : { ja: ja.join() }) };
 }
 
-const first = entriesOf(store)[0] as DemoCatalogEntry;
+const first = entriesOf(store)[0] as DemoProductEntry;
 
 it.each([
   [{ price: [1, 2] }, "price"],

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import {
-  type PartialDemoFile,
-  type DemoFile,
-  getDemoFilePath,
-  readDemoFile,
-  writeDemoFile,
+  type PartialDemoJsonFileContent,
+  type DemoJsonFileContent,
+  getDemoJsonFilePath,
+  readDemoJsonFile,
+  writeDemoJsonFile,
 } from "#demo/demo-file.ts";
 
-const demo: DemoFile = {
+const demo: DemoJsonFileContent = {
   baseUrl: "http://127.0.0.1:4000",
   keys: {
     full: "k1",
@@ -79,20 +79,20 @@ afterEach(() => {
 });
 
 it("reads the written content from a file that only its owner can read", () => {
-  writeDemoFile(folder, demo);
-  expect(readDemoFile(folder)).toEqual(demo);
-  expect(statSync(getDemoFilePath(folder)).mode & 0o777).toBe(0o600);
+  writeDemoJsonFile(folder, demo);
+  expect(readDemoJsonFile(folder)).toEqual(demo);
+  expect(statSync(getDemoJsonFilePath(folder)).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toEqual(["demo.json"]);
 });
 
 it("replaces a file that other users could read", () => {
-  writeFileSync(getDemoFilePath(folder), "{}", { mode: 0o644 });
-  writeDemoFile(folder, demo);
-  expect(statSync(getDemoFilePath(folder)).mode & 0o777).toBe(0o600);
+  writeFileSync(getDemoJsonFilePath(folder), "{}", { mode: 0o644 });
+  writeDemoJsonFile(folder, demo);
+  expect(statSync(getDemoJsonFilePath(folder)).mode & 0o777).toBe(0o600);
 });
 
 it("returns undefined if demo.json does not exist", () => {
-  expect(readDemoFile(folder)).toBeUndefined();
+  expect(readDemoJsonFile(folder)).toBeUndefined();
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -107,13 +107,13 @@ it.each([
 ] as const)("reads the file of a version that had no %s", (_what, names) => {
   const earlier = Object.fromEntries(
     Object.entries(demo).filter(([name]) => !names.some((missing) => missing === name)),
-  ) as PartialDemoFile;
-  writeFileSync(getDemoFilePath(folder), JSON.stringify(earlier));
-  expect(readDemoFile(folder)).toEqual(earlier);
+  ) as PartialDemoJsonFileContent;
+  writeFileSync(getDemoJsonFilePath(folder), JSON.stringify(earlier));
+  expect(readDemoJsonFile(folder)).toEqual(earlier);
 });
 
 it.each(["", "{", "null", '{"baseUrl":1}'])("reports a damaged file: %j", (text) => {
-  writeFileSync(getDemoFilePath(folder), text);
-  expect(() => readDemoFile(folder)).toThrow("demo.json is damaged");
-  expect(readFileSync(getDemoFilePath(folder), "utf8")).toBe(text);
+  writeFileSync(getDemoJsonFilePath(folder), text);
+  expect(() => readDemoJsonFile(folder)).toThrow("demo.json is damaged");
+  expect(readFileSync(getDemoJsonFilePath(folder), "utf8")).toBe(text);
 });

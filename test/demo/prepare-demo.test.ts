@@ -12,7 +12,7 @@ import { authenticateStaffByPassword } from "#access/people/staff.ts";
 import { DataFolderUnusableError } from "#database/folder-lock.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { type PartialDemoFile, readDemoFile, writeDemoFile } from "#demo/demo-file.ts";
+import { type PartialDemoJsonFileContent, readDemoJsonFile, writeDemoJsonFile } from "#demo/demo-file.ts";
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
@@ -49,7 +49,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
     const dataDir = join(temporaryFolder(), "not", "there");
     const demo = await prepare(await open(), dataDir);
     expect(demo?.baseUrl).toBe("https://api.test");
-    expect(readDemoFile(dataDir)).toEqual(demo);
+    expect(readDemoJsonFile(dataDir)).toEqual(demo);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     expect(readdirSync(dataDir)).toEqual(["demo.json"]);
   });
@@ -79,7 +79,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
       products: [...products],
       later: { kept: true },
     };
-    writeDemoFile(dataDir, earlier);
+    writeDemoJsonFile(dataDir, earlier);
     const demo = await prepare(database, dataDir);
     const anything = expect.any(Object) as unknown;
     expect(demo).toEqual({
@@ -94,7 +94,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
       staff: anything,
       oauthClient: anything,
     });
-    expect(readDemoFile(dataDir)).toEqual(demo);
+    expect(readDemoJsonFile(dataDir)).toEqual(demo);
     const carts = await database.db.selectFrom("cart").select(["id", "status"]).execute();
     expect(carts.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.values(demo?.carts ?? {})));
     expect(carts).toHaveLength(10 + orderScenarios.length);
@@ -116,7 +116,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
         (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
       const first = await prepareExistingDemo();
       const { staff: _staff, oauthClient: _client, ...earlier } = first;
-      writeDemoFile(dataDir, earlier);
+      writeDemoJsonFile(dataDir, earlier);
       const second = await prepareExistingDemo();
       expect(second).toEqual({ ...first, staff: second.staff, oauthClient: second.oauthClient });
       for (const { staff, oauthClient } of [first, second]) {
@@ -144,7 +144,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
     const dataDir = temporaryFolder();
     const first = await prepare(database, dataDir);
     const { sessions: _sessions, orders: _orders, ...earlier } = first ?? { sessions: {}, orders: {} };
-    writeDemoFile(dataDir, earlier as PartialDemoFile);
+    writeDemoJsonFile(dataDir, earlier as PartialDemoJsonFileContent);
     const second = await prepare(database, dataDir);
     expect(second).toEqual({
       ...first,

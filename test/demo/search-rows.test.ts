@@ -1,7 +1,7 @@
 /** The seeded search counts: reports show them, and their searches have results or none as seeded. */
 import { describe, expect, it } from "vitest";
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
-import { createSearchCountRows } from "#demo/seed-demo.ts";
+import { createDemoSearchCountRows } from "#demo/seed-demo.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const now = new Date("2026-11-20T09:30:00.000Z");
@@ -10,8 +10,8 @@ describe("the demo's searches", () => {
   const world = useWorld("pglite");
 
   it("cover the last four weeks, have no count below the stored minimum, and are the same each time", () => {
-    const rows = createSearchCountRows(now);
-    expect(rows).toEqual(createSearchCountRows(now));
+    const rows = createDemoSearchCountRows(now);
+    expect(rows).toEqual(createDemoSearchCountRows(now));
     expect(new Set(rows.map(({ day }) => day)).size).toBe(28);
     expect(
       rows
@@ -26,7 +26,7 @@ describe("the demo's searches", () => {
 
   it("have results, or none, as seeded", async () => {
     const wanted = new Map(
-      createSearchCountRows(now).map(({ country, query, empty }) => [
+      createDemoSearchCountRows(now).map(({ country, query, empty }) => [
         `${country} ${query}`,
         { country, query, isFound: empty === 0 },
       ]),

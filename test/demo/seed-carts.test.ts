@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import { findDemoAddress } from "#demo/carts/price-carts.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
-import { demoCartNames, type DemoFile } from "#demo/demo-file.ts";
+import { demoCartNames, type DemoJsonFileContent } from "#demo/demo-file.ts";
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
 import { findPromotionRuleFaults, emptyPromotionValues } from "#commerce/promotions/promotion-fields.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
@@ -26,12 +26,14 @@ describe.each(["pglite", "postgres"] as const)("the demo's carts on %s", (engine
   const world = useWorld(engine);
   const createCartPath = (cartId: string): string => `/api/v1/open/storefront/carts/${cartId}`;
   // eslint-disable-next-line typescript/no-explicit-any -- An answer of any shape.
-  const read = async (cartId: string, key: keyof DemoFile["keys"] = "full"): Promise<any> => {
+  const read = async (cartId: string, key: keyof DemoJsonFileContent["keys"] = "full"): Promise<any> => {
     const { status, body } = await world().getWithKey(createCartPath(cartId), key);
     expect(status).toBe(200);
     return body.data;
   };
-  const readNamedCart = (name: keyof DemoFile["carts"]): Promise<Awaited<ReturnType<typeof read>>> =>
+  const readNamedCart = (
+    name: keyof DemoJsonFileContent["carts"],
+  ): Promise<Awaited<ReturnType<typeof read>>> =>
     read(world().demo.carts[name], name === "otherMerchant" ? "otherMerchant" : "full");
   const readCartInCountry = async (country: string): Promise<Awaited<ReturnType<typeof read>>> => {
     const { id } = await world()

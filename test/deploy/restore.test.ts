@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoFile } from "#demo/demo-file.ts";
+import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { type Service, findFreePort, startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { runHere, temporaryFolder } from "#test/support/process.ts";
@@ -40,7 +40,7 @@ if (binaries === undefined)
 
 /** Reads an order back with its merchant and its encrypted rows. */
 async function readBack(service: Service, folder: string): Promise<unknown> {
-  const demo = readDemoFile(folder);
+  const demo = readDemoJsonFile(folder);
   const headers = { authorization: `Bearer ${demo?.keys.full}` };
   const order = await service.ask({
     method: "GET",
@@ -107,7 +107,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
       expect(await readBack(service, folder)).toEqual({
         order: 200,
         fixture: 200,
-        id: readDemoFile(folder)?.orders?.placed,
+        id: readDemoJsonFile(folder)?.orders?.placed,
       });
       expect(service.faults).toEqual([]);
     },
@@ -193,7 +193,7 @@ describe("a copy of DATA_DIR", () => {
       expect(await readBack(restored, copy)).toEqual({
         order: 200,
         fixture: 200,
-        id: readDemoFile(copy)?.orders?.placed,
+        id: readDemoJsonFile(copy)?.orders?.placed,
       });
       expect(await restored.stop()).toBe(0);
       rmSync(join(copy, "encryption-keys"));

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
@@ -18,7 +18,7 @@ import { publicUrl } from "#test/support/world.ts";
 
 export interface OwnPostgres extends AsyncDisposable {
   readonly app: ServiceApp;
-  readonly demo: DemoFile;
+  readonly demo: DemoJsonFileContent;
   /** Stops the server. `immediate`: without a clean shutdown, like a kill. */
   readonly stop: (mode: "fast" | "immediate") => Promise<void>;
   readonly startAgain: () => Promise<void>;
@@ -46,7 +46,7 @@ export async function startOnOwnPostgres(): Promise<OwnPostgres> {
   await app.listen();
   return {
     app,
-    demo: demo as DemoFile,
+    demo: demo as DemoJsonFileContent,
     stop: (mode) => control("stop", "-m", mode),
     // pg_ctl's `restart` reuses the server's arguments.
     startAgain: () => control("restart"),

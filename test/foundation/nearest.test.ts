@@ -1,7 +1,7 @@
 /** The similarity of words, and the names that a mistyped text probably means. */
 import { describe, expect, it } from "vitest";
 import { findCountryCodeByName, suggestCountryCode } from "#foundation/country-names.ts";
-import { computeTypoDistance, findNearestText } from "#foundation/nearest.ts";
+import { computeEditDistance, findNearestText } from "#foundation/nearest.ts";
 
 describe("the typo distance", () => {
   it.each([
@@ -14,13 +14,13 @@ describe("the typo distance", () => {
     ["headlaamp", "headlamp", 1],
     ["torch", "torr", 2],
   ])("between %s and %s is %i", (one, other, distance) => {
-    expect(computeTypoDistance(one, other, 2)).toBe(distance);
-    expect(computeTypoDistance(other, one, 2)).toBe(distance);
+    expect(computeEditDistance(one, other, 2)).toBe(distance);
+    expect(computeEditDistance(other, one, 2)).toBe(distance);
   });
 
   it("is not counted beyond the limit", () => {
-    expect(computeTypoDistance("handtuch", "hand", 2)).toBe(3);
-    expect(computeTypoDistance("abcdefgh", "hgfedcba", 2)).toBe(3);
+    expect(computeEditDistance("handtuch", "hand", 2)).toBe(3);
+    expect(computeEditDistance("abcdefgh", "hgfedcba", 2)).toBe(3);
   });
 });
 

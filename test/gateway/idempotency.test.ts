@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { answerRetentionMs } from "#database/idempotency.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { openCart, openShop, type Shop } from "#soak/shop.ts";
 import { expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
@@ -33,7 +33,7 @@ const pathOf = (cartId: string, part: "address" | "promotion"): string =>
 
 interface Sent {
   readonly key?: string | null;
-  readonly apiKey?: keyof DemoFile["keys"];
+  readonly apiKey?: keyof DemoJsonFileContent["keys"];
   readonly method?: "PUT" | "DELETE";
   readonly headers?: Record<string, string>;
 }

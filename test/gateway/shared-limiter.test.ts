@@ -6,17 +6,17 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "#http/rate-limiter.ts";
 import {
-  answerRateLimitRequests,
+  answerRateLimitRequestsOfChildProcess,
   createChildProcessRateLimiter,
-  type ProcessMessagePort,
+  type InterProcessMessagePort,
 } from "#http/shared-limiter.ts";
 
 afterEach(() => vi.useRealTimers());
 
 /** The two ends of a connection that copies messages, as between processes. It can be held back or cut. */
 function createLine(): {
-  near: ProcessMessagePort;
-  far: ProcessMessagePort;
+  near: InterProcessMessagePort;
+  far: InterProcessMessagePort;
   carried: string[];
   hold: () => void;
   release: () => void;
@@ -26,7 +26,7 @@ function createLine(): {
   const carried: string[] = [];
   let held: (() => void)[] | undefined;
   let isCut = false;
-  const end = (own: "near" | "far", other: "near" | "far"): ProcessMessagePort => ({
+  const end = (own: "near" | "far", other: "near" | "far"): InterProcessMessagePort => ({
     send: (message) => {
       if (isCut) return false;
       const text = JSON.stringify(message);
@@ -62,7 +62,7 @@ function createMembers(howMany: number, scale = 1): Member[] {
   return Array.from({ length: howMany }, () => {
     const { near, far, ...line } = createLine();
     const logged: Record<string, unknown>[] = [];
-    answerRateLimitRequests(far, counting);
+    answerRateLimitRequestsOfChildProcess(far, counting);
     const log = createLog("info", {
       write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>),
     });

@@ -16,8 +16,8 @@ import {
   listOpenApiOperations,
 } from "#pages/docs/api-document.ts";
 import {
-  createRequestExamples,
-  type RequestExamples,
+  createRequestExampleProvider,
+  type RequestExampleProvider,
   shortenExampleAnswer,
   storedAnswersBaseUrl,
 } from "#pages/docs/examples.ts";
@@ -52,7 +52,7 @@ export async function exampleAnswers(): Promise<Record<string, unknown>> {
     if (demo === undefined) throw new Error("There is no demo.");
     const world = { app, database: app.database, demo, clock } as unknown as World;
     return await askAll(app, {
-      examples: createRequestExamples(demo),
+      examples: createRequestExampleProvider(demo),
       credentials: await credentialsOf(world),
     });
   } finally {
@@ -75,7 +75,7 @@ async function credentialsOf(world: World): Promise<Credentials> {
 }
 
 interface Asking {
-  readonly examples: RequestExamples;
+  readonly examples: RequestExampleProvider;
   readonly credentials: Credentials;
 }
 
@@ -130,11 +130,11 @@ const filled = (value: string, credentials: Credentials): string =>
 /** Maps the ids in the request to those that the reference shows without a demo. */
 function placesOf(
   operation: OpenApiDocumentOperation,
-  examples: RequestExamples,
+  examples: RequestExampleProvider,
 ): ReadonlyMap<string, string> {
   const [real, stored] = [
     examples.of(operation).parameters,
-    createRequestExamples(undefined).of(operation).parameters,
+    createRequestExampleProvider(undefined).of(operation).parameters,
   ];
   return new Map(
     Object.entries(real).flatMap(([name, value]) =>

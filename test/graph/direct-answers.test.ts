@@ -9,8 +9,8 @@ import type { GraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { setRequestViewer } from "#graphql/authenticate.ts";
 import {
-  createDirectGraphqlAnswerFunction,
-  type DirectGraphqlAnswerServices,
+  createTrustedDocumentAnswerFunction,
+  type TrustedDocumentAnswerServices,
   hasYogaRequestHooks,
 } from "#graphql/direct-answers.ts";
 import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
@@ -26,9 +26,9 @@ const ready: PreparedGraphqlDocument = {
   query: undefined,
 };
 
-const find = vi.fn<DirectGraphqlAnswerServices["documents"]["find"]>();
-const prepareDocument = vi.fn<DirectGraphqlAnswerServices["prepareDocument"]>();
-const execute = vi.fn<DirectGraphqlAnswerServices["execute"]>();
+const find = vi.fn<TrustedDocumentAnswerServices["documents"]["find"]>();
+const prepareDocument = vi.fn<TrustedDocumentAnswerServices["prepareDocument"]>();
+const execute = vi.fn<TrustedDocumentAnswerServices["execute"]>();
 
 beforeEach(() => {
   find.mockReset().mockResolvedValue(row);
@@ -36,8 +36,8 @@ beforeEach(() => {
   execute.mockReset().mockResolvedValue({ data: { x: 1 } });
 });
 
-const createAnswers = (): ReturnType<typeof createDirectGraphqlAnswerFunction> =>
-  createDirectGraphqlAnswerFunction({
+const createAnswers = (): ReturnType<typeof createTrustedDocumentAnswerFunction> =>
+  createTrustedDocumentAnswerFunction({
     documents: { find },
     prepareDocument,
     execute,

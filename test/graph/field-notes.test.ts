@@ -19,8 +19,8 @@ import {
 } from "graphql";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { defineArgumentCost, describeFieldCost, getGraphqlFieldCost } from "#graph/field-costs.ts";
-import { getPlainDescription } from "#graph/field-notes.ts";
+import { defineFieldCostByArguments, describeFieldCost, getGraphqlFieldCost } from "#graph/field-costs.ts";
+import { getFieldDescriptionWithoutNotes } from "#graph/field-notes.ts";
 import graph from "#graph/schema.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { allowedRoles, type Role } from "./role-table.ts";
@@ -130,8 +130,8 @@ describe("@cost", () => {
   it("is refused for a cost function without a description", () => {
     const orders = fields.find(({ name }) => name === "Query.orders");
     const bare = { ...(orders as { field: Field }).field, extensions: { complexity: () => ({ field: 2 }) } };
-    expect(() => getGraphqlFieldCost(bare)).toThrow("define it with defineArgumentCost");
-    const sized = defineArgumentCost({ sizedBy: ["first"], factor: "`first`" }, () => ({
+    expect(() => getGraphqlFieldCost(bare)).toThrow("define it with defineFieldCostByArguments");
+    const sized = defineFieldCostByArguments({ sizedBy: ["first"], factor: "`first`" }, () => ({
       field: 2,
       multiplier: 3,
     }));
@@ -203,6 +203,6 @@ describe("the notes of a field", () => {
     expect(text).toContain("The categories of the product, the main category first.");
     expect(text).not.toMatch(/ (?:Roles|Cost|Error codes): /);
     for (const { name, field } of fields)
-      expect(field.description?.startsWith(getPlainDescription(field) ?? ""), name).toBe(true);
+      expect(field.description?.startsWith(getFieldDescriptionWithoutNotes(field) ?? ""), name).toBe(true);
   });
 });

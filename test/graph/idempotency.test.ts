@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { openCart, openShop, type Shop } from "#soak/shop.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -34,7 +34,7 @@ describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
   const ask = (
     query: string,
     variables: Variables,
-    token: keyof DemoFile["tokens"] = "storefront",
+    token: keyof DemoJsonFileContent["tokens"] = "storefront",
   ): Promise<Answer> => world().graphql(query, { variables, token });
   const versionOf = async (): Promise<number> =>
     (

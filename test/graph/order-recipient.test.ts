@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { getValueIfMerchantStaff } from "#graph/orders/order-parts.ts";
+import { getValueIfCallerIsMerchantStaff } from "#graph/orders/order-parts.ts";
 import { askGraph, berlin, type Frontend } from "#test/operations/cart-calls.ts";
 import { insertOrder } from "#test/support/orders.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -46,8 +46,8 @@ describe("the recipient of an order", () => {
 
   it("is hidden from the system, anonymous callers and API keys", () => {
     for (const kind of ["system", "anonymous"] as const)
-      expect(getValueIfMerchantStaff("x", { viewer: { kind } as never })).toBeNull();
-    expect(getValueIfMerchantStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
+      expect(getValueIfCallerIsMerchantStaff("x", { viewer: { kind } as never })).toBeNull();
+    expect(getValueIfCallerIsMerchantStaff("x", { viewer: { kind: "api_key" } as never })).toBeNull();
   });
 
   it("is null once it is erased, and if it is unknown", async () => {

@@ -10,7 +10,7 @@ import {
   isRequiredArgument,
 } from "graphql";
 import graph from "#graph/schema.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 
 /** A query with the values of all variables that it could use. */
 export interface RandomQuery {
@@ -55,7 +55,7 @@ const declarations: Readonly<Record<string, string>> = {
 
 const depthMax = 5;
 
-export function generateQuery(g: GeneratorValue, demo: DemoFile): RandomQuery {
+export function generateQuery(g: GeneratorValue, demo: DemoJsonFileContent): RandomQuery {
   const writer = new QueryWriter(g);
   const query = graph.getQueryType();
   if (!query) throw new Error("The graph has no queries.");
@@ -76,7 +76,7 @@ export function generateQuery(g: GeneratorValue, demo: DemoFile): RandomQuery {
 
 const oneOf = (choices: readonly object[]): fc.Arbitrary<object> => fc.constantFrom(...choices);
 
-function generateVariables(g: GeneratorValue, demo: DemoFile): Readonly<Record<string, unknown>> {
+function generateVariables(g: GeneratorValue, demo: DemoJsonFileContent): Readonly<Record<string, unknown>> {
   const { carts, orders, products } = demo;
   const product = g(fc.constantFrom, ...products);
   return {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
-import { createTrustedDocumentLookup, trustedDocumentLimits } from "#access/trusted-documents.ts";
+import { createCachedTrustedDocumentFinder, trustedDocumentLimits } from "#access/trusted-documents.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import type { InProcessEventMap } from "#foundation/events.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -273,7 +273,12 @@ describe("removing a trusted document", () => {
     const merchantId = world().demo.merchants.first.id;
     const events = new EventEmitter<InProcessEventMap>();
     const { db } = world().database;
-    const other = createTrustedDocumentLookup({ db, clock: world().clock, events, isCurrent: () => true });
+    const other = createCachedTrustedDocumentFinder({
+      db,
+      clock: world().clock,
+      events,
+      isCurrent: () => true,
+    });
     other.close();
     expect((await other.find(merchantId, sha256))?.id).toBe(id);
     await runInTransaction(db, (transaction) =>

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { getOperationAST, parse } from "graphql";
 import { describe, expect, it, vi } from "vitest";
-import { hashDocument } from "#access/trusted-documents.ts";
+import { hashGraphqlDocumentText } from "#access/trusted-documents.ts";
 import { createId } from "#foundation/ids.ts";
 import graph from "#graph/schema.ts";
 import { toGraphqlHttpAnswer } from "#graphql/failures.ts";
@@ -38,7 +38,7 @@ interface Call {
 /** Stores a document without the checks of a registration. */
 async function store(text: string): Promise<string> {
   const operation = getOperationAST(parse(text));
-  const sha256 = hashDocument(text);
+  const sha256 = hashGraphqlDocumentText(text);
   await world()
     .database.db.insertInto("trustedDocument")
     .values({

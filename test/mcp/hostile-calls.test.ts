@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "@modelcontextprotocol/client";
 import { beforeAll, afterAll, expect, it } from "vitest";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { createRandomNumberGenerator, pickRandomItem } from "#demo/random.ts";
 import { openCart, openShop } from "#soak/shop.ts";
 import { type OpenApiOperation, readContract } from "#test/support/openapi.ts";
@@ -27,7 +27,7 @@ const keyNames = [
   "webhooksWrite",
   "noScope",
   "otherMerchant",
-] as const satisfies readonly (keyof DemoFile["keys"])[];
+] as const satisfies readonly (keyof DemoJsonFileContent["keys"])[];
 
 interface Caller {
   readonly name: (typeof keyNames)[number];

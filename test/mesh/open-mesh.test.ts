@@ -6,7 +6,7 @@ import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { collectFragments, inlineFragments } from "#mesh/documents.ts";
 import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
-import { convertEnumValuesToContract } from "#mesh/contract-schema.ts";
+import { convertEnumValuesToLowerCase } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
 import { operationCount } from "#test/gateway/contract-table.ts";
@@ -42,7 +42,7 @@ describe("openMesh", () => {
     const fragments = collectFragments(written);
     const texts = written
       .map((document) =>
-        print(convertEnumValuesToContract(ours.contractSchema, inlineFragments(document, fragments))),
+        print(convertEnumValuesToLowerCase(ours.contractSchema, inlineFragments(document, fragments))),
       )
       .filter((text) => text !== "");
     expect(

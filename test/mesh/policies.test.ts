@@ -11,7 +11,7 @@ import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
 import { restRequestSteps } from "#gateway/operations.ts";
 import { createGraphqlContext } from "#graph/context.ts";
 import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
-import { getFailureOfError } from "#mesh/public-error.ts";
+import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { fillMeshFolder, sectionOf } from "./mesh-folder.ts";
@@ -47,7 +47,7 @@ describe("an operation's document, executed without the gateway", () => {
       createGraphqlContext(world.app.services, { viewer, requestId: "req_policies" }),
       { variables },
     );
-    return { data, codes: errors.map((error) => getFailureOfError(error).code) };
+    return { data, codes: errors.map((error) => getFailureOfGraphqlError(error).code) };
   }
 
   const keyWith = async (key: "full" | "noScope" | "webhooksRead" | "catalogRead"): Promise<ApiKeyViewer> =>
@@ -140,7 +140,7 @@ describe("a plugin in the configuration", () => {
       { ...context, languages: ["stop"] },
       { variables: { cartId: "x" } },
     );
-    expect([data, errors.map((error) => getFailureOfError(error).code)]).toEqual([
+    expect([data, errors.map((error) => getFailureOfGraphqlError(error).code)]).toEqual([
       undefined,
       ["credentials_missing"],
     ]);

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect } from "vitest";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { FailureCode } from "#foundation/failure.ts";
 import { statementsOf } from "#test/support/use-world.ts";
 import type { Answer, World } from "#test/support/world.ts";
@@ -24,7 +24,7 @@ export type CartOperation = keyof typeof cartOperations;
 export interface CartRequest {
   readonly cartId: string;
   readonly body?: unknown;
-  readonly key?: keyof DemoFile["keys"];
+  readonly key?: keyof DemoJsonFileContent["keys"];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -46,7 +46,7 @@ export function callCart(
 }
 
 export interface Frontend {
-  readonly token?: keyof DemoFile["tokens"];
+  readonly token?: keyof DemoJsonFileContent["tokens"];
   /** The X-Buyer-Reference header. */
   readonly buyer?: string;
 }

@@ -1,7 +1,7 @@
 /** Creates and changes checkout sessions for tests: over GraphQL, and over REST to cancel a session. */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import {
@@ -113,7 +113,7 @@ export function readSession(world: World, sessionId: string, frontend: Frontend 
 export interface CancelRequest {
   readonly sessionId: string;
   readonly body?: unknown;
-  readonly key?: keyof DemoFile["keys"];
+  readonly key?: keyof DemoJsonFileContent["keys"];
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,14 +1,14 @@
 /** Replays webhook deliveries for tests, over REST and over GraphQL, each call with a new idempotency key. */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import { deliveryRows } from "#test/webhooks/delivery-rows.ts";
 import { type GraphAnswer, askGraph, type Frontend } from "./cart-calls.ts";
 
 export interface ReplayRequest {
   readonly body?: unknown;
-  readonly key?: keyof DemoFile["keys"];
+  readonly key?: keyof DemoJsonFileContent["keys"];
   readonly idempotencyKey?: string;
 }
 

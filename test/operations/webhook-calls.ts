@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import { type GraphAnswer, askGraph, type Frontend } from "./cart-calls.ts";
 
@@ -15,7 +15,7 @@ export const receiver = (): string => `https://r-${randomUUID()}.shop.example.co
 
 export interface EndpointRequest {
   readonly body?: unknown;
-  readonly key?: keyof DemoFile["keys"];
+  readonly key?: keyof DemoJsonFileContent["keys"];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -115,7 +115,7 @@ export function tryEndpoint(
 export function readEndpoint(
   world: World,
   id: string,
-  token: keyof DemoFile["tokens"] = "admin",
+  token: keyof DemoJsonFileContent["tokens"] = "admin",
 ): Promise<GraphAnswer> {
   return askGraph(
     world,

@@ -1,6 +1,6 @@
 /** Events written by a command contain the same links as events written by the service. */
 import { expect, it } from "vitest";
-import { createCommandLineEventRenderer } from "#app/services.ts";
+import { createEventPayloadRendererForCommandLine } from "#app/services.ts";
 import { getPublicUrl, parseServiceSettings } from "#app/settings.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
@@ -39,7 +39,10 @@ it.each([
   expect(byService).toContain(`"url":"${publicUrl}/media/`);
   expect(
     await renderCart(
-      createCommandLineEventRenderer(database.db, parseServiceSettings({ ...environment, ...given })),
+      createEventPayloadRendererForCommandLine(
+        database.db,
+        parseServiceSettings({ ...environment, ...given }),
+      ),
     ),
   ).toBe(byService.replaceAll(publicUrl, base));
 });

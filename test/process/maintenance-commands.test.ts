@@ -17,7 +17,7 @@ import { authenticateStaffByPassword } from "#access/people/staff.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { readDemoFile } from "#demo/demo-file.ts";
+import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { demoPlace, migratedFolder } from "#test/support/copies.ts";
 import { runCommand, runHere as runCommandHere, temporaryFolder } from "#test/support/process.ts";
 
@@ -325,7 +325,7 @@ it("the command line refuses to check keys without encrypted values, and does no
 it("the command line erases a buyer's data, and reports it", async () => {
   const { folder, environment, run } = await commands();
   await run("seed");
-  const demo = readDemoFile(folder);
+  const demo = readDemoJsonFile(folder);
   const order = demo?.orders?.delivered ?? "";
   const done = await run("privacy", "erase", "--order", order, "--force");
   expect(done).toMatchObject({ carts: 1, orders: 1, personalData: expect.any(Number) });

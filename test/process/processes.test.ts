@@ -5,7 +5,7 @@
 import { get as httpGet } from "node:http";
 import { connect } from "node:net";
 import { expect, inject, it } from "vitest";
-import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
+import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
 import { runCommand, type Running, startService, temporaryFolder } from "#test/support/process.ts";
 
@@ -121,7 +121,7 @@ it("when their parent is killed, processes answer the received requests and end"
   await expect.poll(() => pids.filter(isAlive)).toEqual([]);
 });
 
-async function startTwo(): Promise<{ service: Running; demo: DemoFile; pids: readonly number[] }> {
+async function startTwo(): Promise<{ service: Running; demo: DemoJsonFileContent; pids: readonly number[] }> {
   const dataDir = temporaryFolder();
   const { database, fill } = await copyDemo("postgres");
   fill(dataDir);
@@ -136,7 +136,7 @@ async function startTwo(): Promise<{ service: Running; demo: DemoFile; pids: rea
   // Log lines are written at the end of an event loop turn.
   await expect.poll(() => pidsOf(service, "process_ready")).toHaveLength(2);
   const pids = pidsOf(service, "process_ready");
-  return { service, demo: readDemoFile(dataDir) as DemoFile, pids };
+  return { service, demo: readDemoJsonFile(dataDir) as DemoJsonFileContent, pids };
 }
 
 interface Answer {

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomUUID } from "node:crypto";
 import { openCheckout, readSession, createSubmitWrite } from "#soak/checkout-shop.ts";
-import { readDemoFile } from "#demo/demo-file.ts";
+import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { type Cluster, startCluster } from "#soak/cluster.ts";
 import { runScaleOut } from "#soak/scale-out.ts";
 import { createHttpSender, type Service } from "#soak/service.ts";
@@ -56,7 +56,7 @@ describe.runIf(hasNginx)("two gateways and two workers behind nginx", () => {
     ask = cluster.ask;
     receiver = stack.use(await startReceiver({ reply: () => 204 }));
     shop = await openShop(ask, cluster.access);
-    const [product] = readDemoFile(place.folder)?.products ?? [];
+    const [product] = readDemoJsonFile(place.folder)?.products ?? [];
     productUrl = `/api/v1/catalog/merchants/${product?.merchantSlug}/products/${product?.productSlug}`;
   }, startsMsMax);
   afterAll(() => stack.disposeAsync());

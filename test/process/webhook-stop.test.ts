@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { type Reply, startReceiver } from "#soak/webhook-receiver.ts";
 import { type Running, startService, temporaryFolder } from "#test/support/process.ts";
 
@@ -21,7 +21,9 @@ it(
     let reply: Reply = "nothing";
     await using receiver = await startReceiver({ reply: () => reply });
     const first = await startService({ DATA_DIR: dataDir });
-    const { keys, tokens } = JSON.parse(readFileSync(join(dataDir, "demo.json"), "utf8")) as DemoFile;
+    const { keys, tokens } = JSON.parse(
+      readFileSync(join(dataDir, "demo.json"), "utf8"),
+    ) as DemoJsonFileContent;
     const endpoint = { url: `${receiver.origin}/hooks`, eventTypes: ["cart.created"] };
     await post(first, { path: "/api/v1/open/webhooks/endpoints", bearer: keys.full, body: endpoint });
     const query = 'mutation { cartCreate(input: { market: "DE", lines: [] }) { id } }';

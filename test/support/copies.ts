@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, wr
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
-import { createCommandLineEventRenderer } from "#app/services.ts";
+import { createEventPayloadRendererForCommandLine } from "#app/services.ts";
 import { loadOrCreateEncryptionKeys } from "#app/encryption-keys.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -23,7 +23,7 @@ export const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
 /** Creates the renderer of event subjects that seeding the demo needs while no service runs. */
 export function demoRender({ db }: OpenedDatabase): EventSubjectRenderFunction {
-  return createCommandLineEventRenderer(
+  return createEventPayloadRendererForCommandLine(
     db,
     parseServiceSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }),
   );

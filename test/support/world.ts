@@ -9,7 +9,7 @@ import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/
 import type { ProcessRole } from "#app/background.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { openDatabase, type OpenedDatabase } from "#database/connect.ts";
-import { type DemoFile, readDemoFile } from "#demo/demo-file.ts";
+import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
@@ -43,7 +43,7 @@ export interface Answer {
 export interface World extends AsyncDisposable {
   readonly app: ServiceApp;
   readonly database: OpenedDatabase;
-  readonly demo: DemoFile;
+  readonly demo: DemoJsonFileContent;
   readonly clock: TestClock;
   /** The SQL of every statement since the array was last emptied. */
   readonly statements: string[];
@@ -57,7 +57,7 @@ export interface World extends AsyncDisposable {
     body?: unknown;
   }) => Promise<Answer>;
   /** Sends a GET request with an API key of demo.json. */
-  readonly getWithKey: (url: string, key?: keyof DemoFile["keys"]) => Promise<Answer>;
+  readonly getWithKey: (url: string, key?: keyof DemoJsonFileContent["keys"]) => Promise<Answer>;
   readonly graphql: (
     query: string,
     options?: { variables?: Record<string, unknown>; token?: string | null },
@@ -141,7 +141,7 @@ export async function createWorld(
         token === null
           ? undefined
           : token in demo.tokens
-            ? demo.tokens[token as keyof DemoFile["tokens"]]
+            ? demo.tokens[token as keyof DemoJsonFileContent["tokens"]]
             : token;
       return send({
         method: "POST",
@@ -171,10 +171,10 @@ async function openDemo(
   return { database: closeOnce(await openDatabase({ ...database, onStatement })), seededAt };
 }
 
-function readDemo(dataDir: string): DemoFile {
-  const demo = readDemoFile(dataDir);
+function readDemo(dataDir: string): DemoJsonFileContent {
+  const demo = readDemoJsonFile(dataDir);
   if (demo === undefined) throw new Error("There is no demo.json.");
-  return demo as DemoFile;
+  return demo as DemoJsonFileContent;
 }
 
 function parse(text: string): unknown {

@@ -12,7 +12,7 @@ import {
 } from "kysely";
 import { expect, it, onTestFinished } from "vitest";
 import { createReadCoalescer } from "#database/shared-reads.ts";
-import { tracedKyselyDialect } from "#database/traced-dialect.ts";
+import { createTracedKyselyDialect } from "#database/traced-dialect.ts";
 import { getCurrentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
 import { traceHttpRequests } from "#http/request-spans.ts";
 import { createServerSentEventStreams } from "#graphql/event-streams.ts";
@@ -115,7 +115,7 @@ it.each([
   ],
 ])("a statement is named by what it does and to which table: %s", async (text, name) => {
   const noted = noteSpans();
-  const dialect = tracedKyselyDialect({
+  const dialect = createTracedKyselyDialect({
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (db) => new PostgresIntrospector(db),

@@ -1,6 +1,6 @@
 /** `/` greets browsers with the landing page, and answers programs with 404 and a link. */
 import { describe, expect, it } from "vitest";
-import type { PartialDemoFile } from "#demo/demo-file.ts";
+import type { PartialDemoJsonFileContent } from "#demo/demo-file.ts";
 import { createLandingPage } from "#pages/landing/landing-page.ts";
 import { isLoopbackUrl } from "#pages/shared/loopback.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -35,7 +35,7 @@ describe("the demo's secrets", () => {
     tokens: { admin: "token-of-admin", analyst: "token-of-analyst" },
     staff: { email: "demo@shop.example", password: "password-of-demo" },
     checkout: { url: "http://127.0.0.1:4000/checkout/secret-of-checkout" },
-  } as unknown as PartialDemoFile;
+  } as unknown as PartialDemoJsonFileContent;
   const secrets = ["key-of-demo", "token-of-admin", "password-of-demo", "secret-of-checkout"];
   const textOf = (address: string, hasSecrets: boolean): string =>
     createLandingPage({

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type LiveGraphqlResult,
   type LiveSubscriptionState,
-  followSubscription,
+  startLiveSubscription,
 } from "#pages/shared/browser/live-subscription.ts";
 
 interface Data {
@@ -60,7 +60,7 @@ describe("the client", () => {
         .end(JSON.stringify({ errors: [{ message: code, extensions: { code } }] }));
     };
   const follow = (): void =>
-    followSubscription<Data>({
+    startLiveSubscription<Data>({
       url,
       query,
       variables: { id: "x" },

@@ -4,7 +4,7 @@
  */
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { ProcessMessagePort } from "#http/shared-limiter.ts";
+import type { InterProcessMessagePort } from "#http/shared-limiter.ts";
 import { createPrometheusExposition } from "#observability/plugin.ts";
 import {
   mergeProcessMetrics,
@@ -18,8 +18,8 @@ afterEach(() => vi.useRealTimers());
 
 /** Two connected ports. Messages are copied, as between processes. */
 function createLine(): {
-  near: ProcessMessagePort;
-  far: ProcessMessagePort;
+  near: InterProcessMessagePort;
+  far: InterProcessMessagePort;
   cut: () => void;
   hold: () => void;
   release: () => void;
@@ -27,7 +27,7 @@ function createLine(): {
   const listeners = { near: [] as ((message: unknown) => void)[], far: [] as ((message: unknown) => void)[] };
   const state = { isCut: false, isHeld: false };
   const held: (() => void)[] = [];
-  const end = (own: "near" | "far", other: "near" | "far"): ProcessMessagePort => ({
+  const end = (own: "near" | "far", other: "near" | "far"): InterProcessMessagePort => ({
     send: (message) => {
       if (state.isCut) return false;
       const text = JSON.stringify(message);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { allowDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
+import { allowEndpointDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
 import type { WebhookHttpRequest } from "#webhooks/safe-request.ts";
@@ -168,7 +168,7 @@ describeOnBoth("deliveries in the order of their subject", (open, engine) => {
     expect(
       await end(() =>
         runInTransaction(db, (transaction) =>
-          allowDeliveriesInAnyOrder(transaction, endpointId, world.clock.now()),
+          allowEndpointDeliveriesInAnyOrder(transaction, endpointId, world.clock.now()),
         ),
       ),
     ).toEqual(["pending", "pending", "pending"]);

@@ -6,8 +6,8 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import type { EventType } from "#webhooks/event-types.ts";
 import {
-  advanceEventListenCursor,
-  createEventListenCursor,
+  advanceEventListenerCursor,
+  createEventListenerCursor,
   listenedEventsMax,
 } from "#webhooks/listened-events.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
@@ -207,7 +207,7 @@ describe("who may listen", () => {
 
 it("a full cursor moves past its oldest event instead of growing", () => {
   const now = new Date();
-  let cursor = createEventListenCursor(now);
+  let cursor = createEventListenerCursor(now);
   for (let page = 0; page < 250; page += 1) {
     const events = Array.from({ length: listenedEventsMax }, (_none, index) => ({
       id: `${getLowestIdAtTime("event", now.getTime() + page).slice(0, -6)}${String(index).padStart(6, "0")}`,
@@ -215,7 +215,7 @@ it("a full cursor moves past its oldest event instead of growing", () => {
       occurredAt: now,
       body: "{}",
     }));
-    cursor = advanceEventListenCursor(cursor, events, now);
+    cursor = advanceEventListenerCursor(cursor, events, now);
   }
   expect(cursor.received).toHaveLength(10_000);
   expect(cursor.floor).toBe(cursor.received[0]);

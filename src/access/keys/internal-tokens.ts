@@ -17,14 +17,14 @@ import {
   recordCredentialUseOncePerMinute,
   parseCredentialSecret,
 } from "./verify-keys.ts";
-import type { InternalTokenRole, GraphqlDocumentPermission, InternalTokenViewer } from "#access/viewer.ts";
+import type { InternalTokenRole, AllowedGraphqlDocuments, InternalTokenViewer } from "#access/viewer.ts";
 
 /** The state of an internal token and its merchant in the database. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalTokenRole;
   readonly merchantId: string | null;
-  readonly documents: GraphqlDocumentPermission;
+  readonly documents: AllowedGraphqlDocuments;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -34,7 +34,7 @@ export interface InternalTokenState {
   readonly allowedOrigins: readonly string[] | null;
 }
 
-export interface PresentedInternalToken {
+export interface InternalTokenSentByCaller {
   readonly tokenId: string;
   /** SHA-256 of the whole token in base64. The cache uses it as the key, so that no secrets are cached. */
   readonly digest: string;
@@ -47,7 +47,7 @@ export interface PresentedInternalToken {
 export async function authenticateInternalToken(
   value: string,
   now: Date,
-  find: (presented: PresentedInternalToken) => Promise<InternalTokenState | undefined>,
+  find: (presented: InternalTokenSentByCaller) => Promise<InternalTokenState | undefined>,
 ): Promise<InternalTokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cit", value);
@@ -109,7 +109,7 @@ export const findInternalTokenStateById = (
   selectTokenState(reader).where("internalToken.id", "=", internalTokenId).executeTakeFirst();
 
 /** Finds a publishable token that pages of the origin may send, and that is neither revoked nor expired. */
-export const findPublishableTokenOfOrigin = (
+export const findPublishableTokenAllowedForOrigin = (
   reader: DatabaseReader,
   origin: string,
   now: Date,
@@ -151,7 +151,7 @@ export interface NewInternalToken {
    * The GraphQL documents that the token may run; all documents if left out. `trusted_only` is allowed only
    * for tokens that belong to a merchant.
    */
-  readonly documents?: GraphqlDocumentPermission;
+  readonly documents?: AllowedGraphqlDocuments;
   readonly expiresAt: Date | null;
   /** The origins whose pages may send the token, for the role `browser`; null or left out for other roles. */
   readonly allowedOrigins?: readonly string[] | null;

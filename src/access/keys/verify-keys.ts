@@ -11,7 +11,7 @@ import { LRUCache } from "lru-cache";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { type ApiKeyViewer, type CredentialOwner, isPermissionScope } from "#access/viewer.ts";
+import { type ApiKeyViewer, type CredentialOwnerIds, isPermissionScope } from "#access/viewer.ts";
 import { describeMalformedCredentialSecret } from "./describe-secret.ts";
 
 /** The state of an API key, its installation and its merchant in the database. */
@@ -34,7 +34,7 @@ export interface ApiKeyState {
 export const verifyApiKey = (reader: DatabaseReader, value: string, now: Date): Promise<ApiKeyViewer> =>
   authenticateApiKey(value, now, ({ keyId }) => findApiKeyState(reader, keyId, value));
 
-export interface PresentedApiKey {
+export interface ApiKeySentByCaller {
   readonly keyId: string;
   /** SHA-256 of the whole API key in base64. The cache uses it as the key, so that no secrets are cached. */
   readonly digest: string;
@@ -47,7 +47,7 @@ export interface PresentedApiKey {
 export async function authenticateApiKey(
   value: string,
   now: Date,
-  find: (presented: PresentedApiKey) => Promise<ApiKeyState | undefined>,
+  find: (presented: ApiKeySentByCaller) => Promise<ApiKeyState | undefined>,
 ): Promise<ApiKeyViewer> {
   const parsed = parseCredentialSecret("cpk", value);
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cpk", value);
@@ -67,7 +67,7 @@ const unknownKeyMessage =
   "This service has no such API key. Compare the key with the one that was shown when it was created, and " +
   "check that the request goes to the service that created the key.";
 
-const ownersOfFailures = new WeakMap<object, CredentialOwner>();
+const ownersOfFailures = new WeakMap<object, CredentialOwnerIds>();
 
 function refused(
   code: "api_key_revoked" | "api_key_expired",
@@ -82,7 +82,7 @@ function refused(
  * Given the error with which the verification of an API key failed, returns the owner of the key if the key
  * is expired or revoked; otherwise undefined.
  */
-export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwner | undefined =>
+export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwnerIds | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**

@@ -25,7 +25,7 @@ import {
 import { isPermissionScope, type OAuthViewer } from "#access/viewer.ts";
 import type { OauthSigningKeyProvider } from "./signing-keys.ts";
 
-export interface PresentedAccessToken {
+export interface AccessTokenSentByCaller {
   readonly token: string;
   /** The scheme of the request's Authorization header. */
   readonly scheme: AccessTokenAuthScheme;
@@ -51,11 +51,11 @@ export interface AccessTokenVerifierServices {
 }
 
 /** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
-export type VerifiedViewerAdmissionCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type CheckAfterCredentialVerification<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type AccessTokenVerifier = (
-  presented: PresentedAccessToken,
-  admit?: VerifiedViewerAdmissionCheck<OAuthViewer>,
+  presented: AccessTokenSentByCaller,
+  admit?: CheckAfterCredentialVerification<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**
@@ -92,7 +92,7 @@ export function createAccessTokenVerifier({
   };
 }
 
-function getOnlyProof({ proofs: [proof, second] }: PresentedAccessToken): string {
+function getOnlyProof({ proofs: [proof, second] }: AccessTokenSentByCaller): string {
   if (proof === undefined) throw createFailure("dpop_proof_missing");
   if (second !== undefined)
     throw createFailure("dpop_proof_invalid", {
@@ -105,7 +105,10 @@ function getOnlyProof({ proofs: [proof, second] }: PresentedAccessToken): string
  * Refuses two kinds of tokens: a token that is bound to a key but was sent as a bearer token without a proof,
  * and a token for the REST API that is not bound to a key.
  */
-function requireSchemeOfToken({ thumbprint }: TokenClaims, { scheme, resource }: PresentedAccessToken): void {
+function requireSchemeOfToken(
+  { thumbprint }: TokenClaims,
+  { scheme, resource }: AccessTokenSentByCaller,
+): void {
   if (thumbprint !== undefined && scheme === "bearer")
     throw createFailure("oauth_token_invalid", {
       message: "The access token is bound to a key: send it as `Authorization: DPoP` with a DPoP proof.",
@@ -132,7 +135,7 @@ async function readToken(
     now,
     signingKeys,
   }: Pick<AccessTokenVerifierServices, "publicUrl" | "signingKeys"> &
-    Pick<PresentedAccessToken, "resource"> & { readonly now: Date },
+    Pick<AccessTokenSentByCaller, "resource"> & { readonly now: Date },
 ): Promise<TokenClaims> {
   const key = await findKey(token, signingKeys);
   try {

@@ -9,7 +9,7 @@ import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { IntegratorViewer } from "#access/viewer.ts";
 
-export interface DataForReadinessChecks {
+export interface ReadinessCheckInput {
   readonly now: Date;
   readonly installation: InstallationReadinessData;
   /**
@@ -85,7 +85,7 @@ type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
  * Reads the readiness data of installations, by id. The result has no entry for an id without an
  * installation.
  */
-export async function loadDataForReadinessChecks(
+export async function loadReadinessCheckInput(
   reader: DatabaseReader,
   ids: readonly string[],
   clock: Clock,
@@ -158,7 +158,7 @@ interface ScopeLists {
 export function compareInstallationAndCredentialScopes({
   installation,
   credential,
-}: Pick<DataForReadinessChecks, "installation" | "credential">): ScopeLists {
+}: Pick<ReadinessCheckInput, "installation" | "credential">): ScopeLists {
   const credentialScopes = new Set(credentialsOf(installation, credential).flatMap(({ scopes }) => scopes));
   const requiredScopes = [...new Set([...installation.scopes, ...credentialScopes])].toSorted();
   const isGranted = (scope: string): boolean =>
@@ -170,11 +170,11 @@ export function compareInstallationAndCredentialScopes({
   };
 }
 
-type Installation = DataForReadinessChecks["installation"];
+type Installation = ReadinessCheckInput["installation"];
 
 function credentialsOf(
   { keys, grants }: Installation,
-  credential: DataForReadinessChecks["credential"],
+  credential: ReadinessCheckInput["credential"],
 ): readonly { readonly scopes: readonly string[] }[] {
   if (credential === null) return [...keys, ...grants];
   return credential.kind === "api_key"

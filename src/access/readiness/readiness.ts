@@ -6,7 +6,7 @@
 import {
   type InstallationReadinessData,
   type ApiKeyReadinessData,
-  type DataForReadinessChecks,
+  type ReadinessCheckInput,
   compareInstallationAndCredentialScopes,
 } from "./readiness-data.ts";
 import {
@@ -42,7 +42,7 @@ const severities = {
 
 type CheckCode = keyof typeof severities;
 
-type RunCheck = (data: DataForReadinessChecks) => InstallationReadinessCheckResult;
+type RunCheck = (data: ReadinessCheckInput) => InstallationReadinessCheckResult;
 
 const checksByCode: Readonly<Record<CheckCode, RunCheck>> = {
   api_key_active: checkApiKeyActive,
@@ -70,7 +70,7 @@ const skippedForOauth = createSkippedReadinessCheckResult(
 function checkApiKeyActive({
   installation: { keys, grants, lastKeyEndedAt },
   credential,
-}: DataForReadinessChecks): InstallationReadinessCheckResult {
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   if (credential === null && keys.length === 0 && grants.length > 0)
     return createSkippedReadinessCheckResult(
@@ -91,7 +91,7 @@ function checkApiKeyExpiry({
   now,
   installation: { keys },
   credential,
-}: DataForReadinessChecks): InstallationReadinessCheckResult {
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
   if (credential?.kind === "oauth") return skippedForOauth;
   const inUse =
     credential === null
@@ -123,7 +123,7 @@ const endingKey = ({
 }: ApiKeyReadinessData): (ApiKeyReadinessData & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
-function checkScopes(data: DataForReadinessChecks): InstallationReadinessCheckResult {
+function checkScopes(data: ReadinessCheckInput): InstallationReadinessCheckResult {
   const { missingScopes, grantedScopes } = compareInstallationAndCredentialScopes(data);
   if (missingScopes.length === 0) {
     return createPassedReadinessCheckResult(
@@ -146,7 +146,7 @@ function checkScopes(data: DataForReadinessChecks): InstallationReadinessCheckRe
   });
 }
 
-function checkMerchantActive({ installation }: DataForReadinessChecks): InstallationReadinessCheckResult {
+function checkMerchantActive({ installation }: ReadinessCheckInput): InstallationReadinessCheckResult {
   const { status, suspendedAt, updatedAt, merchantStatus, merchantSuspendedAt } = installation;
   if (merchantStatus === "suspended") {
     return createFailedCheckResult("The merchant is suspended.", {
@@ -175,7 +175,7 @@ function checkMerchantActive({ installation }: DataForReadinessChecks): Installa
  */
 function checkPaymentProvider({
   installation: { merchantMode, paymentConnection },
-}: DataForReadinessChecks): InstallationReadinessCheckResult {
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
   if (paymentConnection === null)
     return merchantMode === "test"
       ? createPassedReadinessCheckResult("Merchants in test mode use the built-in payment provider.")
@@ -193,7 +193,7 @@ const noMarket = createSkippedReadinessCheckResult("The merchant has no market."
 
 function checkTaxRates({
   installation: { marketCount, untaxedCountries },
-}: DataForReadinessChecks): InstallationReadinessCheckResult {
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
   if (marketCount === 0) return noMarket;
   if (untaxedCountries.length === 0)
     return createPassedReadinessCheckResult("Every country of the merchant's markets has a tax rate.");
@@ -204,7 +204,7 @@ function checkTaxRates({
 
 function checkMarkets({
   installation: { marketCount, isDefaultMarketServed, defaultMarket },
-}: DataForReadinessChecks): InstallationReadinessCheckResult {
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
   if (marketCount === 0)
     return createFailedCheckResult("The merchant has no market.", {
       remedy: "Ask the merchant to create a market.",
@@ -221,7 +221,7 @@ function checkMarkets({
 
 function checkReturnPolicies({
   installation: { marketCount, marketsWithoutReturnPolicy },
-}: DataForReadinessChecks): InstallationReadinessCheckResult {
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
   if (marketCount === 0) return noMarket;
   if (marketsWithoutReturnPolicy.length === 0)
     return createPassedReadinessCheckResult("Every market has a return policy.");
@@ -232,7 +232,7 @@ function checkReturnPolicies({
 
 function checkClockSkew({
   installation: { clockSkewMs },
-}: DataForReadinessChecks): InstallationReadinessCheckResult {
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
   if (clockSkewMs <= skewMs.warn)
     return createPassedReadinessCheckResult("The clocks of server and database agree.");
   const seconds = Math.round(clockSkewMs / 100) / 10;
@@ -260,7 +260,7 @@ export interface InstallationReadiness {
 
 const codes = Object.keys(checksByCode) as CheckCode[];
 
-export function assessInstallationReadiness(data: DataForReadinessChecks): InstallationReadiness {
+export function assessInstallationReadiness(data: ReadinessCheckInput): InstallationReadiness {
   const { now, installation } = data;
   const results = codes.map((code) => ({ code, result: checksByCode[code](data) }));
   const checks = results.map(({ code, result: { status, message, remedy, since } }) => ({

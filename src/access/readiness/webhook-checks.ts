@@ -12,15 +12,13 @@ import {
 import {
   compareInstallationAndCredentialScopes,
   type WebhookEndpointReadinessData,
-  type DataForReadinessChecks,
+  type ReadinessCheckInput,
 } from "./readiness-data.ts";
 
 const dayMs = 86_400_000;
 const secretAgeMsMax = 365 * dayMs;
 
-export function assessWebhookEndpointPresence(
-  data: DataForReadinessChecks,
-): InstallationReadinessCheckResult {
+export function assessWebhookEndpointPresence(data: ReadinessCheckInput): InstallationReadinessCheckResult {
   const { endpoints } = data;
   const needsWebhooks = compareInstallationAndCredentialScopes(data).requiredScopes.some((scope) =>
     scope.startsWith("webhooks:"),
@@ -51,11 +49,11 @@ function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): stri
 }
 
 /** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
-const checkedEndpoints = ({ endpoints }: DataForReadinessChecks): readonly WebhookEndpointReadinessData[] =>
+const checkedEndpoints = ({ endpoints }: ReadinessCheckInput): readonly WebhookEndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
 const noEndpoint = createSkippedReadinessCheckResult("There is no webhook endpoint to check.");
 
-export function assessWebhookDeliveryHealth(data: DataForReadinessChecks): InstallationReadinessCheckResult {
+export function assessWebhookDeliveryHealth(data: ReadinessCheckInput): InstallationReadinessCheckResult {
   const endpoints = checkedEndpoints(data);
   if (endpoints.length === 0) return noEndpoint;
   const failing = endpoints.filter(
@@ -93,7 +91,7 @@ function failingSince(endpoints: readonly WebhookEndpointReadinessData[]): Date 
   return new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-export function assessWebhookSecretAge(data: DataForReadinessChecks): InstallationReadinessCheckResult {
+export function assessWebhookSecretAge(data: ReadinessCheckInput): InstallationReadinessCheckResult {
   const endpoints = checkedEndpoints(data);
   const current = endpoints.flatMap((endpoint) =>
     endpoint.secrets

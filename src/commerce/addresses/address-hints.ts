@@ -34,7 +34,7 @@ export function getPostalCodeExample(countryCode: string): string | undefined {
  * Returns the ISO 3166-2 codes of the regions whose code or name is most similar to the text; an empty list
  * if no region is similar.
  */
-export function findNearestRegionCodes(countryCode: string, text: string): string[] {
+export function findMostSimilarRegionCodes(countryCode: string, text: string): string[] {
   const country = getCountryAddressRules(countryCode);
   const codesByName = new Map<string, string>();
   for (const { key, name } of getCountryData(countryCode)?.sub_regions ?? [])

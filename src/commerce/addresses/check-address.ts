@@ -11,7 +11,7 @@ import {
   createMissingAddressFieldFault,
   createUnknownRegionFault,
   createAddressFieldFault,
-  findAddressCodeFaults,
+  findRegionAndPostalCodeFaults,
   getAddressFieldPointer,
 } from "./code-faults.ts";
 import {
@@ -155,7 +155,7 @@ function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>)
     );
     faults.push(
       ...missing.map((field) => createMissingAddressFieldFault(field, address.countryCode)),
-      ...findAddressCodeFaults(address, isChecked),
+      ...findRegionAndPostalCodeFaults(address, isChecked),
     );
   }
   if (isChecked("phone") && !isPhone(address.phone ?? ""))

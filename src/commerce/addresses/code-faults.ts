@@ -4,7 +4,7 @@
  */
 import type { FailureDetail } from "#foundation/failure.ts";
 import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
-import { findNearestRegionCodes, getPostalCodeExample } from "./address-hints.ts";
+import { findMostSimilarRegionCodes, getPostalCodeExample } from "./address-hints.ts";
 import type { AddressField, PostalAddress } from "./postal-address.ts";
 
 export const getAddressFieldPointer = (field: AddressField): string => `/address/${field}`;
@@ -17,7 +17,7 @@ export function createAddressFieldFault(field: AddressField, code: string, messa
  * Returns the faults of region and postal code. Checks whether the region and the postal code contradict each
  * other only if each of them is valid.
  */
-export function findAddressCodeFaults(
+export function findRegionAndPostalCodeFaults(
   { countryCode, regionCode, postalCode }: PostalAddress,
   isChecked: (field: AddressField) => boolean,
 ): FailureDetail[] {
@@ -62,7 +62,7 @@ export function createUnknownRegionFault(countryCode: string, text: string): Fai
       "unknown_region",
       `${countryCode} has no regions in ISO 3166-2.`,
     );
-  const nearest = findNearestRegionCodes(countryCode, text);
+  const nearest = findMostSimilarRegionCodes(countryCode, text);
   const hint = nearest.length === 0 ? "" : `; the value seems to mean ${nearest.join(" or ")}`;
   const message = `The value is not a region of ${countryCode} in ISO 3166-2, for example ${example}${hint}.`;
   const allowed = listRegions(country) ?? (nearest.length === 0 ? null : nearest);

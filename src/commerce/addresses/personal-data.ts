@@ -96,7 +96,7 @@ export function decryptPersonalData(
  * Reads the rows of `personal_data` with the given ids, without decrypting them, in one statement. Ids
  * without a row are ignored. The caller must check that the rows belong to its merchant.
  */
-export async function findPersonalData(
+export async function findEncryptedPersonalData(
   reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, EncryptedPersonalDataRow>> {
@@ -138,7 +138,7 @@ export function getPersonalDataIdsOfCartOrOrder({ address, buyerEmail }: Persona
  * Removes the erasure time of the personal data of an order. The cart of the order has set this time, so
  * without this function the data would be erased some time after the end of the cart.
  */
-export async function keepPersonalDataForOrder(
+export async function clearErasureTimeOfOrderPersonalData(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<void> {

@@ -21,7 +21,7 @@ import { type EligibilityDecision, decideEligibility } from "#commerce/orders/el
 import type { OrderAggregate, OrderLine, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
-import type { AfterSalesObstacleReason, ReturnReason } from "./reasons.ts";
+import type { AfterSalesObstacle, ReturnReason } from "./reasons.ts";
 
 /** Data outside the order that decides its after-sales options: stock, prices and the buyer's returns. */
 export interface AfterSalesEligibilityFacts {
@@ -69,7 +69,7 @@ export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesO
   readonly decision: EligibilityDecision;
   readonly eligibleQuantity: number;
   /** Reasons against the option. The list is empty if and only if the decision is "allowed". */
-  readonly reasons: readonly AfterSalesObstacleReason[];
+  readonly reasons: readonly AfterSalesObstacle[];
   readonly allowedReasonCodes: readonly ReturnReason[];
   readonly window: OrderTimeWindow;
   readonly policyId: string;
@@ -99,7 +99,7 @@ export interface AfterSalesOptionEvaluationContext extends AfterSalesLineEvaluat
 
 export interface BuildAfterSalesOptionInput {
   readonly kind: ReturnKind;
-  readonly reasons: readonly AfterSalesObstacleReason[];
+  readonly reasons: readonly AfterSalesObstacle[];
   readonly quantity: number;
   readonly codes: readonly ReturnReason[];
   readonly window: OrderTimeWindow;
@@ -147,7 +147,7 @@ export function buildAfterSalesOption({
  * merchant's fault, `fault` is for reasons that are. If only `ordinary` is denied, returns `fault`. If both
  * are denied, returns `ordinary`. Otherwise returns `ordinary` with the reason codes of both.
  */
-export function mergeOrdinaryAndMerchantFaultOption(
+export function mergeOrdinaryAndMerchantFaultOptions(
   ordinary: AfterSalesOption,
   fault: AfterSalesOption,
 ): AfterSalesOption {

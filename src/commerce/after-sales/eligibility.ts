@@ -5,7 +5,7 @@
  * the displayed options cannot disagree.
  */
 import {
-  findMostFavorableDecision,
+  findMostFavorableEligibilityDecision,
   type EligibilityDecision,
   calculateEligibilityExpiry,
   removeReasonsWithRepeatedCode,
@@ -27,7 +27,7 @@ import {
   type AfterSalesOption,
   type AfterSalesOptionEvaluationContext,
   type AfterSalesLineEvaluationContext,
-  mergeOrdinaryAndMerchantFaultOption,
+  mergeOrdinaryAndMerchantFaultOptions,
   type OrderLevelAfterSalesOption,
   getAfterSalesWindowBoundaryTimes,
   calculateAfterSalesWindows,
@@ -112,7 +112,7 @@ export function evaluateAfterSalesEligibility(
 }
 
 /** Selects one after-sales option: by order line, kind of return and the buyer's reason. */
-export interface ReturnOptionSelector {
+export interface ReturnOptionCriteria {
   readonly lineId: string;
   readonly kind: ReturnKind;
   readonly reason: ReturnReason;
@@ -125,7 +125,7 @@ export interface ReturnOptionSelector {
 export function evaluateReturnOption(
   order: OrderAggregate,
   facts: AfterSalesEligibilityFacts,
-  { lineId, kind, reason }: ReturnOptionSelector,
+  { lineId, kind, reason }: ReturnOptionCriteria,
 ): AfterSalesOption | undefined {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined) return undefined;
@@ -154,7 +154,7 @@ const optionByKind: Readonly<
 
 function bestOptionOfKind(line: AfterSalesLineEvaluationContext, kind: ReturnKind): AfterSalesOption {
   if (kind === "repair" || kind === "replacement") return createWarrantyOption(line, kind);
-  const option = mergeOrdinaryAndMerchantFaultOption(
+  const option = mergeOrdinaryAndMerchantFaultOptions(
     optionByKind[kind]({ ...line, isFault: false }),
     optionByKind[kind]({ ...line, isFault: true }),
   );
@@ -198,7 +198,7 @@ function addUndeliveredUnits(
 
 function overallDecision(lines: readonly AfterSalesLineEligibility[]): AfterSalesEligibility["decision"] {
   const decided: EligibilityDecision[] = lines.map(({ options }) =>
-    findMostFavorableDecision(options.map(({ decision }) => decision)),
+    findMostFavorableEligibilityDecision(options.map(({ decision }) => decision)),
   );
   if (decided.every((decision) => decision === "denied")) return "not_eligible";
   return decided.includes("denied") ? "partially_eligible" : "eligible";
@@ -233,7 +233,7 @@ function combineLines(
   optionFrom: (line: AfterSalesLineEvaluationContext) => AfterSalesOption,
 ): OrderLevelAfterSalesOption {
   const options = lines.map((lineContext) => ({ lineContext, option: optionFrom(lineContext) }));
-  const decision = findMostFavorableDecision(options.map(({ option }) => option.decision));
+  const decision = findMostFavorableEligibilityDecision(options.map(({ option }) => option.decision));
   const best = combinableOptions(options.filter(({ option }) => option.decision === decision));
   const [first] = best;
   if (first === undefined) throw new Error("An order has no lines.");

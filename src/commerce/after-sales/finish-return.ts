@@ -6,7 +6,7 @@
  * repaired or replaced item again.
  */
 import type {
-  ChangedOrderPart,
+  OrderWithChangedPartId,
   OrderChangeOutcome,
   OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
@@ -18,7 +18,7 @@ import type {
   OrderWarranty,
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { type InputFaults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { type InputFieldErrors, requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import { restockReturnedUnits } from "#commerce/inventory/order-stock.ts";
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import {
@@ -32,7 +32,7 @@ import {
   type ReturnWithLockedOrder,
   type ReturnIdAndExpectedVersion,
 } from "./return-steps.ts";
-import { type ReturnLineWithCountedUnits, findCountedReturnLineFaults } from "./return-line-counts.ts";
+import { type ReturnLineWithCountedUnits, findReturnLineCountFaults } from "./return-line-counts.ts";
 import {
   updateReturnLineUnitCounts,
   incrementOrderLineUnitCounts,
@@ -40,13 +40,13 @@ import {
 } from "./return-rows.ts";
 import { createReturnConflictFailure } from "./return-rules.ts";
 import { requireRefundNotDisputed, settleReturn } from "./settle-return.ts";
-import { subtractUsedWarrantyBenefits, voidWarranties } from "./warranty-claims.ts";
+import { subtractUsedWarrantyRemedies, voidWarranties } from "./warranty-claims.ts";
 
 export function closeReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<ChangedOrderPart> {
+): Promise<OrderWithChangedPartId> {
   return runReturnStep(transaction, context, {
     target,
     step: "close",
@@ -139,8 +139,8 @@ export function recordReturnInspection(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReturnInspectInput,
-): Promise<ChangedOrderPart> {
-  requireNoFaults(findTextFaults("/note", input.note, { max: noteLengthMax, lines: "many" }));
+): Promise<OrderWithChangedPartId> {
+  requireNoInputFieldErrors(getTextFieldErrors("/note", input.note, { max: noteLengthMax, lines: "many" }));
   return runReturnStep(transaction, context, {
     target: input,
     step: "inspect",
@@ -157,7 +157,7 @@ async function inspectLockedReturn(
   context: OrderCommandContext,
   { order, found, input }: Inspection,
 ): Promise<OrderChangeOutcome> {
-  requireNoFaults(inspectedFaults(found, input.lines));
+  requireNoInputFieldErrors(inspectedFaults(found, input.lines));
   const { id, lines } = found;
   const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
   const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedByLine.get(lineId) ?? 0 }));
@@ -179,7 +179,7 @@ async function inspectLockedReturn(
         returned: acceptedByLine.get(lineId) ?? 0,
       })),
     );
-  await subtractUsedWarrantyBenefits(transaction, context, { order, found, accepted });
+  await subtractUsedWarrantyRemedies(transaction, context, { order, found, accepted });
   const cut = isExchangeOrReplacement(found)
     ? await removeUnitsFromUnsentReplacement(transaction, context, { order, found, keep: accepted })
     : [];
@@ -187,8 +187,8 @@ async function inspectLockedReturn(
   return { events: [{ type: "return.inspected", id }, ...cut] };
 }
 
-function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): InputFaults {
-  return findCountedReturnLineFaults(found, lines, {
+function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): InputFieldErrors {
+  return findReturnLineCountFaults(found, lines, {
     accepted: ({ received }) => received,
     // Repaired units cannot be added to the stock, because the buyer gets the repaired item back.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),

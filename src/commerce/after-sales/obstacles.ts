@@ -11,7 +11,7 @@ import {
   getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import type { AfterSalesOptionEvaluationContext } from "./after-sales-option.ts";
-import { type AfterSalesObstacleReason, createAfterSalesObstacle } from "./reasons.ts";
+import { type AfterSalesObstacle, createAfterSalesObstacle } from "./reasons.ts";
 
 /** Maximum number of returns of one order, in all statuses, so that the data of an order stays bounded. */
 export const returnsPerOrderMax = 100;
@@ -20,7 +20,7 @@ interface OrderStateContext {
   /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
   readonly isRight: boolean;
   /** The obstacles with other causes than the order's state, for example the merchant's return policy. */
-  readonly reasons: readonly AfterSalesObstacleReason[];
+  readonly reasons: readonly AfterSalesObstacle[];
 }
 
 /**
@@ -31,7 +31,7 @@ interface OrderStateContext {
 export function prependOrderStateObstacles(
   order: OrderAggregate,
   { isRight, reasons }: OrderStateContext,
-): AfterSalesObstacleReason[] {
+): AfterSalesObstacle[] {
   return order.status === "canceled"
     ? [createAfterSalesObstacle("order_canceled")]
     : [...findOrderStateObstacles(order, isRight), ...reasons];
@@ -45,7 +45,7 @@ export function prependOrderStateObstacles(
 function findOrderStateObstacles(
   { status, paymentStatus, payments, returns }: OrderAggregate,
   isRight: boolean,
-): AfterSalesObstacleReason[] {
+): AfterSalesObstacle[] {
   const waits = { blocking: !isRight };
   const full = { limit: returnsPerOrderMax, returns: returns.length };
   return [
@@ -64,16 +64,19 @@ function findOrderStateObstacles(
  * The number of units of an order line that an after-sales request may include. If the number is 0, `reasons`
  * says why.
  */
-export interface ReturnableUnits {
+export interface ReturnableQuantityWithObstacles {
   readonly quantity: number;
-  readonly reasons: readonly AfterSalesObstacleReason[];
+  readonly reasons: readonly AfterSalesObstacle[];
 }
 
 /**
  * Counts the delivered units of an order line that can be returned. If there are none, also returns the
  * reason.
  */
-export function assessReturnableUnits(order: OrderAggregate, line: OrderLine): ReturnableUnits {
+export function assessReturnableUnits(
+  order: OrderAggregate,
+  line: OrderLine,
+): ReturnableQuantityWithObstacles {
   const quantity = countReturnableUnits(order, line);
   return { quantity, reasons: quantity > 0 ? [] : [explainWhyNoUnitsAreReturnable(order, line)] };
 }
@@ -89,7 +92,7 @@ const finalSaleRestrictions = ["no_returns", "final_sale"];
 export function findProductRestrictionObstacles({
   line,
   isFault,
-}: AfterSalesOptionEvaluationContext): AfterSalesObstacleReason[] {
+}: AfterSalesOptionEvaluationContext): AfterSalesObstacle[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const waived = { blocking: !isFault };
   return [
@@ -109,7 +112,7 @@ export function findProductRestrictionObstacles({
 export function findReturnPolicyObstacles(
   { order, facts, line, isFault }: AfterSalesOptionEvaluationContext,
   rules: ReturnRules,
-): AfterSalesObstacleReason[] {
+): AfterSalesObstacle[] {
   const { excludedCountries, excludedCategoryIds } = rules;
   const waived = { blocking: !isFault };
   const [disabled, limited] = [selfServiceObstacles(rules), limitObstacles(rules, { facts, isFault })];
@@ -132,11 +135,11 @@ export function findReturnPolicyObstacles(
 export function findUndeliveredRefundPolicyObstacles(
   context: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
   rules: ReturnRules,
-): AfterSalesObstacleReason[] {
+): AfterSalesObstacle[] {
   return [...selfServiceObstacles(rules), ...limitObstacles(rules, context)];
 }
 
-function selfServiceObstacles({ mode }: ReturnRules): AfterSalesObstacleReason[] {
+function selfServiceObstacles({ mode }: ReturnRules): AfterSalesObstacle[] {
   return mode === "immediate"
     ? []
     : [createAfterSalesObstacle("self_service_disabled", { blocking: mode === "none" })];
@@ -145,7 +148,7 @@ function selfServiceObstacles({ mode }: ReturnRules): AfterSalesObstacleReason[]
 function limitObstacles(
   { returnsPerBuyerMax: limit }: ReturnRules,
   { facts, isFault }: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
-): AfterSalesObstacleReason[] {
+): AfterSalesObstacle[] {
   if (limit === null || facts.returnsOfBuyer < limit) return [];
   return [
     createAfterSalesObstacle("buyer_limit_reached", {
@@ -163,7 +166,7 @@ function limitObstacles(
 export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionEvaluationContext,
   window: OrderTimeWindow,
-): { readonly window: OrderTimeWindow; readonly reasons: AfterSalesObstacleReason[] } {
+): { readonly window: OrderTimeWindow; readonly reasons: AfterSalesObstacle[] } {
   if (!isTimeWindowOver(window, facts.now)) return { window, reasons: [] };
   const isExtended = isFault && !isTimeWindowOver(windows.faults, facts.now);
   const reasons = [
@@ -209,7 +212,7 @@ function countSettledUnits(order: Returns, line: OrderLine): number {
  * Counts the units of an order line that were refunded, or that the merchant has accepted for a refund.
  * Exchanged units are left out, because their price is not refunded.
  */
-export function countRefundedOrAcceptedForRefundUnits(order: Returns, line: OrderLine): number {
+export function countUnitsRefundedOrAcceptedForRefund(order: Returns, line: OrderLine): number {
   return countSettledUnits(order, line) - countAcceptedUnits(order, line, isExchanged);
 }
 
@@ -251,7 +254,7 @@ export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns
 export function explainWhyNoUnitsAreReturnable(
   order: Pick<OrderAggregate, "returns">,
   line: OrderLine,
-): AfterSalesObstacleReason {
+): AfterSalesObstacle {
   const { shipped, delivered, returned, returnRequested } = line;
   if (getUncanceledQuantity(line) === 0) return createAfterSalesObstacle("quantity_exhausted");
   if (shipped === 0) return createAfterSalesObstacle("not_fulfilled");

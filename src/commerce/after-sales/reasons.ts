@@ -77,7 +77,7 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
 export const afterSalesObstacleMessages = englishTexts.afterSalesObstacles;
 export type AfterSalesObstacleCode = keyof typeof afterSalesObstacleMessages;
 
-export type AfterSalesObstacleReason = EligibilityReason<AfterSalesObstacleCode>;
+export type AfterSalesObstacle = EligibilityReason<AfterSalesObstacleCode>;
 
 /**
  * Creates a reason against an after-sales option. A blocking reason denies the option; any other reason
@@ -89,7 +89,7 @@ export function createAfterSalesObstacle(
     blocking = true,
     data = {},
   }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
-): AfterSalesObstacleReason {
+): AfterSalesObstacle {
   const message = getEligibilityObstacleText("afterSalesObstacles", { code, blocking }, "en");
   return { code, message, blocking, data };
 }

@@ -33,7 +33,7 @@ export function createAfterSalesRefundTerms(
   { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
-  const value = calculateSingleLineReturnedUnitsValue(context, {
+  const value = calculateValueOfSingleLineReturn(context, {
     kind,
     quantity,
     method: methods[0] ?? "mail",
@@ -49,7 +49,7 @@ export function createAfterSalesRefundTerms(
 }
 
 /** Calculates the value of a return that has a single order line. */
-export function calculateSingleLineReturnedUnitsValue(
+export function calculateValueOfSingleLineReturn(
   { order, line, isFault }: AfterSalesOptionEvaluationContext,
   {
     quantity,

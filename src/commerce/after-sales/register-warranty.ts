@@ -3,13 +3,13 @@
  * which the order was placed.
  */
 import {
-  type InputFaults,
+  type InputFieldErrors,
   createInvalidFieldFailure,
-  requireNoFaults,
-  findTextFaults,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import {
-  type ChangedOrderPart,
+  type OrderWithChangedPartId,
   changeLockedOrder,
   lockOrder,
   type OrderIdAndExpectedVersion,
@@ -36,8 +36,8 @@ export async function registerWarranty(
   transaction: Transaction,
   context: OrderCommandContext,
   input: RegisterWarrantyInput,
-): Promise<ChangedOrderPart> {
-  requireNoFaults(serialNumberFaults(input));
+): Promise<OrderWithChangedPartId> {
+  requireNoInputFieldErrors(serialNumberFaults(input));
   const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;
   const found = await lockOrder(transaction, context, input.orderId);
@@ -68,8 +68,8 @@ export async function registerWarranty(
   return { order, id };
 }
 
-function serialNumberFaults({ serialNumber }: RegisterWarrantyInput): InputFaults {
-  return findTextFaults("/serialNumber", serialNumber, { max: serialNumberLengthMax });
+function serialNumberFaults({ serialNumber }: RegisterWarrantyInput): InputFieldErrors {
+  return getTextFieldErrors("/serialNumber", serialNumber, { max: serialNumberLengthMax });
 }
 
 /** The start and end of a warranty, and the number of repairs and replacements that it grants. */

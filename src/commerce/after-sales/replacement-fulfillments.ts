@@ -97,7 +97,7 @@ export async function cancelReplacementFulfillment(
   return removeUnitsFromUnsentReplacement(transaction, context, { order, found, keep: [] });
 }
 
-export interface UnitsToRemoveFromUnsentReplacement extends ReplacementContext {
+export interface UnitsToKeepInUnsentReplacement extends ReplacementContext {
   /** The units that the replacement still contains after the reduction, by order line. */
   readonly keep: readonly OrderLineIdAndQuantity[];
 }
@@ -109,7 +109,7 @@ export interface UnitsToRemoveFromUnsentReplacement extends ReplacementContext {
 export async function removeUnitsFromUnsentReplacement(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, found, keep }: UnitsToRemoveFromUnsentReplacement,
+  { order, found, keep }: UnitsToKeepInUnsentReplacement,
 ): Promise<OrderEvent[]> {
   const fulfillment = findReplacementFulfillment(order, found);
   if (fulfillment === undefined || !unsentStatuses.has(fulfillment.status)) return [];

@@ -4,13 +4,13 @@
  * the same transaction.
  */
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  requireNoFaults,
-  findTextFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import {
-  type ChangedOrderPart,
+  type OrderWithChangedPartId,
   changeLockedOrder,
   lockOrder,
   type OrderChangeOutcome,
@@ -36,7 +36,7 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { loadAfterSalesEligibilityFacts } from "./load-after-sales-facts.ts";
 import { approveLockedReturn } from "./return-steps.ts";
-import { isExpectingReturnedUnits, insertReturn, incrementOrderLineUnitCounts } from "./return-rows.ts";
+import { isReturnWithUnitsToSendBack, insertReturn, incrementOrderLineUnitCounts } from "./return-rows.ts";
 import { evaluateReturnOption } from "./eligibility.ts";
 import type { AfterSalesEligibilityFacts, AfterSalesOption } from "./after-sales-option.ts";
 import {
@@ -54,8 +54,8 @@ export async function requestReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: RequestReturnInput,
-): Promise<ChangedOrderPart> {
-  requireNoFaults(requestFaults(input));
+): Promise<OrderWithChangedPartId> {
+  requireNoInputFieldErrors(requestFaults(input));
   const id = createId("return", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
   const facts = await loadAfterSalesEligibilityFacts(transaction, found, context.now);
@@ -69,15 +69,15 @@ export async function requestReturn(
 }
 
 /** Returns the faults of a return request that can be found without reading the order. */
-function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFields): InputFaults {
+function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFields): InputFieldErrors {
   const isExchange = kind === "exchange";
   const isGiven = exchangeVariantId !== null && exchangeVariantId !== undefined;
   return [
     ...findOrderLineSelectionFaults(lines),
-    ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
+    ...getTextFieldErrors("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(isExchange && lines.length > 1
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/lines",
             "too_long",
             '"lines" must contain exactly one line for an exchange.',
@@ -86,7 +86,7 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFi
       : []),
     ...(isExchange && !isGiven
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/exchangeVariantId",
             "required",
             '"exchangeVariantId" is required for an exchange.',
@@ -95,7 +95,7 @@ function requestFaults({ kind, lines, note, exchangeVariantId }: ReturnRequestFi
       : []),
     ...(!isExchange && isGiven
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/exchangeVariantId",
             "not_allowed",
             '"exchangeVariantId" is only allowed for an exchange.',
@@ -120,7 +120,7 @@ async function insertReturnRequest(
   const { kind, reason, note = null, exchangeVariantId = null } = input;
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
-  if (isExpectingReturnedUnits(row))
+  if (isReturnWithUnitsToSendBack(row))
     await incrementOrderLineUnitCounts(
       transaction,
       row.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: quantity })),
@@ -199,9 +199,13 @@ export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanIn
 function requireReason({ kind, reason }: ReturnRequestFields): void {
   const allowed = returnReasonsByKind[kind];
   if (allowed.includes(reason)) return;
-  requireNoFaults([
+  requireNoInputFieldErrors([
     {
-      ...createRequestBodyFault("/reason", "not_allowed", '"reason" is not allowed for this kind of return.'),
+      ...createRequestBodyErrorDetail(
+        "/reason",
+        "not_allowed",
+        '"reason" is not allowed for this kind of return.',
+      ),
       allowed,
     },
   ]);
@@ -243,7 +247,7 @@ function requireExchangeable(
   const message = '"exchangeVariantId" must be a variant in stock of the same product and price.';
   throw createFailure("invalid_state", {
     message,
-    details: [{ ...createRequestBodyFault("/exchangeVariantId", "not_allowed", message), allowed }],
+    details: [{ ...createRequestBodyErrorDetail("/exchangeVariantId", "not_allowed", message), allowed }],
     conflict: toOrderConflictDetail(order, {
       reason: "exchange_out_of_stock",
       data: { exchangeVariantIds: allowed },
@@ -269,8 +273,8 @@ function commonTerms<Term>(
  */
 function requireCommonMethod(methods: readonly unknown[]): void {
   if (methods.length > 0) return;
-  requireNoFaults([
-    createRequestBodyFault(
+  requireNoInputFieldErrors([
+    createRequestBodyErrorDetail(
       "/lines",
       "not_allowed",
       "Goods to send back and units that were never sent must be requested separately.",
@@ -289,9 +293,9 @@ function chooseTerm<Term extends string>(
 ): Term | null {
   if (wanted === null || wanted === undefined) return offered[0] ?? null;
   if (!offered.includes(wanted))
-    requireNoFaults([
+    requireNoInputFieldErrors([
       {
-        ...createRequestBodyFault(
+        ...createRequestBodyErrorDetail(
           field,
           "not_allowed",
           `"${field.slice(1)}" must be one of the offered values.`,

@@ -4,10 +4,10 @@
  */
 import type { OrderReturn, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findDuplicateFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getDuplicateEntryErrors,
 } from "#foundation/faults.ts";
 
 /**
@@ -31,21 +31,25 @@ type CountBounds<Count extends ReturnLineWithCountedUnits> = Readonly<
  * Checks the numbers of units that the merchant reports for a return: every line is reported once, and each
  * number is from 0 to its maximum.
  */
-export function findCountedReturnLineFaults<Count extends ReturnLineWithCountedUnits>(
+export function findReturnLineCountFaults<Count extends ReturnLineWithCountedUnits>(
   { lines }: Pick<OrderReturn, "lines">,
   counts: readonly Count[],
   bounds: CountBounds<Count>,
-): InputFaults {
+): InputFieldErrors {
   const ids = counts.map(({ lineId }) => lineId);
   const missing = lines.filter(({ lineId }) => !ids.includes(lineId)).map(({ lineId }) => lineId);
   return [
-    ...findDuplicateFaults(ids, (index) => `/lines/${index}/lineId`),
+    ...getDuplicateEntryErrors(ids, (index) => `/lines/${index}/lineId`),
     ...counts.flatMap((count, index) => lineCountFaults(lines, { count, index, bounds })),
     ...(missing.length === 0
       ? []
       : [
           {
-            ...createRequestBodyFault("/lines", "required", '"lines" must contain every line of the return.'),
+            ...createRequestBodyErrorDetail(
+              "/lines",
+              "required",
+              '"lines" must contain every line of the return.',
+            ),
             allowed: missing,
           },
         ]),
@@ -59,15 +63,19 @@ function lineCountFaults<Count extends ReturnLineWithCountedUnits>(
     index,
     bounds,
   }: { readonly count: Count; readonly index: number; readonly bounds: CountBounds<Count> },
-): InputFaults {
+): InputFieldErrors {
   const line = lines.find(({ lineId }) => lineId === count.lineId);
   if (line === undefined)
     return [
-      createRequestBodyFault(`/lines/${index}/lineId`, "unknown", '"lineId" is not a line of this return.'),
+      createRequestBodyErrorDetail(
+        `/lines/${index}/lineId`,
+        "unknown",
+        '"lineId" is not a line of this return.',
+      ),
     ];
   return (Object.keys(bounds) as Exclude<keyof Count & string, "lineId">[]).flatMap((name) => {
     const max = bounds[name]?.(line, count) ?? 0;
-    return findIntegerFaults(`/lines/${index}/${name}`, count[name] as number, {
+    return getIntegerFieldErrors(`/lines/${index}/${name}`, count[name] as number, {
       min: 0,
       max: Math.max(0, max),
     });

@@ -15,7 +15,7 @@ import {
   findReturnPolicyObstacles,
   findReturnWindowObstacles,
   countUndeliveredUnits,
-  type ReturnableUnits,
+  type ReturnableQuantityWithObstacles,
   countWithdrawableUnsentUnits,
 } from "./obstacles.ts";
 import {
@@ -25,7 +25,7 @@ import {
   buildAfterSalesOption,
 } from "./after-sales-option.ts";
 import {
-  type AfterSalesObstacleReason,
+  type AfterSalesObstacle,
   isMerchantFaultReason,
   createAfterSalesObstacle,
   returnReasonsByKind,
@@ -37,7 +37,7 @@ import {
   getKeepItemRefundLimit,
   createAfterSalesRefundTerms,
   getRequiredReturnEvidence,
-  calculateSingleLineReturnedUnitsValue,
+  calculateValueOfSingleLineReturn,
 } from "./refund-terms.ts";
 
 /** Returns the after-sales option to send delivered units back for a refund. */
@@ -106,7 +106,7 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = findReturnWindowObstacles(context, context.windows.returns);
   const units = returnableUnitsOf(context);
-  const { refundMinor } = calculateSingleLineReturnedUnitsValue(context, {
+  const { refundMinor } = calculateValueOfSingleLineReturn(context, {
     kind: "refund_only",
     quantity: units.quantity,
     method: "keep_item",
@@ -231,10 +231,7 @@ export function createWithdrawalOption(context: AfterSalesOptionEvaluationContex
  * Digital content and gift cards that the merchant has not provided yet are no exceptions, because they
  * cannot have been used.
  */
-function withdrawalExceptions({
-  order,
-  line,
-}: AfterSalesOptionEvaluationContext): AfterSalesObstacleReason[] {
+function withdrawalExceptions({ order, line }: AfterSalesOptionEvaluationContext): AfterSalesObstacle[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const isGivenOut = countWithdrawableUnsentUnits(order, line) === 0;
   return [
@@ -251,7 +248,7 @@ function exchangeObstacles({
   facts,
   line,
   windows,
-}: AfterSalesOptionEvaluationContext): AfterSalesObstacleReason[] {
+}: AfterSalesOptionEvaluationContext): AfterSalesObstacle[] {
   if (windows.exchanges === null) return [createAfterSalesObstacle("exchange_not_offered")];
   return findExchangeableVariantIds({ order, facts, line }).length > 0
     ? []
@@ -271,16 +268,19 @@ export function findExchangeableVariantIds({
   );
 }
 
-function returnableUnitsOf({ order, line }: AfterSalesOptionEvaluationContext): ReturnableUnits {
+function returnableUnitsOf({
+  order,
+  line,
+}: AfterSalesOptionEvaluationContext): ReturnableQuantityWithObstacles {
   const { quantity, reasons } = assessReturnableUnits(order, line);
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
 /** Adds reasons against an after-sales option, unless a blocking reason already denies the option. */
 function addReasonsIfAvailable(
-  { quantity, reasons }: ReturnableUnits,
-  rest: readonly AfterSalesObstacleReason[],
-): ReturnableUnits {
+  { quantity, reasons }: ReturnableQuantityWithObstacles,
+  rest: readonly AfterSalesObstacle[],
+): ReturnableQuantityWithObstacles {
   return { quantity, reasons: reasons.some(({ blocking }) => blocking) ? reasons : [...reasons, ...rest] };
 }
 

@@ -38,7 +38,7 @@ export async function insertReturn(
  * Returns true if the requested units of the return are included in the `returnRequested` quantity of their
  * order line. Units that were never delivered or never sent are not included, because they cannot come back.
  */
-export function isExpectingReturnedUnits(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
+export function isReturnWithUnitsToSendBack(found: Pick<OrderReturn, "kind" | "reason" | "method">): boolean {
   return !isRefundRequestForUndeliveredUnits(found) && !isWithdrawalOfUnsentUnits(found);
 }
 

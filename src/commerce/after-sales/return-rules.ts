@@ -14,7 +14,7 @@ import type { ReturnKind, ReturnStatus } from "#commerce/orders/order-states.ts"
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import { multiplyAndDivideRoundingHalfEven } from "#commerce/pricing/discounts.ts";
 import { createFailure, type Failure, type FailureCode } from "#foundation/failure.ts";
-import { countRefundedOrAcceptedForRefundUnits } from "./obstacles.ts";
+import { countUnitsRefundedOrAcceptedForRefund } from "./obstacles.ts";
 
 /**
  * The data from which the value of a return is calculated: its kind, method and lines, whether the merchant
@@ -100,7 +100,7 @@ function refundsDelivery(
   if (!carried.some(({ id }) => (quantities.get(id) ?? 0) > 0)) return false;
   const isLast = carried.every(
     (line) =>
-      line.canceled + countRefundedOrAcceptedForRefundUnits(order, line) + (quantities.get(line.id) ?? 0) >=
+      line.canceled + countUnitsRefundedOrAcceptedForRefund(order, line) + (quantities.get(line.id) ?? 0) >=
       line.ordered,
   );
   return isLast && (kind === "withdrawal" || (isLost && carried.every(({ delivered }) => delivered === 0)));

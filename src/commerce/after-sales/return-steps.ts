@@ -4,9 +4,9 @@
  * units that were never sent cancels the units and refunds their payment at once.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type InputFaults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { type InputFieldErrors, requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
-  type ChangedOrderPart,
+  type OrderWithChangedPartId,
   changeOrderByPartId,
   findOrderIdOfOrderPart,
   type OrderChangeOutcome,
@@ -28,11 +28,11 @@ import {
   isReplacementSent,
   isExchangeOrReplacement,
 } from "./replacement-fulfillments.ts";
-import { type ReturnLineWithCountedUnits, findCountedReturnLineFaults } from "./return-line-counts.ts";
+import { type ReturnLineWithCountedUnits, findReturnLineCountFaults } from "./return-line-counts.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
   updateReturnLineUnitCounts,
-  isExpectingReturnedUnits,
+  isReturnWithUnitsToSendBack,
   incrementOrderLineUnitCounts,
   updateReturnStatus,
 } from "./return-rows.ts";
@@ -75,7 +75,7 @@ export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
   { target, step, requireState, work }: ReturnStepDefinition,
-): Promise<ChangedOrderPart> {
+): Promise<OrderWithChangedPartId> {
   const { returnId: id, expectedVersion } = target;
   const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "return", id });
   const order = await changeOrderByPartId(transaction, context, {
@@ -96,7 +96,7 @@ export function approveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<ChangedOrderPart> {
+): Promise<OrderWithChangedPartId> {
   return runReturnStep(transaction, context, {
     target,
     step: "approve",
@@ -157,8 +157,8 @@ export function declineReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: DeclineReturnInput,
-): Promise<ChangedOrderPart> {
-  requireNoFaults(declineFaults(input));
+): Promise<OrderWithChangedPartId> {
+  requireNoInputFieldErrors(declineFaults(input));
   return runReturnStep(transaction, context, {
     target: input,
     step: "decline",
@@ -174,15 +174,15 @@ export function declineReturn(
   });
 }
 
-function declineFaults({ reason }: DeclineReturnInput): InputFaults {
-  return findTextFaults("/reason", reason, { max: declineReasonLengthMax, lines: "many" });
+function declineFaults({ reason }: DeclineReturnInput): InputFieldErrors {
+  return getTextFieldErrors("/reason", reason, { max: declineReasonLengthMax, lines: "many" });
 }
 
 export function markReturnInTransit(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<ChangedOrderPart> {
+): Promise<OrderWithChangedPartId> {
   return runReturnStep(transaction, context, {
     target,
     step: "track",
@@ -201,13 +201,13 @@ export function receiveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReceiveReturnInput,
-): Promise<ChangedOrderPart> {
+): Promise<OrderWithChangedPartId> {
   return runReturnStep(transaction, context, {
     target: input,
     step: "receive",
     work: async ({ found }) => {
-      requireNoFaults(
-        findCountedReturnLineFaults(found, input.lines, { received: ({ quantity }) => quantity }),
+      requireNoInputFieldErrors(
+        findReturnLineCountFaults(found, input.lines, { received: ({ quantity }) => quantity }),
       );
       await updateReturnLineUnitCounts(transaction, { returnId: found.id, lines: input.lines });
       await updateReturnStatus(transaction, context, { id: found.id, status: "received" });
@@ -220,7 +220,7 @@ export function cancelReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<ChangedOrderPart> {
+): Promise<OrderWithChangedPartId> {
   return runReturnStep(transaction, context, {
     target,
     step: "cancel",
@@ -241,7 +241,7 @@ async function releaseRequestedUnits(
   transaction: Transaction,
   found: ReturnToApprove["found"],
 ): Promise<void> {
-  if (!isExpectingReturnedUnits(found)) return;
+  if (!isReturnWithUnitsToSendBack(found)) return;
   await incrementOrderLineUnitCounts(
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),

@@ -7,9 +7,9 @@
  * not change the warranty.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { type InputFaults, requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { type InputFieldErrors, requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
-  type ChangedOrderPart,
+  type OrderWithChangedPartId,
   changeOrderByPartId,
   findOrderIdOfOrderPart,
   type OrderCommandContext,
@@ -23,7 +23,7 @@ import type {
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import { getRemainingWarrantyBenefit, findUnusedAcceptedWarrantyClaimIds } from "./warranty-options.ts";
+import { getRemainingWarrantyRemedyCount, findUnusedAcceptedWarrantyClaimIds } from "./warranty-options.ts";
 
 export const warrantyClaimKinds = ["repair", "replacement"] as const;
 export type WarrantyClaimKind = (typeof warrantyClaimKinds)[number];
@@ -46,8 +46,8 @@ export async function openWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
   input: OpenWarrantyClaimInput,
-): Promise<ChangedOrderPart> {
-  requireNoFaults(claimTextFaults("/description", input.description));
+): Promise<OrderWithChangedPartId> {
+  requireNoInputFieldErrors(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
   const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "warranty", id: warrantyId });
   const order = await changeOrderByPartId(transaction, context, {
@@ -85,8 +85,8 @@ export async function resolveWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ResolveWarrantyClaimInput,
-): Promise<ChangedOrderPart> {
-  requireNoFaults(claimTextFaults("/resolution", input.resolution));
+): Promise<OrderWithChangedPartId> {
+  requireNoInputFieldErrors(claimTextFaults("/resolution", input.resolution));
   const { warrantyId, orderId } = await ownerOfClaim(transaction, context, input.claimId);
   const order = await changeOrderByPartId(transaction, context, {
     orderId,
@@ -108,8 +108,8 @@ export async function resolveWarrantyClaim(
   return { order, id: warrantyId };
 }
 
-function claimTextFaults(field: string, text: string): InputFaults {
-  return findTextFaults(field, text, { max: warrantyClaimTextLengthMax, lines: "many" });
+function claimTextFaults(field: string, text: string): InputFieldErrors {
+  return getTextFieldErrors(field, text, { max: warrantyClaimTextLengthMax, lines: "many" });
 }
 
 async function ownerOfClaim(
@@ -156,7 +156,7 @@ function requireClaimable(
 }
 
 function requireBenefit(warranty: OrderWarranty, kind: WarrantyClaimKind): void {
-  if (getRemainingWarrantyBenefit(warranty, kind) < 1)
+  if (getRemainingWarrantyRemedyCount(warranty, kind) < 1)
     throw refuseWarranty(warranty, { reason: "benefit_exhausted", data: { kind } });
 }
 
@@ -243,7 +243,7 @@ interface AcceptedReturn {
  * Subtracts the accepted units of a repair or replacement from the repairs or replacements that the warranty
  * still grants. Skips units with an accepted claim, because accepting the claim has already subtracted them.
  */
-export async function subtractUsedWarrantyBenefits(
+export async function subtractUsedWarrantyRemedies(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found: { id, kind }, accepted }: AcceptedReturn,
@@ -256,7 +256,7 @@ export async function subtractUsedWarrantyBenefits(
     if (warranty === undefined || quantity === 0) continue;
     const claims = findUnusedAcceptedWarrantyClaimIds(warranty, kind).slice(0, quantity);
     await redeemClaims(transaction, { returnId: id, claims });
-    const used = Math.min(quantity - claims.length, getRemainingWarrantyBenefit(warranty, kind));
+    const used = Math.min(quantity - claims.length, getRemainingWarrantyRemedyCount(warranty, kind));
     if (used > 0 || claims.length > 0)
       await recordWarrantyUsage(transaction, context, { id: warranty.id, used: { [kind]: used } });
   }

@@ -13,7 +13,7 @@ import {
   buildAfterSalesOption,
 } from "./after-sales-option.ts";
 import { prependOrderStateObstacles, assessReturnableUnits } from "./obstacles.ts";
-import { type AfterSalesObstacleReason, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
+import { type AfterSalesObstacle, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
 import { createFreeReturnShippingFee, getReturnMethodsOfPolicy } from "./refund-terms.ts";
 
 export type WarrantyRemedy = "repair" | "replacement";
@@ -81,13 +81,13 @@ function remainingUnitsOf(
     0,
   );
   return (
-    getRemainingWarrantyBenefit(registration, kind) +
+    getRemainingWarrantyRemedyCount(registration, kind) +
     findUnusedAcceptedWarrantyClaimIds(registration, kind).length -
     underWay
   );
 }
 
-function goodsObstacles({ line }: AfterSalesLineEvaluationContext): AfterSalesObstacleReason[] {
+function goodsObstacles({ line }: AfterSalesLineEvaluationContext): AfterSalesObstacle[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   return [
     ...(has("perishable") ? [createAfterSalesObstacle("perishable")] : []),
@@ -96,7 +96,7 @@ function goodsObstacles({ line }: AfterSalesLineEvaluationContext): AfterSalesOb
   ];
 }
 
-function guaranteeObstacles({ facts, windows }: AfterSalesLineEvaluationContext): AfterSalesObstacleReason[] {
+function guaranteeObstacles({ facts, windows }: AfterSalesLineEvaluationContext): AfterSalesObstacle[] {
   const { guarantee, warranted } = windows;
   const isRegistrable = warranted !== null && !isTimeWindowOver(warranted, facts.now);
   if (guarantee === null || (isRegistrable && isTimeWindowOver(guarantee, facts.now)))
@@ -109,7 +109,7 @@ function guaranteeObstacles({ facts, windows }: AfterSalesLineEvaluationContext)
 function registrationObstacles(
   context: AfterSalesLineEvaluationContext,
   { registration, kind }: RegisteredBenefit,
-): AfterSalesObstacleReason[] {
+): AfterSalesObstacle[] {
   const { status, endsAt, claims } = registration;
   const open = claims.find((claim) => claim.status === "open");
   return [
@@ -151,7 +151,7 @@ function termsOf(context: AfterSalesLineEvaluationContext, kind: WarrantyRemedy)
 }
 
 /** Returns the number of repairs or of replacements that a warranty still grants. */
-export function getRemainingWarrantyBenefit(
+export function getRemainingWarrantyRemedyCount(
   { repairsLeft, replacementsLeft }: OrderWarranty,
   kind: WarrantyRemedy,
 ): number {

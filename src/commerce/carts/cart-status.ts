@@ -28,7 +28,7 @@ type CartLifetime = Pick<CartAggregate, "status" | "session" | "expiresAt" | "en
 
 /** Computes the status of a cart at the time `now`. The stored status may be outdated. */
 export function getCartStatusAtTime(cart: CartLifetime, now: Date): CartStatus {
-  if (cart.status === "locked" && !hasCheckoutSessionOfCartEnded(cart, now)) return "locked";
+  if (cart.status === "locked" && !hasNoRunningCheckoutSession(cart, now)) return "locked";
   if (cart.status !== "active" && cart.status !== "locked") return cart.status;
   return new Date(cart.expiresAt) <= now ? "expired" : "active";
 }
@@ -37,10 +37,7 @@ export function getCartStatusAtTime(cart: CartLifetime, now: Date): CartStatus {
  * Returns true if the cart has no running checkout session. A session whose expiry time has passed has ended,
  * even if it is still stored as open.
  */
-export function hasCheckoutSessionOfCartEnded(
-  { session }: Pick<CartLifetime, "session">,
-  now: Date,
-): boolean {
+export function hasNoRunningCheckoutSession({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
   if (session === null) return true;
   return session.status === "open" ? new Date(session.expiresAt) <= now : session.status !== "processing";
 }

@@ -6,10 +6,10 @@
 
 import { sql } from "kysely";
 import {
-  keepPersonalDataForOrder,
+  clearErasureTimeOfOrderPersonalData,
   getPersonalDataIdsOfCartOrOrder,
 } from "#commerce/addresses/personal-data.ts";
-import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -27,7 +27,7 @@ import {
   requireChangeableCart,
   getCartStatusAtTime,
 } from "./cart-status.ts";
-import { type CartCommandContext, lockCartRow, reloadCartAfterSave } from "./change-cart.ts";
+import { type CartCommandContext, lockAndReadCart, reloadCartAfterSave } from "./change-cart.ts";
 import { type CartEventPublishContext, publishCartEvents } from "./save-cart.ts";
 import { cartAddressLifetimeMs } from "./cart-draft.ts";
 import { findCarts } from "./find-carts.ts";
@@ -47,10 +47,10 @@ export async function revokeCart(
   context: CartCommandContext,
   input: RevokeCartInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(
-    findTextFaults("/note", input.note, { min: 0, max: cartRevocationNoteLengthMax, lines: "many" }),
+  requireNoInputFieldErrors(
+    getTextFieldErrors("/note", input.note, { min: 0, max: cartRevocationNoteLengthMax, lines: "many" }),
   );
-  const cart = await lockCartRow(transaction, context, input.cartId);
+  const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   if (cart.status === "locked") await expireCheckoutSessionOfCart(transaction, context, cart);
   return endCartAndPublishEvent(transaction, context, {
@@ -294,7 +294,7 @@ export async function completeCart(
     transaction,
   );
   requireOneRowSaved(rows, cart);
-  await keepPersonalDataForOrder(transaction, getPersonalDataIdsOfCartOrOrder(cart));
+  await clearErasureTimeOfOrderPersonalData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   const after = await reloadCartAfterSave(transaction, cart.id, now);
   publishCartEvents(context, ["cart.completed"], { before: cart, after });
   return after;

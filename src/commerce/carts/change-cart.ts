@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { AmountOutOfRangeError } from "#commerce/pricing/discounts.ts";
 import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
-import { prepareStatementTemplate, sqlParameter } from "#database/prepared-template.ts";
+import { prepareStatementTemplate, createTemplateSqlParameter } from "#database/prepared-template.ts";
 import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
@@ -95,7 +95,7 @@ export async function changeCart(
   context: CartCommandContext,
   { target, plan }: CartChangeRequest,
 ): Promise<CartAggregate> {
-  const cart = await lockCartRow(transaction, context, target.cartId);
+  const cart = await lockAndReadCart(transaction, context, target.cartId);
   requireChangeableCart(cart, target, context.now);
   return applyCartChangePlan(transaction, context, { cart, plan, target });
 }
@@ -104,12 +104,12 @@ export async function changeCart(
  * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if the caller may
  * use no cart with this id.
  */
-export async function lockCartRow(
+export async function lockAndReadCart(
   transaction: Transaction,
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate> {
-  const cart = await lockCartRowIfFound(transaction, context, cartId);
+  const cart = await lockAndReadCartIfFound(transaction, context, cartId);
   if (cart === undefined) throw createFailure("cart_not_found");
   return cart;
 }
@@ -118,7 +118,7 @@ export async function lockCartRow(
  * Locks the cart until the end of the transaction, then reads it. Returns undefined if the caller may use no
  * cart with this id.
  */
-export async function lockCartRowIfFound(
+export async function lockAndReadCartIfFound(
   transaction: Transaction,
   context: CartCommandContext,
   cartId: string,
@@ -142,7 +142,7 @@ export async function lockCartRowIfFound(
 }
 
 const lockStatement = (): RawBuilder<unknown> =>
-  sql`select c.id from cart c where c.id = ${sqlParameter("id")} and c.merchant_id = ${sqlParameter("merchantId")}
+  sql`select c.id from cart c where c.id = ${createTemplateSqlParameter("id")} and c.merchant_id = ${createTemplateSqlParameter("merchantId")}
     for no key update`;
 
 /** The checkout session for which the cart stays locked after the change. */

@@ -3,12 +3,12 @@
  * reserves no items; items are reserved when the checkout session is created.
  */
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findDuplicateFaults,
-  requireNoFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -41,7 +41,7 @@ export async function addCartLines(
   context: CartCommandContext,
   input: AddCartLinesInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(findCartLineFaults(input.lines, { min: 1, max: changedLinesMax }));
+  requireNoInputFieldErrors(findCartLineFaults(input.lines, { min: 1, max: changedLinesMax }));
   return changeCart(transaction, context, {
     target: input,
     plan: (cart) => {
@@ -75,16 +75,22 @@ export function addLinesToCartDraft(
   linesToAdd: readonly CartLineToAdd[],
   { lines, offer, now }: DraftLinesContext,
 ): UnpricedCartDraftLine[] {
-  const faults: InputFaults = [];
+  const faults: InputFieldErrors = [];
   const byVariant = new Map(lines.map((line) => [line.variantId, line]));
   for (const [index, { variantId, quantity }] of linesToAdd.entries()) {
     const variant = offer.variants.get(variantId);
     const field = `/lines/${index}/variantId`;
     if (variant === undefined || !variant.isPublished)
-      faults.push(createRequestBodyFault(field, "unknown", "The merchant sells no variant with this id."));
+      faults.push(
+        createRequestBodyErrorDetail(field, "unknown", "The merchant sells no variant with this id."),
+      );
     else if (!isVariantForSale(variant))
       faults.push(
-        createRequestBodyFault(field, "not_sold_there", "The variant is not sold in the cart's market."),
+        createRequestBodyErrorDetail(
+          field,
+          "not_sold_there",
+          "The variant is not sold in the cart's market.",
+        ),
       );
     const present = byVariant.get(variantId);
     const sum = Math.min(cartLineQuantityMax, quantity + (present?.quantity ?? 0));
@@ -95,11 +101,11 @@ export function addLinesToCartDraft(
         : { ...present, quantity: sum },
     );
   }
-  requireNoFaults(faults);
+  requireNoInputFieldErrors(faults);
   for (const { variantId } of linesToAdd) requireStock(offer, variantId);
   if (byVariant.size > cartLinesMax)
-    requireNoFaults([
-      createRequestBodyFault("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`),
+    requireNoInputFieldErrors([
+      createRequestBodyErrorDetail("/lines", "too_long", `A cart must have at most ${cartLinesMax} lines.`),
     ]);
   return [...byVariant.values()];
 }
@@ -127,13 +133,13 @@ function requireStock(offer: CurrentOfferForCart, variantId: string): void {
 export function findCartLineFaults(
   lines: readonly CartLineToAdd[],
   count: { readonly min: number; readonly max: number },
-): InputFaults {
+): InputFieldErrors {
   return [
-    ...findListLengthFaults("/lines", lines, count),
+    ...getListLengthErrors("/lines", lines, count),
     ...lines.flatMap(({ quantity }, index) =>
-      findIntegerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
+      getIntegerFieldErrors(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       lines.map(({ variantId }) => variantId),
       (index) => `/lines/${index}/variantId`,
     ),
@@ -150,12 +156,12 @@ export async function updateCartLines(
   input: UpdateCartLinesInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lines } = input;
-  requireNoFaults([
-    ...findListLengthFaults("/lines", lines, { min: 1, max: changedLinesMax }),
+  requireNoInputFieldErrors([
+    ...getListLengthErrors("/lines", lines, { min: 1, max: changedLinesMax }),
     ...lines.flatMap(({ quantity }, index) =>
-      findIntegerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
+      getIntegerFieldErrors(`/lines/${index}/quantity`, quantity, { min: 1, max: cartLineQuantityMax }),
     ),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
     ),
@@ -190,9 +196,9 @@ export async function removeCartLines(
   input: RemoveCartLinesInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
   const { lineIds } = input;
-  requireNoFaults([
-    ...findListLengthFaults("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
-    ...findDuplicateFaults(lineIds, (index) => `/lineIds/${index}`),
+  requireNoInputFieldErrors([
+    ...getListLengthErrors("/lineIds", lineIds, { min: 1, max: cartLinesMax }),
+    ...getDuplicateEntryErrors(lineIds, (index) => `/lineIds/${index}`),
   ]);
   return changeCart(transaction, context, {
     target: input,
@@ -215,9 +221,11 @@ function requireLinesOfCart(
   requested: readonly { readonly lineId: string; readonly field: string }[],
 ): void {
   const known = new Set(cart.lines.map(({ id }) => id));
-  requireNoFaults(
+  requireNoInputFieldErrors(
     requested
       .filter(({ lineId }) => !known.has(lineId))
-      .map(({ field }) => createRequestBodyFault(field, "unknown", "The cart has no line with this id.")),
+      .map(({ field }) =>
+        createRequestBodyErrorDetail(field, "unknown", "The cart has no line with this id."),
+      ),
   );
 }

@@ -9,7 +9,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import {
   createPaddedInListTemplate,
-  sqlParameter,
+  createTemplateSqlParameter,
   prepareStatementTemplate,
 } from "#database/prepared-template.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
@@ -60,7 +60,7 @@ export function buildCartsByIdSqlQuery(
   });
 }
 
-const readAt = sqlParameter<Date>("now");
+const readAt = createTemplateSqlParameter<Date>("now");
 
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 

@@ -17,7 +17,7 @@ import {
 import {
   prepareStatementTemplate,
   createPaddedInListTemplate,
-  sqlParameter,
+  createTemplateSqlParameter,
 } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
@@ -160,7 +160,7 @@ function offerQuery(
     select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as
     variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[lookup]} as code
     from merchant m join market mk on mk.merchant_id = m.id
-    where m.id = ${sqlParameter("merchantId")} and mk.id = ${sqlParameter("marketId")}`;
+    where m.id = ${createTemplateSqlParameter("merchantId")} and mk.id = ${createTemplateSqlParameter("marketId")}`;
   const values = {
     ...list.values,
     merchantId,
@@ -191,12 +191,12 @@ const variantsJson = (
 ): RawBuilder<readonly CartOfferVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
-    'priceMinor', ${currentPriceAmountSql(sqlParameter("now"))}, 'compareAtMinor',
-    ${currentCompareAtPriceSql(sqlParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
+    'priceMinor', ${currentPriceAmountSql(createTemplateSqlParameter("now"))}, 'compareAtMinor',
+    ${currentCompareAtPriceSql(createTemplateSqlParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(
-      sqlParameter("now"),
+      createTemplateSqlParameter("now"),
       sql`h.session_id =
-      ${sqlParameter("heldBySessionId")}::text`,
+      ${createTemplateSqlParameter("heldBySessionId")}::text`,
     )},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity',
     v.max_order_quantity,
@@ -222,7 +222,7 @@ const variantsJson = (
     left join stock_level sl on sl.variant_id = v.id
   where v.merchant_id = m.id and v.id ${isWanted}), '[]'::json)`;
 
-const buyerParameter = sqlParameter<string | null>("buyerReference");
+const buyerParameter = createTemplateSqlParameter<string | null>("buyerReference");
 
 const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
   select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerParameter)}, 'used',
@@ -237,6 +237,6 @@ const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow
 
 const promotionCodeJsonBy = {
   none: sql<OfferRow["code"]>`null::json`,
-  id: promotionCodeJsonWhere(sql`c.id = ${sqlParameter("code")}`),
-  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${sqlParameter("code")}`),
+  id: promotionCodeJsonWhere(sql`c.id = ${createTemplateSqlParameter("code")}`),
+  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${createTemplateSqlParameter("code")}`),
 };

@@ -4,11 +4,11 @@
  */
 import { findLocaleFaults, toCanonicalLocale } from "#commerce/catalog/catalog-fields.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
   createInvalidFieldFailure,
-  requireNoFaults,
-  findTextFaults,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { suggestCountryCode } from "#foundation/country-names.ts";
@@ -28,7 +28,7 @@ import { toUnpricedCartDraft, createEmptyUnpricedCartDraft } from "./cart-draft.
 import {
   applyCartChangePlan,
   type CartCommandContext,
-  lockCartRow,
+  lockAndReadCart,
   repriceCartOrFail,
 } from "./change-cart.ts";
 import { insertCart, publishCartEvents } from "./save-cart.ts";
@@ -52,7 +52,7 @@ export async function createCart(
   context: CartCommandContext,
   input: CreateCartInput,
 ): Promise<CartAggregate> {
-  requireNoFaults(cartCreateFaults(input, context));
+  requireNoInputFieldErrors(cartCreateFaults(input, context));
   const { merchantId, now } = context;
   const market = await requireMarketOfCountry(transaction, context, input.market);
   const cartId = createId("cart", now.getTime());
@@ -88,7 +88,7 @@ export async function createCart(
 }
 
 const createMarketFault = (market: string): FailureDetail =>
-  createRequestBodyFault(
+  createRequestBodyErrorDetail(
     "/market",
     "unknown_country",
     `"market" must be a country code of ISO 3166-1 alpha-2, in capitals${suggestCountryCode(market)}.`,
@@ -97,7 +97,7 @@ const createMarketFault = (market: string): FailureDetail =>
 function cartCreateFaults(
   { market, locale, buyerReference, lines }: CreateCartInput,
   context: CartCommandContext,
-): InputFaults {
+): InputFieldErrors {
   return [
     ...(isCountryCode(market) ? [] : [createMarketFault(market)]),
     ...(locale === null || locale === undefined ? [] : findLocaleFaults("/locale", locale)),
@@ -115,11 +115,11 @@ function cartCreateFaults(
 export function findBuyerReferenceFaults(
   reference: string | null | undefined,
   { buyerReference, buyerSessionId }: CartCommandContext,
-): InputFaults {
+): InputFieldErrors {
   if (reference === null || reference === undefined) return [];
   if (!isBuyerReference(reference))
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/buyerReference",
         "pattern_mismatch",
         '"buyerReference" must have 1 to 128 printable ASCII characters, without spaces and @.',
@@ -127,7 +127,7 @@ export function findBuyerReferenceFaults(
     ];
   if (buyerSessionId !== null && buyerReference !== reference)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/buyerReference",
         "not_allowed",
         '"buyerReference" must be left out, or be the buyer of the buyer session.',
@@ -135,7 +135,7 @@ export function findBuyerReferenceFaults(
     ];
   if (buyerReference !== null && buyerReference !== reference)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/buyerReference",
         "not_allowed",
         '"buyerReference" must be equal to the X-Buyer-Reference header.',
@@ -184,8 +184,8 @@ export async function changeCartMarket(
   context: CartCommandContext,
   input: CartMarketChangeInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  if (!isCountryCode(input.market)) requireNoFaults([createMarketFault(input.market)]);
-  const cart = await lockCartRow(transaction, context, input.cartId);
+  if (!isCountryCode(input.market)) requireNoInputFieldErrors([createMarketFault(input.market)]);
+  const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const market = await requireMarketOfCountry(transaction, context, input.market);
   // An address in the old country would lead to wrong taxes, so the cart loses the address, and the stored
@@ -225,8 +225,8 @@ export async function setCartBuyer(
   context: CartCommandContext,
   input: CartBuyerSetInput & { readonly cartId: string },
 ): Promise<CartAggregate> {
-  requireNoFaults(buyerFaults(input, context));
-  const cart = await lockCartRow(transaction, context, input.cartId);
+  requireNoInputFieldErrors(buyerFaults(input, context));
+  const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, {
     cart,
@@ -247,16 +247,19 @@ export async function setCartBuyer(
   });
 }
 
-function buyerFaults({ buyerReference, email }: CartBuyerSetInput, context: CartCommandContext): InputFaults {
+function buyerFaults(
+  { buyerReference, email }: CartBuyerSetInput,
+  context: CartCommandContext,
+): InputFieldErrors {
   return [...findBuyerReferenceFaults(buyerReference, context), ...findEmailAddressFaults("/email", email)];
 }
 
-export function findEmailAddressFaults(field: string, email: string | null | undefined): InputFaults {
+export function findEmailAddressFaults(field: string, email: string | null | undefined): InputFieldErrors {
   const isMalformed = typeof email === "string" && !isEmailAddress(email);
   return [
-    ...findTextFaults(field, email, { max: emailMax }),
+    ...getTextFieldErrors(field, email, { max: emailMax }),
     ...(isMalformed
-      ? [createRequestBodyFault(field, "pattern_mismatch", "The value must be an e-mail address.")]
+      ? [createRequestBodyErrorDetail(field, "pattern_mismatch", "The value must be an e-mail address.")]
       : []),
   ];
 }

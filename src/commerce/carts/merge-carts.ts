@@ -1,11 +1,11 @@
 /** Merges two carts: adds the lines of a source cart to a target cart and ends the source cart. */
-import { createRequestBodyFault, requireNoFaults } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import { type CartAggregate, findPromotionAddedByCode, createCartWarning } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
-import { applyCartChangePlan, type CartCommandContext, lockCartRow } from "./change-cart.ts";
+import { applyCartChangePlan, type CartCommandContext, lockAndReadCart } from "./change-cart.ts";
 import { type UnpricedCartDraft, type UnpricedCartDraftLine, toUnpricedCartDraft } from "./cart-draft.ts";
 import { cartLinesMax } from "./change-lines.ts";
 import { cartLineQuantityMax } from "./price-lines.ts";
@@ -27,14 +27,14 @@ export async function mergeCarts(
 ): Promise<CartAggregate> {
   const { cartId, sourceCartId } = input;
   if (cartId === sourceCartId)
-    requireNoFaults([
-      createRequestBodyFault("/sourceCartId", "not_allowed", "A cart cannot be merged into itself."),
+    requireNoInputFieldErrors([
+      createRequestBodyErrorDetail("/sourceCartId", "not_allowed", "A cart cannot be merged into itself."),
     ]);
   const { now } = context;
   // Carts are always locked in the order of their ids, so that two merges of the same carts cannot deadlock.
   const locked = new Map<string, CartAggregate>();
   for (const id of [cartId, sourceCartId].map(toDatabaseSafeId).toSorted())
-    locked.set(id, await lockCartRow(transaction, context, id));
+    locked.set(id, await lockAndReadCart(transaction, context, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");
   requireChangeableCart(target, input, now);
@@ -44,8 +44,12 @@ export async function mergeCarts(
     source.buyerReference !== null &&
     target.buyerReference !== source.buyerReference
   )
-    requireNoFaults([
-      createRequestBodyFault("/sourceCartId", "not_allowed", "The two carts belong to different buyers."),
+    requireNoInputFieldErrors([
+      createRequestBodyErrorDetail(
+        "/sourceCartId",
+        "not_allowed",
+        "The two carts belong to different buyers.",
+      ),
     ]);
   const merged = await applyCartChangePlan(transaction, context, {
     cart: target,
@@ -104,8 +108,8 @@ function mergeDraftLines(
     });
   }
   if (lines.size > cartLinesMax)
-    requireNoFaults([
-      createRequestBodyFault(
+    requireNoInputFieldErrors([
+      createRequestBodyErrorDetail(
         "/sourceCartId",
         "too_long",
         `The merged cart would have more than ${cartLinesMax} lines.`,

@@ -15,7 +15,7 @@ import type {
   StoredCartWarning,
   CartWarningCode,
 } from "./cart-aggregate.ts";
-import { omitExpiredCartAddress, hasCheckoutSessionOfCartEnded, getCartStatusAtTime } from "./cart-status.ts";
+import { omitExpiredCartAddress, hasNoRunningCheckoutSession, getCartStatusAtTime } from "./cart-status.ts";
 import {
   type CartTotals,
   type CartPromotionStateView,
@@ -256,7 +256,7 @@ export function getCurrentDeliveryOptions(cart: CartAggregate, now: Date): Deliv
 function toCheckoutView(cart: CartAggregate, now: Date): CartView["checkout"] {
   const { session } = cart;
   if (session === null || session.status === "canceled" || session.status === "expired") return null;
-  if (session.status === "open" && hasCheckoutSessionOfCartEnded(cart, now)) return null;
+  if (session.status === "open" && hasNoRunningCheckoutSession(cart, now)) return null;
   return { sessionId: session.id, status: session.status };
 }
 

@@ -4,7 +4,7 @@
  * one. The statement updates nothing if the cart no longer has the expected version.
  */
 import { type CompiledQuery, type RawBuilder, sql } from "kysely";
-import { sqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -102,28 +102,28 @@ export function updateCart(
 
 const updateStatement = (): RawBuilder<unknown> => sql`
     with saved as (
-      update cart c set status = ${sqlParameter("status")}, version = c.version + 1,
+      update cart c set status = ${createTemplateSqlParameter("status")}, version = c.version + 1,
       ${sql.raw(columns.map((name) => `${name} = n.${name}`).join(", "))},
         address_token_digest = case when n.address_id is null then null else
-        coalesce(${sqlParameter("addressTokenDigest")}::bytea, c.address_token_digest) end
-      from ${cartRecord} where c.id = ${cartId} and c.version = ${sqlParameter("version")}
+        coalesce(${createTemplateSqlParameter("addressTokenDigest")}::bytea, c.address_token_digest) end
+      from ${cartRecord} where c.id = ${cartId} and c.version = ${createTemplateSqlParameter("version")}
       returning c.id),
     email as (
-      update personal_data set erase_after = ${sqlParameter("emailEraseAfter")}::timestamptz
-      where id = ${sqlParameter("emailId")}::text and erased_at is null returning 1),
+      update personal_data set erase_after = ${createTemplateSqlParameter("emailEraseAfter")}::timestamptz
+      where id = ${createTemplateSqlParameter("emailId")}::text and erased_at is null returning 1),
     gone as (delete from cart_line l where l.cart_id = ${cartId}
-    and l.id <> all(${sqlParameter("lineIds")}::text[]) returning 1),
+    and l.id <> all(${createTemplateSqlParameter("lineIds")}::text[]) returning 1),
     dropped as (
       delete from cart_promotion p where p.cart_id = ${cartId}
-      and p.promotion_id <> all(${sqlParameter("promotionIds")}::text[])
-        and (p.trigger = 'automatic' or ${sqlParameter("isWithoutCode")})
+      and p.promotion_id <> all(${createTemplateSqlParameter("promotionIds")}::text[])
+        and (p.trigger = 'automatic' or ${createTemplateSqlParameter("isWithoutCode")})
       returning 1),
     ${upsertLines}, ${upsertPromotions}
     select id from saved`;
 
-const cartId = sqlParameter<string>("cartId");
-const merchantId = sqlParameter<string>("merchantId");
-const savedAt = sqlParameter<Date>("now");
+const cartId = createTemplateSqlParameter<string>("cartId");
+const merchantId = createTemplateSqlParameter<string>("merchantId");
+const savedAt = createTemplateSqlParameter<Date>("now");
 
 /** Returns the parameters that the statements for inserting and for updating a cart have in common. */
 function savedValues({
@@ -182,7 +182,7 @@ function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unk
   return { ...Object.fromEntries(cartColumns.map((name) => [toSnakeCase(name), values[name]])), ...further };
 }
 
-const cartRecord = sql`json_to_record(${sqlParameter("record")}::json) as n(${sql.raw(types)})`;
+const cartRecord = sql`json_to_record(${createTemplateSqlParameter("record")}::json) as n(${sql.raw(types)})`;
 
 const upsertLines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity,
@@ -192,7 +192,7 @@ const upsertLines = sql`lines as (
     n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
       n."discountMinor", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions,
       ${savedAt}::timestamptz
-    from json_to_recordset(${sqlParameter("lines")}::json) as n(id text, position int, "productId" text,
+    from json_to_recordset(${createTemplateSqlParameter("lines")}::json) as n(id text, position int, "productId" text,
     "variantId" text,
       quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor"
       bigint, "taxMinor" bigint, "totalMinor" bigint,
@@ -208,7 +208,7 @@ const upsertLines = sql`lines as (
 const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<unknown> => sql`
     select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason",
     n."discountMinor", n.allocations, n.position
-    from json_to_recordset(${sqlParameter(trigger)}::json) as n("promotionId" text, trigger text,
+    from json_to_recordset(${createTemplateSqlParameter(trigger)}::json) as n("promotionId" text, trigger text,
       "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb,
       position int)`;
 

@@ -31,7 +31,7 @@ import { cartAddressLifetimeMs, toUnpricedCartDraft } from "./cart-draft.ts";
 import {
   applyCartChangePlan,
   type CartCommandContext,
-  lockCartRow,
+  lockAndReadCart,
   type CartChangePlanner,
 } from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptionViews } from "./render-cart.ts";
@@ -79,7 +79,7 @@ export async function setCartAddress(
   input: SetCartAddressInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
   const checked = normalizeCartAddressInput(input);
-  const cart = await lockCartRow(transaction, context, input.cartId);
+  const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   await saveCartAddressForBuyer(transaction, context, { cart, input, checked });
   return setAddressOfLockedCart(transaction, context, { cart, ...checked, target: input });
@@ -269,7 +269,7 @@ export async function setCartAddressFromSavedAddress(
   context: CartCommandContext,
   input: CartSavedAddressSetInput & { readonly cartId: string },
 ): Promise<CartAddressToken> {
-  const cart = await lockCartRow(transaction, context, input.cartId);
+  const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const row = await transaction
     .selectFrom("personalData")

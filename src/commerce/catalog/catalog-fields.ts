@@ -3,13 +3,13 @@
  * and fields of variants. Markets and promotions use these functions too.
  */
 import {
-  findDisallowedValueFaults,
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findDuplicateFaults,
-  findTextFaults,
+  getDisallowedValueErrors,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getDuplicateEntryErrors,
+  getTextFieldErrors,
   type TextFieldRule,
 } from "#foundation/faults.ts";
 import { isTextWithoutForbiddenCharacters, isSlug, parseLocale, slugLengthMax } from "#foundation/text.ts";
@@ -48,11 +48,11 @@ export const catalogBounds = {
   weightGramsMax: 100_000_000,
 } as const;
 
-export function findSlugFaults(field: string, slug: string): InputFaults {
+export function findSlugFaults(field: string, slug: string): InputFieldErrors {
   return isSlug(slug)
     ? []
     : [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           field,
           "pattern_mismatch",
           `A slug must have 1 to ${slugLengthMax} lower-case letters, digits or single hyphens between them.`,
@@ -62,10 +62,10 @@ export function findSlugFaults(field: string, slug: string): InputFaults {
 
 const codePattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
-export function findCatalogCodeFaults(field: string, code: string): InputFaults {
+export function findCatalogCodeFormatFaults(field: string, code: string): InputFieldErrors {
   if (code.length <= catalogBounds.codeMax && codePattern.test(code)) return [];
   return [
-    createRequestBodyFault(
+    createRequestBodyErrorDetail(
       field,
       "pattern_mismatch",
       `A code must have 1 to ${catalogBounds.codeMax} lower-case letters, digits or single - or ` +
@@ -74,10 +74,10 @@ export function findCatalogCodeFaults(field: string, code: string): InputFaults 
   ];
 }
 
-export function findLocaleFaults(field: string, locale: string): InputFaults {
+export function findLocaleFaults(field: string, locale: string): InputFieldErrors {
   return parseLocale(locale) === undefined
     ? [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           field,
           "invalid_locale",
           "The locale must be a well-formed BCP 47 tag, for example de-CH.",
@@ -107,17 +107,17 @@ export function findLocalizedTextFaults(
   field: string,
   entries: readonly LocalizedTextInput[],
   rule: TextFieldRule & { readonly optional?: boolean },
-): InputFaults {
+): InputFieldErrors {
   return [
-    ...findListLengthFaults(field, entries, {
+    ...getListLengthErrors(field, entries, {
       min: rule.optional === true ? 0 : 1,
       max: catalogBounds.localesMax,
     }),
     ...entries.flatMap(({ locale, text }, index) => [
       ...findLocaleFaults(`${field}/${index}/locale`, locale),
-      ...findTextFaults(`${field}/${index}/text`, text, rule),
+      ...getTextFieldErrors(`${field}/${index}/text`, text, rule),
     ]),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       entries.map(({ locale }) => toCanonicalLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),
@@ -186,13 +186,13 @@ export interface VariantInputFields {
  */
 const skuPattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
-export function findVariantFaults(at: string, variant: VariantInputFields): InputFaults {
+export function findVariantFaults(at: string, variant: VariantInputFields): InputFieldErrors {
   return [
-    ...findTextFaults(`${at}/sku`, variant.sku, { max: catalogBounds.skuMax }),
+    ...getTextFieldErrors(`${at}/sku`, variant.sku, { max: catalogBounds.skuMax }),
     ...(skuPattern.test(variant.sku)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `${at}/sku`,
             "pattern_mismatch",
             "A SKU must have printable ASCII characters and no space at its ends.",
@@ -200,22 +200,22 @@ export function findVariantFaults(at: string, variant: VariantInputFields): Inpu
         ]),
     ...gtinFaults(`${at}/gtin`, variant.gtin),
     ...restrictionFaults(`${at}/restrictions`, variant.restrictions ?? []),
-    ...findListLengthFaults(`${at}/options`, variant.options, { min: 0, max: catalogBounds.optionsMax }),
-    ...findDuplicateFaults(
+    ...getListLengthErrors(`${at}/options`, variant.options, { min: 0, max: catalogBounds.optionsMax }),
+    ...getDuplicateEntryErrors(
       variant.options.map(({ option }) => option),
       (index) => `${at}/options/${index}/option`,
     ),
-    ...findIntegerFaults(`${at}/weightGrams`, variant.weightGrams, {
+    ...getIntegerFieldErrors(`${at}/weightGrams`, variant.weightGrams, {
       min: 0,
       max: catalogBounds.weightGramsMax,
     }),
-    ...findIntegerFaults(`${at}/maxOrderQuantity`, variant.maxOrderQuantity, { min: 1, max: 9999 }),
-    ...findIntegerFaults(`${at}/position`, variant.position, { min: 0, max: catalogBounds.positionMax }),
-    ...findIntegerFaults(`${at}/backorderLimit`, variant.backorderLimit, {
+    ...getIntegerFieldErrors(`${at}/maxOrderQuantity`, variant.maxOrderQuantity, { min: 1, max: 9999 }),
+    ...getIntegerFieldErrors(`${at}/position`, variant.position, { min: 0, max: catalogBounds.positionMax }),
+    ...getIntegerFieldErrors(`${at}/backorderLimit`, variant.backorderLimit, {
       min: 0,
       max: catalogBounds.onHandMax,
     }),
-    ...findIntegerFaults(`${at}/lowStockThreshold`, variant.lowStockThreshold, {
+    ...getIntegerFieldErrors(`${at}/lowStockThreshold`, variant.lowStockThreshold, {
       min: 0,
       max: catalogBounds.onHandMax,
     }),
@@ -223,27 +223,27 @@ export function findVariantFaults(at: string, variant: VariantInputFields): Inpu
   ];
 }
 
-function restrictionFaults(field: string, given: readonly string[]): InputFaults {
+function restrictionFaults(field: string, given: readonly string[]): InputFieldErrors {
   return [
     ...given.flatMap((restriction, index) =>
-      findDisallowedValueFaults(`${field}/${index}`, restriction, {
+      getDisallowedValueErrors(`${field}/${index}`, restriction, {
         allowed: restrictions,
         noun: "restriction",
       }),
     ),
-    ...findDuplicateFaults(given, (index) => `${field}/${index}`),
+    ...getDuplicateEntryErrors(given, (index) => `${field}/${index}`),
   ];
 }
 
-function dateFaults(field: string, date: Date | null | undefined): InputFaults {
+function dateFaults(field: string, date: Date | null | undefined): InputFieldErrors {
   if (date === null || date === undefined || !Number.isNaN(date.getTime())) return [];
-  return [createRequestBodyFault(field, "wrong_type", "availableFrom must be a valid time.")];
+  return [createRequestBodyErrorDetail(field, "wrong_type", "availableFrom must be a valid time.")];
 }
 
-function gtinFaults(field: string, gtin: string | null | undefined): InputFaults {
+function gtinFaults(field: string, gtin: string | null | undefined): InputFieldErrors {
   if (gtin === null || gtin === undefined || isGtin(gtin)) return [];
   return [
-    createRequestBodyFault(
+    createRequestBodyErrorDetail(
       field,
       "pattern_mismatch",
       "A GTIN must have 8, 12, 13 or 14 digits, including a valid check digit.",

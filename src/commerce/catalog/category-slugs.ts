@@ -8,10 +8,10 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  findDuplicateFaults,
-  findListLengthFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getDuplicateEntryErrors,
+  getListLengthErrors,
 } from "#foundation/faults.ts";
 import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
 
@@ -20,15 +20,17 @@ export interface CategorySlugInput {
   readonly slug: string;
 }
 
-export function findCategorySlugFaults(slugs: readonly CategorySlugInput[] | null | undefined): InputFaults {
+export function findCategorySlugFaults(
+  slugs: readonly CategorySlugInput[] | null | undefined,
+): InputFieldErrors {
   if (slugs === null || slugs === undefined) return [];
   return [
-    ...findListLengthFaults("/localizedSlugs", slugs, { min: 0, max: catalogBounds.localesMax }),
+    ...getListLengthErrors("/localizedSlugs", slugs, { min: 0, max: catalogBounds.localesMax }),
     ...slugs.flatMap(({ locale, slug }, index) => [
       ...findLocaleFaults(`/localizedSlugs/${index}/locale`, locale),
       ...findSlugFaults(`/localizedSlugs/${index}/slug`, slug),
     ]),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       slugs.map(({ locale }) => toCanonicalLocale(locale)),
       (index) => `/localizedSlugs/${index}/locale`,
     ),
@@ -45,7 +47,7 @@ interface SlugsToSave {
  * false if the new slugs equal the stored slugs. The caller must have locked the merchant's row and saved the
  * category.
  */
-export async function saveCategorySlugs(
+export async function replaceLocalizedCategorySlugs(
   transaction: Transaction,
   { merchantId }: CommandContext,
   { categoryId, slugs }: SlugsToSave,
@@ -95,7 +97,7 @@ async function requireFreeSlugs(
   const details = wanted.flatMap(({ locale, slug }, index) =>
     rows.some((row) => row.locale === locale && row.slug === slug)
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `/localizedSlugs/${index}/slug`,
             "already_exists",
             `Another category of the merchant has the slug "${slug}" in the locale ${locale} or in all locales.`,
@@ -124,6 +126,6 @@ export async function requireUnusedGeneralCategorySlug(
   const message = `Another category of the merchant has this slug in the locale ${owner.locale}.`;
   throw createFailure("already_exists", {
     message,
-    details: [createRequestBodyFault("/slug", "already_exists", message)],
+    details: [createRequestBodyErrorDetail("/slug", "already_exists", message)],
   });
 }

@@ -63,12 +63,12 @@ function inOrder(ancestors: readonly CategoryRow[]): CategoryRow[] {
   return sorted;
 }
 
-export type CategorySlugRow = Selectable<CategorySlugTable>;
+export type LocalizedCategorySlugRow = Selectable<CategorySlugTable>;
 
 export const findLocalizedCategorySlugs = (
   reader: DatabaseReader,
   categoryIds: readonly string[],
-): Promise<CategorySlugRow[]> =>
+): Promise<LocalizedCategorySlugRow[]> =>
   reader
     .selectFrom("categorySlug")
     .selectAll()

@@ -7,11 +7,11 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
   createInvalidFieldFailure,
-  requireNoFaults,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
@@ -25,7 +25,7 @@ import {
   type CategorySlugInput,
   findCategorySlugFaults,
   requireUnusedGeneralCategorySlug,
-  saveCategorySlugs,
+  replaceLocalizedCategorySlugs,
 } from "./category-slugs.ts";
 import { lockMerchantCatalog, incrementCatalogVersion, reindexProducts } from "./change-catalog.ts";
 
@@ -62,7 +62,7 @@ export async function upsertCategory(
   context: CommandContext,
   input: UpsertCategoryInput,
 ): Promise<{ categoryId: string }> {
-  requireNoFaults(upsertFaults(input));
+  requireNoInputFieldErrors(upsertFaults(input));
   await lockMerchantCatalog(transaction, context);
   const existing = await findCategory(transaction, context, input);
   const before = existing ?? { id: null, parentId: null, position: undefined };
@@ -85,12 +85,12 @@ export async function upsertCategory(
     : updateCategory(transaction, context, { ...row, slugs, id: existing.id });
 }
 
-function upsertFaults({ slug, names, position, localizedSlugs }: UpsertCategoryInput): InputFaults {
+function upsertFaults({ slug, names, position, localizedSlugs }: UpsertCategoryInput): InputFieldErrors {
   return [
     ...findSlugFaults("/slug", slug),
     ...findCategorySlugFaults(localizedSlugs),
     ...findLocalizedTextFaults("/names", names, { max: catalogBounds.nameMax }),
-    ...findIntegerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
+    ...getIntegerFieldErrors("/position", position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
 
@@ -125,7 +125,7 @@ async function findCategory(
     const message = "Another category of the merchant has this slug.";
     throw createFailure("already_exists", {
       message,
-      details: [createRequestBodyFault("/slug", "already_exists", message)],
+      details: [createRequestBodyErrorDetail("/slug", "already_exists", message)],
       conflict: categoryConflict(withSlug, "slug_taken"),
     });
   }
@@ -153,7 +153,8 @@ async function insertCategory(
     .insertInto("category")
     .values({ ...row, id, merchantId: context.merchantId, createdAt: context.now, updatedAt: context.now })
     .execute();
-  if (slugs !== undefined) await saveCategorySlugs(transaction, context, { categoryId: id, slugs });
+  if (slugs !== undefined)
+    await replaceLocalizedCategorySlugs(transaction, context, { categoryId: id, slugs });
   await incrementCatalogVersion(transaction, context);
   return { categoryId: id };
 }
@@ -165,7 +166,8 @@ async function updateCategory(
 ): Promise<{ categoryId: string }> {
   const { id, slug, names, parentId, position, slugs } = row;
   const haveSlugsChanged =
-    slugs !== undefined && (await saveCategorySlugs(transaction, context, { categoryId: id, slugs }));
+    slugs !== undefined &&
+    (await replaceLocalizedCategorySlugs(transaction, context, { categoryId: id, slugs }));
   const changed = await sql`
     update category set slug = ${slug}, names = ${names}::jsonb, parent_id = ${parentId}, position =
     ${position}, version = version + 1, updated_at = ${context.now}

@@ -8,19 +8,19 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findUniqueListFaults,
-  findDuplicateFaults,
-  requireNoFaults,
-  findTextFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getUniqueListErrors,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
-  findCatalogCodeFaults,
+  findCatalogCodeFormatFaults,
   findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedTextMap,
@@ -87,7 +87,7 @@ export async function createProduct(
   context: CommandContext,
   input: CreateProductInput,
 ): Promise<{ productId: string }> {
-  requireNoFaults([
+  requireNoInputFieldErrors([
     ...findProductFaults("", input),
     ...findProductCategoriesFaults("/categoryIds", input.categoryIds),
     ...findProductTranslationsFaults("/translations", input.translations, 1),
@@ -114,7 +114,7 @@ export async function updateProduct(
   context: CommandContext,
   input: UpdateProductInput,
 ): Promise<{ productId: string }> {
-  requireNoFaults([
+  requireNoInputFieldErrors([
     ...findProductFaults("", input),
     ...findProductCategoriesFaults("/categoryIds", input.categoryIds),
   ]);
@@ -135,20 +135,20 @@ export async function updateProduct(
 export function findProductFaults(
   at: string,
   { brand, rating, attributes, options }: ProductInputFields,
-): InputFaults {
+): InputFieldErrors {
   const average = rating?.average ?? 0;
   return [
-    ...findTextFaults(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
+    ...getTextFieldErrors(`${at}/brand`, brand, { max: catalogBounds.brandMax }),
     ...(average >= 0 && average <= 5
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `${at}/rating/average`,
             average > 5 ? "too_large" : "too_small",
             "The average rating must be from 0 to 5.",
           ),
         ]),
-    ...findIntegerFaults(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
+    ...getIntegerFieldErrors(`${at}/rating/count`, rating?.count, { min: 0, max: 2_147_483_647 }),
     ...attributesFaults(`${at}/attributes`, attributes),
     ...findProductOptionsFaults(`${at}/options`, options),
   ];
@@ -157,22 +157,22 @@ export function findProductFaults(
 export const findProductCategoriesFaults = (
   field: string,
   keys: readonly string[] | null | undefined,
-): InputFaults => findUniqueListFaults(field, keys, catalogBounds.categoriesPerProductMax);
+): InputFieldErrors => getUniqueListErrors(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(
   field: string,
   attributes: readonly AttributeInput[] | null | undefined,
-): InputFaults {
+): InputFieldErrors {
   if (attributes === null || attributes === undefined) return [];
   return [
-    ...findListLengthFaults(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
+    ...getListLengthErrors(field, attributes, { min: 0, max: catalogBounds.attributesMax }),
     ...attributes.flatMap(({ code, names, value, unit }, index) => [
-      ...findCatalogCodeFaults(`${field}/${index}/code`, code),
+      ...findCatalogCodeFormatFaults(`${field}/${index}/code`, code),
       ...findLocalizedTextFaults(`${field}/${index}/names`, names, { max: catalogBounds.nameMax }),
       ...valueFaults(`${field}/${index}/value`, value),
-      ...findTextFaults(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
+      ...getTextFieldErrors(`${field}/${index}/unit`, unit, { max: catalogBounds.unitMax }),
     ]),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       attributes.map(({ code }) => code),
       (index) => `${field}/${index}/code`,
     ),
@@ -183,30 +183,30 @@ function attributesFaults(
  * Returns a fault if the value of a product attribute has a type that is not allowed. The GraphQL scalar of
  * attribute values accepts any JSON value, so it does not check the type.
  */
-function valueFaults(field: string, value: unknown): InputFaults {
+function valueFaults(field: string, value: unknown): InputFieldErrors {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return [];
   if (typeof value === "string")
-    return findTextFaults(field, value, { max: catalogBounds.attributeValueMax });
+    return getTextFieldErrors(field, value, { max: catalogBounds.attributeValueMax });
   if (!Array.isArray(value))
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         field,
         "wrong_type",
         "The value must be a string, a number, a boolean or a list of strings.",
       ),
     ];
   return [
-    ...findListLengthFaults(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
+    ...getListLengthErrors(field, value, { min: 1, max: catalogBounds.attributeValuesMax }),
     ...value.flatMap((entry: unknown, index) => {
       if (typeof entry !== "string")
         return [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `${field}/${index}`,
             "wrong_type",
             "Every value of the list must be a string.",
           ),
         ];
-      return findTextFaults(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
+      return getTextFieldErrors(`${field}/${index}`, entry, { max: catalogBounds.attributeValueMax });
     }),
   ];
 }
@@ -296,7 +296,7 @@ async function requireCategories(
     found.has(id)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `/categoryIds/${index}`,
             "resource_not_found",
             "The merchant has no category with this ID.",

@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { type StockLevelBeforeAndAfter, publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
-import { requireNoFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { lockEditableProduct, type LockedProduct, recordProductChanges } from "./change-catalog.ts";
 import { findVariantFaults, type VariantInputFields } from "./catalog-fields.ts";
@@ -38,7 +38,7 @@ export async function upsertVariant(
   context: CommandContext,
   input: UpsertVariantInput,
 ): Promise<{ productId: string; variantId: string }> {
-  requireNoFaults(findVariantFaults("", input));
+  requireNoInputFieldErrors(findVariantFaults("", input));
   const product = await lockEditableProduct(transaction, context, input);
   const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, context, {
     product,

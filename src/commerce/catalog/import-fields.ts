@@ -1,10 +1,10 @@
 /** Defines the input of a product import and checks its items. */
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findDuplicateFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getDuplicateEntryErrors,
 } from "#foundation/faults.ts";
 import {
   catalogBounds,
@@ -38,32 +38,38 @@ export interface ProductImportItem extends ProductInputFields {
   readonly status?: "draft" | "published" | null | undefined;
 }
 
-export function findProductImportItemFaults(item: ProductImportItem): InputFaults {
+export function findProductImportItemFaults(item: ProductImportItem): InputFieldErrors {
   return [
     ...(item.translations.length + item.variants.length > 0
       ? []
-      : [createRequestBodyFault("", "too_short", "The item must have at least one translation or variant.")]),
+      : [
+          createRequestBodyErrorDetail(
+            "",
+            "too_short",
+            "The item must have at least one translation or variant.",
+          ),
+        ]),
     ...findProductFaults("", item),
     ...findProductCategoriesFaults("/categorySlugs", item.categorySlugs),
     ...(item.categorySlugs ?? []).flatMap((slug, index) => findSlugFaults(`/categorySlugs/${index}`, slug)),
     ...findProductTranslationsFaults("/translations", item.translations, 0),
-    ...findListLengthFaults("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
+    ...getListLengthErrors("/variants", item.variants, { min: 0, max: catalogBounds.variantsMax }),
     ...item.variants.flatMap((variant, index) => importVariantFaults(`/variants/${index}`, variant)),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       item.variants.map(({ sku }) => sku.toLowerCase()),
       (index) => `/variants/${index}/sku`,
     ),
   ];
 }
 
-function importVariantFaults(at: string, variant: ImportedVariantInput): InputFaults {
+function importVariantFaults(at: string, variant: ImportedVariantInput): InputFieldErrors {
   const prices = variant.prices ?? [];
   return [
     ...findVariantFaults(at, variant),
-    ...findIntegerFaults(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
-    ...findListLengthFaults(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
+    ...getIntegerFieldErrors(`${at}/onHand`, variant.onHand, { min: 0, max: catalogBounds.onHandMax }),
+    ...getListLengthErrors(`${at}/prices`, prices, { min: 0, max: catalogBounds.pricesMax }),
     ...prices.flatMap((price, place) => findPriceFaults(`${at}/prices/${place}`, price)),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       prices.map(({ marketHandle }) => marketHandle),
       (place) => `${at}/prices/${place}/marketHandle`,
     ),

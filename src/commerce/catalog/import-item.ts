@@ -8,7 +8,11 @@ import { setStockToCountedQuantities } from "#commerce/inventory/adjust-stock.ts
 import type { StockLevelBeforeAndAfter } from "#commerce/inventory/stock-levels.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createRequestBodyFault, type InputFaults, requireNoFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  requireNoInputFieldErrors,
+} from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { findPriceCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
@@ -100,12 +104,12 @@ function requireKnownReferences(
   item: ProductImportItem,
   { markets, categoryIds }: RecordsReferencedByImport,
 ): void {
-  const unknown: InputFaults = [
+  const unknown: InputFieldErrors = [
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
         ? []
         : [
-            createRequestBodyFault(
+            createRequestBodyErrorDetail(
               `/categorySlugs/${index}`,
               "resource_not_found",
               "The merchant has no category with this slug.",
@@ -116,7 +120,7 @@ function requireKnownReferences(
       markets.has(marketHandle)
         ? []
         : [
-            createRequestBodyFault(
+            createRequestBodyErrorDetail(
               `${at}/marketHandle`,
               "resource_not_found",
               "The merchant has no market with this handle.",
@@ -125,7 +129,7 @@ function requireKnownReferences(
     ),
   ];
   if (unknown.length > 0) throw createFailure("resource_not_found", { details: unknown });
-  requireNoFaults(
+  requireNoInputFieldErrors(
     eachPrice(item, (at, price) =>
       findPriceCurrencyFaults(at, price, markets.get(price.marketHandle)?.currency),
     ),
@@ -194,11 +198,11 @@ async function createDraft(
   context: CommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
 ): Promise<LockedProduct> {
-  requireNoFaults(
+  requireNoInputFieldErrors(
     item.translations.length > 0
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/translations",
             "too_short",
             "A new product must have at least one translation.",

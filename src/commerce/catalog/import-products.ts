@@ -13,7 +13,7 @@ import {
   type FailureDetail,
 } from "#foundation/failure.ts";
 import { catalogBounds } from "./catalog-fields.ts";
-import { findListLengthFaults, requireNoFaults } from "#foundation/faults.ts";
+import { getListLengthErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import {
@@ -59,7 +59,9 @@ export async function importProducts(
   context: CommandContext,
   { items }: ImportProductsInput,
 ): Promise<{ results: ProductImportResult[] }> {
-  requireNoFaults(findListLengthFaults("/items", items, { min: 1, max: catalogBounds.importItemsMax }));
+  requireNoInputFieldErrors(
+    getListLengthErrors("/items", items, { min: 1, max: catalogBounds.importItemsMax }),
+  );
   const references = await readImportReferences(transaction, context, items);
   const results: ProductImportResult[] = [];
   const imported: ImportedProductChanges[] = [];
@@ -123,7 +125,7 @@ async function importInSavepoint(
   const savepoint = sql.raw("import_item");
   let isOpen = false;
   try {
-    requireNoFaults(findProductImportItemFaults(item));
+    requireNoInputFieldErrors(findProductImportItemFaults(item));
     await sql`savepoint ${savepoint}`.execute(transaction);
     isOpen = true;
     const imported = await importProductItem(transaction, context, { item, references });

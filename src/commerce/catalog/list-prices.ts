@@ -1,6 +1,6 @@
 /** Lists the price history: all present and former prices of variants, newest first, in pages. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import { type KeysetPage, timeAtMicrosecondsSql } from "#database/sql-fragments.ts";
+import { type KeysetPage, microsecondsToTimeSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
@@ -78,7 +78,7 @@ export function buildPriceHistorySqlQuery(
  */
 function position(cursor: string): RawBuilder<unknown> {
   const [micros = "", variantId = "", marketId = ""] = cursor.split(":");
-  return sql`(${timeAtMicrosecondsSql(micros)}, ${variantId}, ${marketId})`;
+  return sql`(${microsecondsToTimeSql(micros)}, ${variantId}, ${marketId})`;
 }
 
 /** Loads one page of prices, newest first. The cursors must match `priceCursorPattern`. */

@@ -14,7 +14,7 @@ export interface ProductFilter {
   /** The merchant whose products are selected; null selects the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
-  /** The ids of a category and of the categories below it (`findDescendantCategories`). */
+  /** The ids of a category and of the categories below it (`findCategoryAndDescendantIds`). */
   readonly categoryIds?: readonly string[] | null | undefined;
   readonly brand?: string | null | undefined;
   readonly stock?: ProductStockFilter | null | undefined;
@@ -43,7 +43,7 @@ const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuil
 };
 
 /** Returns the ids of a category and of the categories below it; empty if the category does not exist. */
-export async function findDescendantCategories(
+export async function findCategoryAndDescendantIds(
   reader: DatabaseReader,
   categoryId: string,
 ): Promise<readonly string[]> {

@@ -5,10 +5,10 @@
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
   createInvalidFieldFailure,
-  requireNoFaults,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { catalogBounds, type VariantInputFields } from "./catalog-fields.ts";
@@ -73,7 +73,9 @@ export function mergeVariantInputs(
     requireKnownMedia(current, variant);
     return mergeVariant(variant, existing ?? newVariantRow(current, nextPosition++), existing === undefined);
   });
-  requireNoFaults(merged.flatMap((row, index) => combinationFaults(current, row, given[index]?.at ?? "")));
+  requireNoInputFieldErrors(
+    merged.flatMap((row, index) => combinationFaults(current, row, given[index]?.at ?? "")),
+  );
   const mine = new Set(merged.map(({ id }) => id));
   const others = current.rows.filter(({ id }) => !mine.has(id));
   requireVariantChoicesFitOptions(current.product, current.options, others);
@@ -162,11 +164,13 @@ function combinationFaults(
   current: VariantMergeContext,
   row: VariantMergedWithInput,
   at: string,
-): InputFaults {
+): InputFieldErrors {
   const before = current.rows.find(({ id }) => id === row.id);
   if (row.discontinued && before !== undefined && combinationKey(before) === combinationKey(row)) return [];
   const misfit = explainVariantOptionMismatch(current.options, row.options);
-  return misfit === undefined ? [] : [createRequestBodyFault(`${at}/options`, "options_mismatch", misfit)];
+  return misfit === undefined
+    ? []
+    : [createRequestBodyErrorDetail(`${at}/options`, "options_mismatch", misfit)];
 }
 
 function requireDistinct(
@@ -194,7 +198,7 @@ function variantConflict(field: string, variantId: string, reason: "sku_taken" |
       : "Another variant of the product has the same choices.";
   return createFailure("already_exists", {
     message,
-    details: [createRequestBodyFault(field, "already_exists", message)],
+    details: [createRequestBodyErrorDetail(field, "already_exists", message)],
     conflict: {
       resource: "variant",
       id: variantId,

@@ -6,11 +6,11 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  findDisallowedValueFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  requireNoFaults,
+  getDisallowedValueErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -51,7 +51,7 @@ export async function attachProductMedia(
   context: CommandContext,
   input: MediaAttachInput,
 ): Promise<{ productId: string; mediaId: string }> {
-  requireNoFaults(mediaFaults(input));
+  requireNoInputFieldErrors(mediaFaults(input));
   const product = await lockEditableProduct(transaction, context, input);
   const { total, last } = await transaction
     .selectFrom("media")
@@ -98,23 +98,23 @@ async function shiftMediaPositions(
     and position >= ${position}`.execute(transaction);
 }
 
-function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): InputFaults {
+function mediaFaults({ type, url, alts, width, height, position }: MediaAttachInput): InputFieldErrors {
   const side = { min: 1, max: catalogBounds.mediaSidePixelsMax };
   return [
-    ...findDisallowedValueFaults("/type", type, { allowed: ["image", "video"], noun: "type" }),
+    ...getDisallowedValueErrors("/type", type, { allowed: ["image", "video"], noun: "type" }),
     ...(isAllowedProductMediaUrl(url)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/url",
             "pattern_mismatch",
             "The URL must be an https URL without credentials, or a path that starts with /media/.",
           ),
         ]),
     ...findLocalizedTextFaults("/alts", alts, { min: 0, max: catalogBounds.nameMax, optional: true }),
-    ...findIntegerFaults("/width", width, side),
-    ...findIntegerFaults("/height", height, side),
-    ...findIntegerFaults("/position", position, { min: 0, max: catalogBounds.positionMax }),
+    ...getIntegerFieldErrors("/width", width, side),
+    ...getIntegerFieldErrors("/height", height, side),
+    ...getIntegerFieldErrors("/position", position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
 

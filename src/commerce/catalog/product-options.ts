@@ -8,12 +8,12 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   catalogBounds,
-  findCatalogCodeFaults,
+  findCatalogCodeFormatFaults,
   findLocalizedTextFaults,
   type LocalizedTextInput,
   toLocalizedTextMap,
 } from "./catalog-fields.ts";
-import { findListLengthFaults, type InputFaults, findDuplicateFaults } from "#foundation/faults.ts";
+import { getListLengthErrors, type InputFieldErrors, getDuplicateEntryErrors } from "#foundation/faults.ts";
 import { toProductConflictDetail, type LockedProduct } from "./change-catalog.ts";
 
 export interface ProductOptionInput {
@@ -31,30 +31,30 @@ export interface ProductOptionChoiceInput {
 export function findProductOptionsFaults(
   field: string,
   options: readonly ProductOptionInput[] | null | undefined,
-): InputFaults {
+): InputFieldErrors {
   if (options === null || options === undefined) return [];
   return [
-    ...findListLengthFaults(field, options, { min: 0, max: catalogBounds.optionsMax }),
+    ...getListLengthErrors(field, options, { min: 0, max: catalogBounds.optionsMax }),
     ...options.flatMap((option, index) => optionFaults(`${field}/${index}`, option)),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       options.map(({ code }) => code),
       (index) => `${field}/${index}/code`,
     ),
   ];
 }
 
-function optionFaults(at: string, { code, names, choices }: ProductOptionInput): InputFaults {
+function optionFaults(at: string, { code, names, choices }: ProductOptionInput): InputFieldErrors {
   return [
-    ...findCatalogCodeFaults(`${at}/code`, code),
+    ...findCatalogCodeFormatFaults(`${at}/code`, code),
     ...findLocalizedTextFaults(`${at}/names`, names, { max: catalogBounds.nameMax }),
-    ...findListLengthFaults(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
+    ...getListLengthErrors(`${at}/choices`, choices, { min: 1, max: catalogBounds.choicesMax }),
     ...choices.flatMap((choice, index) => [
-      ...findCatalogCodeFaults(`${at}/choices/${index}/code`, choice.code),
+      ...findCatalogCodeFormatFaults(`${at}/choices/${index}/code`, choice.code),
       ...findLocalizedTextFaults(`${at}/choices/${index}/labels`, choice.labels, {
         max: catalogBounds.nameMax,
       }),
     ]),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       choices.map((choice) => choice.code),
       (index) => `${at}/choices/${index}/code`,
     ),

@@ -6,12 +6,12 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findDuplicateFaults,
-  requireNoFaults,
-  findTextFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
@@ -39,7 +39,7 @@ export async function upsertProductTranslation(
   context: CommandContext,
   input: UpsertProductTranslationInput,
 ): Promise<{ productId: string }> {
-  requireNoFaults(translationFaults("", input));
+  requireNoInputFieldErrors(translationFaults("", input));
   const product = await lockEditableProduct(transaction, context, input);
   const { total } = await transaction
     .selectFrom("productTranslation")
@@ -70,29 +70,32 @@ export function findProductTranslationsFaults(
   field: string,
   translations: readonly ProductTranslationInput[],
   min: number,
-): InputFaults {
+): InputFieldErrors {
   return [
-    ...findListLengthFaults(field, translations, { min, max: catalogBounds.localesMax }),
+    ...getListLengthErrors(field, translations, { min, max: catalogBounds.localesMax }),
     ...translations.flatMap((translation, index) => translationFaults(`${field}/${index}`, translation)),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       translations.map(({ locale }) => toCanonicalLocale(locale)),
       (index) => `${field}/${index}/locale`,
     ),
   ];
 }
 
-function translationFaults(at: string, translation: ProductTranslationInput): InputFaults {
+function translationFaults(at: string, translation: ProductTranslationInput): InputFieldErrors {
   return [
     ...findLocaleFaults(`${at}/locale`, translation.locale),
     ...findSlugFaults(`${at}/slug`, translation.slug),
-    ...findTextFaults(`${at}/title`, translation.title, { max: catalogBounds.titleMax }),
-    ...findTextFaults(`${at}/summary`, translation.summary, { max: catalogBounds.summaryMax, lines: "many" }),
-    ...findTextFaults(`${at}/description`, translation.description, {
+    ...getTextFieldErrors(`${at}/title`, translation.title, { max: catalogBounds.titleMax }),
+    ...getTextFieldErrors(`${at}/summary`, translation.summary, {
+      max: catalogBounds.summaryMax,
+      lines: "many",
+    }),
+    ...getTextFieldErrors(`${at}/description`, translation.description, {
       max: catalogBounds.descriptionMax,
       lines: "many",
     }),
-    ...findTextFaults(`${at}/seoTitle`, translation.seoTitle, { max: catalogBounds.seoTitleMax }),
-    ...findTextFaults(`${at}/seoDescription`, translation.seoDescription, {
+    ...getTextFieldErrors(`${at}/seoTitle`, translation.seoTitle, { max: catalogBounds.seoTitleMax }),
+    ...getTextFieldErrors(`${at}/seoDescription`, translation.seoDescription, {
       max: catalogBounds.seoDescriptionMax,
       lines: "many",
     }),
@@ -175,7 +178,7 @@ function slugTaken(
   const details = translations.flatMap(({ slug }, index) =>
     taken.has(slug)
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             fieldOf(index),
             "already_exists",
             "Another product of the merchant has or had this slug.",

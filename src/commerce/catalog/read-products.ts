@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from "kysely";
 import {
   createPaddedInListTemplate,
   padListToPowerOfTwo,
-  sqlParameter,
+  createTemplateSqlParameter,
   prepareStatementTemplate,
 } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -163,7 +163,7 @@ export interface MerchantAndProductSlug {
   readonly productSlug: string;
 }
 
-export interface PublicProductBySlugs {
+export interface PublicProductLookupResult {
   readonly merchantSlug: string;
   readonly productSlug: string | null;
   /** The published product; null if the merchant has no published product with this slug. */
@@ -178,7 +178,7 @@ export async function findPublicProducts(
   reader: DatabaseReader,
   addresses: readonly MerchantAndProductSlug[],
   now: Date,
-): Promise<readonly PublicProductBySlugs[]> {
+): Promise<readonly PublicProductLookupResult[]> {
   const places = padListToPowerOfTwo(addresses, paddingAddress);
   const values: Record<string, unknown> = { now };
   for (const [index, { merchantSlug, productSlug }] of places.entries()) {
@@ -187,7 +187,7 @@ export async function findPublicProducts(
   }
   const write = (): RawBuilder<unknown> => publicProducts(places.length);
   const { rows } = await reader.executeQuery(
-    prepareStatementTemplate<PublicProductBySlugs>(reader, {
+    prepareStatementTemplate<PublicProductLookupResult>(reader, {
       form: `public products ${places.length}`,
       write,
       values,
@@ -206,7 +206,8 @@ const paddingAddress: MerchantAndProductSlug = { merchantSlug: "", productSlug: 
 function publicProducts(length: number): RawBuilder<unknown> {
   const places = Array.from(
     { length },
-    (_, index) => sql`(${sqlParameter(`merchant${index}`)}::text, ${sqlParameter(`product${index}`)}::text)`,
+    (_, index) =>
+      sql`(${createTemplateSqlParameter(`merchant${index}`)}::text, ${createTemplateSqlParameter(`product${index}`)}::text)`,
   );
   return sql`
     select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate}
@@ -217,7 +218,7 @@ function publicProducts(length: number): RawBuilder<unknown> {
     left join product p on p.id = s.product_id and p.status = 'published'`;
 }
 
-const now = sqlParameter<Date>("now");
+const now = createTemplateSqlParameter<Date>("now");
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
   ${currentPriceAmountSql(now)}, 'compareAtMinor', ${currentCompareAtPriceSql(now)},

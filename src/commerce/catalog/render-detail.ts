@@ -10,7 +10,7 @@ import {
   findMarketOfFallbackLocale,
   createTranslatedNameSelector,
   type TranslatedNameSelector,
-  findPricedVariants,
+  findVariantsWithPriceInMarket,
   type ProductSummary,
   calculateProductPriceRange,
   renderProductImage,
@@ -168,7 +168,7 @@ function toOffer(country: string, price: StoredVariantPrice, currency: string): 
 function toOffers(product: ProductAggregate): ProductDetail["offers"] {
   return product.markets.flatMap((market) => {
     const range = calculateProductPriceRange(
-      findPricedVariants(product, market).map(({ price }) => price.amountMinor),
+      findVariantsWithPriceInMarket(product, market).map(({ price }) => price.amountMinor),
       market,
     );
     return range === null

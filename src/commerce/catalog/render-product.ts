@@ -73,7 +73,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   // Only prices in the market of the buyer's country are shown, because the buyer cannot buy at the prices of
   // another market.
   const sold = product.markets.find(({ countries }) => countries.includes(view.country));
-  const offered = findPricedVariants(product, sold);
+  const offered = findVariantsWithPriceInMarket(product, sold);
   const image = product.media.find((media) => media.type === "image");
   return {
     id: product.id,
@@ -193,7 +193,7 @@ interface PricedVariant {
   readonly price: StoredVariantPrice;
 }
 
-export function findPricedVariants(
+export function findVariantsWithPriceInMarket(
   product: ProductAggregate,
   market: StoredProductMarket | undefined,
 ): PricedVariant[] {

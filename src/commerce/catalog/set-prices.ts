@@ -10,12 +10,12 @@ import { createFailure } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findDuplicateFaults,
-  requireNoFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
@@ -60,13 +60,13 @@ export async function setPrices(
   context: CommandContext,
   { prices }: SetPricesInput,
 ): Promise<{ productIds: string[] }> {
-  requireNoFaults([
-    ...findListLengthFaults("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
+  requireNoInputFieldErrors([
+    ...getListLengthErrors("/prices", prices, { min: 1, max: catalogBounds.pricesMax }),
     ...prices.flatMap((price, index) => [
       ...findPriceFaults(`/prices/${index}`, price),
       ...findEndFaults(index, price, context.now),
     ]),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       prices.map(({ variantId, marketId }) => `${variantId} ${marketId}`),
       (index) => `/prices/${index}`,
     ),
@@ -88,15 +88,15 @@ export async function setPrices(
 export function findPriceFaults(
   at: string,
   { amountMinor, compareAtMinor, currency }: PriceAmounts,
-): InputFaults {
+): InputFieldErrors {
   const isCompareAtTooLow =
     typeof compareAtMinor === "number" && (amountMinor === null || compareAtMinor <= amountMinor);
   return [
-    ...findIntegerFaults(`${at}/amountMinor`, amountMinor, { min: 0, max: amountMinorMax }),
-    ...findIntegerFaults(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
+    ...getIntegerFieldErrors(`${at}/amountMinor`, amountMinor, { min: 0, max: amountMinorMax }),
+    ...getIntegerFieldErrors(`${at}/compareAtMinor`, compareAtMinor, { min: 1, max: amountMinorMax }),
     ...(isCompareAtTooLow
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `${at}/compareAtMinor`,
             "out_of_range",
             "compareAtMinor must be higher than amountMinor.",
@@ -105,7 +105,7 @@ export function findPriceFaults(
       : []),
     ...(typeof currency === "string" && !/^[A-Z]{3}$/.test(currency)
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `${at}/currency`,
             "pattern_mismatch",
             "The currency must be an ISO 4217 code in upper case.",
@@ -115,13 +115,13 @@ export function findPriceFaults(
   ];
 }
 
-function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: Date): InputFaults {
+function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: Date): InputFieldErrors {
   if (endsAt === null || endsAt === undefined) return [];
   const field = `/prices/${index}/endsAt`;
   const name = `"prices[${index}].endsAt"`;
   if (amountMinor === null)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         field,
         "not_allowed",
         `${name} is allowed only together with a price in amountMinor.`,
@@ -129,7 +129,7 @@ function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: 
     ];
   return endsAt > now
     ? []
-    : [createRequestBodyFault(field, "out_of_range", `${name} must be later than the present time.`)];
+    : [createRequestBodyErrorDetail(field, "out_of_range", `${name} must be later than the present time.`)];
 }
 
 /**
@@ -159,7 +159,7 @@ async function lockVariants(
     productOf.has(variantId)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `/prices/${index}/variantId`,
             "resource_not_found",
             "The merchant has no variant with this ID.",
@@ -185,7 +185,7 @@ async function requireMarkets(
     currencyOf.has(marketId)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `/prices/${index}/marketId`,
             "resource_not_found",
             "The merchant has no market with this ID.",
@@ -193,7 +193,7 @@ async function requireMarkets(
         ],
   );
   if (details.length > 0) throw createFailure("resource_not_found", { details });
-  requireNoFaults(
+  requireNoInputFieldErrors(
     prices.flatMap((price, index) =>
       findPriceCurrencyFaults(`/prices/${index}`, price, currencyOf.get(price.marketId)),
     ),
@@ -204,10 +204,10 @@ export function findPriceCurrencyFaults(
   at: string,
   { currency }: PriceAmounts,
   wanted: string | undefined,
-): InputFaults {
+): InputFieldErrors {
   if (currency === null || currency === undefined || currency === wanted) return [];
   return [
-    createRequestBodyFault(
+    createRequestBodyErrorDetail(
       `${at}/currency`,
       "currency_mismatch",
       `The market's currency is ${wanted ?? "unknown"}.`,

@@ -13,7 +13,7 @@ import {
   applyCartChangePlan,
   type CartCommandContext,
   type CartChangePlanner,
-  lockCartRowIfFound,
+  lockAndReadCartIfFound,
 } from "#commerce/carts/change-cart.ts";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -48,7 +48,8 @@ export async function lockCartAndCheckoutSession(
     .where("id", "=", toDatabaseSafeId(sessionId))
     .where("merchantId", "=", context.merchantId)
     .executeTakeFirst();
-  const cart = found === undefined ? undefined : await lockCartRowIfFound(transaction, context, found.cartId);
+  const cart =
+    found === undefined ? undefined : await lockAndReadCartIfFound(transaction, context, found.cartId);
   if (found === undefined || cart === undefined) throw createFailure("checkout_session_not_found");
   await transaction
     .selectFrom("hostedCheckoutSession")

@@ -3,7 +3,7 @@
  * address in the cart's address. In the second case, the e-mail address is also stored in the cart, so that
  * the order and the checkout page have it.
  */
-import { findPersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
+import { findEncryptedPersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { omitExpiredCartAddress } from "#commerce/carts/cart-status.ts";
@@ -23,7 +23,7 @@ export async function findOrStoreContactEmail(
   if (cart.buyerEmail !== null) return cart.buyerEmail.id;
   const { address } = omitExpiredCartAddress(cart, context.now);
   if (address === null) return null;
-  const row = (await findPersonalData(transaction, [address.id])).get(address.id);
+  const row = (await findEncryptedPersonalData(transaction, [address.id])).get(address.id);
   const opened = row === undefined ? undefined : decryptPersonalData(context.keyring, row);
   if (opened?.kind !== "address") return null;
   return replaceBuyerEmailOfCart(transaction, context, { cart, email: opened.address.email ?? null });

@@ -13,13 +13,13 @@ import {
   getCartStatusAtTime,
 } from "#commerce/carts/cart-status.ts";
 import { toUnpricedCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
-import { applyCartChangePlan, lockCartRow } from "#commerce/carts/change-cart.ts";
+import { applyCartChangePlan, lockAndReadCart } from "#commerce/carts/change-cart.ts";
 import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
 import {
-  type InputFaults,
-  findIntegerFaults,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
   createInvalidFieldFailure,
-  requireNoFaults,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import { choosePaymentProvider } from "#commerce/payments/connections.ts";
@@ -62,9 +62,9 @@ export async function createCheckoutSession(
   context: CheckoutSessionCommandContext,
   input: CreateCheckoutSessionInput,
 ): Promise<LockedCartAndCheckoutSession> {
-  requireNoFaults(sessionCreateFaults(input));
+  requireNoInputFieldErrors(sessionCreateFaults(input));
   const { now } = context;
-  const cart = await lockCartRow(transaction, context, input.cartId);
+  const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireUnlockedCart(cart, now);
   requireChangeableCart(cart, input, now);
   if (cart.lines.length === 0) throw createCartConflictFailure("cart_empty", cart, { now });
@@ -105,11 +105,11 @@ function sessionCreateFaults({
   successUrl,
   cancelUrl,
   lifetimeMinutes: lifetime,
-}: CreateCheckoutSessionInput): InputFaults {
+}: CreateCheckoutSessionInput): InputFieldErrors {
   return [
     ...findReturnUrlFaults("/successUrl", successUrl),
     ...findReturnUrlFaults("/cancelUrl", cancelUrl),
-    ...findIntegerFaults("/lifetimeMinutes", lifetime, sessionLifetimeMinutes),
+    ...getIntegerFieldErrors("/lifetimeMinutes", lifetime, sessionLifetimeMinutes),
   ];
 }
 

@@ -18,7 +18,7 @@ import {
   type CheckoutSessionCancellation,
 } from "./end-session.ts";
 import { unlockCartAfterCheckout } from "#commerce/carts/cart-transitions.ts";
-import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
   type LockedCartAndCheckoutSession,
   lockCartAndCheckoutSession,
@@ -165,8 +165,8 @@ export async function cancelCheckoutSession(
   context: CheckoutSessionCommandContext,
   input: SessionCancelInput & { readonly sessionId: string },
 ): Promise<LockedCartAndCheckoutSession> {
-  requireNoFaults(
-    findTextFaults("/note", input.note, { min: 0, max: sessionCancelNoteLengthMax, lines: "many" }),
+  requireNoInputFieldErrors(
+    getTextFieldErrors("/note", input.note, { min: 0, max: sessionCancelNoteLengthMax, lines: "many" }),
   );
   const { cart, session } = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
   requireOpenCheckoutSession(session, input, context.now);

@@ -21,7 +21,7 @@ import { findEmailAddressFaults, replaceBuyerEmailOfCart } from "#commerce/carts
 import { toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { requireNoFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import {
   changeCheckoutSession,
   type LockedCartAndCheckoutSession,
@@ -46,7 +46,7 @@ export function setCheckoutSessionAddress(
 ): Promise<LockedCartAndCheckoutSession> {
   const checked = normalizeCartAddressInput(input);
   const { contactEmail } = input;
-  requireNoFaults(findEmailAddressFaults("/contactEmail", contactEmail));
+  requireNoInputFieldErrors(findEmailAddressFaults("/contactEmail", contactEmail));
   return changeCheckoutSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
@@ -85,7 +85,7 @@ export function setCheckoutSessionContact(
   context: CartCommandContext,
   input: SetCheckoutSessionContactInput,
 ): Promise<LockedCartAndCheckoutSession> {
-  requireNoFaults(findEmailAddressFaults("/email", input.email));
+  requireNoInputFieldErrors(findEmailAddressFaults("/email", input.email));
   return changeCheckoutSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { createRequestBodyFault, type InputFaults } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail, type InputFieldErrors } from "#foundation/faults.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 
 export interface CheckoutPageSessionRow {
@@ -81,10 +81,10 @@ const unambiguousStart = /^https?:\/\/[^/\\]/i;
  * Returns the faults of the URL to which the buyer returns after the checkout. The URL must use https, so
  * that it cannot be read on its way through the network.
  */
-export function findReturnUrlFaults(field: string, text: string): InputFaults {
+export function findReturnUrlFaults(field: string, text: string): InputFieldErrors {
   if (text.length > returnUrlLengthMax)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         field,
         "too_long",
         `The URL must have at most ${returnUrlLengthMax} characters.`,
@@ -97,7 +97,7 @@ export function findReturnUrlFaults(field: string, text: string): InputFaults {
   const url = isPlain ? URL.parse(text) : null;
   if (url === null)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         field,
         "invalid_url",
         "The value must be a complete URL, for example https://shop.example/done.",
@@ -105,11 +105,15 @@ export function findReturnUrlFaults(field: string, text: string): InputFaults {
     ];
   if (url.username !== "" || url.password !== "")
     return [
-      createRequestBodyFault(field, "not_allowed", "The URL must not contain a user name or a password."),
+      createRequestBodyErrorDetail(
+        field,
+        "not_allowed",
+        "The URL must not contain a user name or a password.",
+      ),
     ];
   if (url.protocol === "https:" || (url.protocol === "http:" && isLocalHost(url.hostname))) return [];
   return [
-    createRequestBodyFault(
+    createRequestBodyErrorDetail(
       field,
       "not_allowed",
       "The URL must start with https://; http:// is allowed for localhost only.",

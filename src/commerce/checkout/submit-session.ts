@@ -4,17 +4,17 @@
  * checkout cannot be changed until the payment provider has answered.
  */
 import {
-  keepPersonalDataForOrder,
+  clearErasureTimeOfOrderPersonalData,
   getPersonalDataIdsOfCartOrOrder,
 } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import {
-  type InputFaults,
-  createRequestBodyFault,
-  findIntegerFaults,
-  requireNoFaults,
+  type InputFieldErrors,
+  createRequestBodyErrorDetail,
+  getIntegerFieldErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import { type ChosenPaymentProvider, choosePaymentProvider } from "#commerce/payments/connections.ts";
@@ -64,7 +64,7 @@ export async function submitCheckoutSession(
   context: CartCommandContext,
   input: SubmitCheckoutSessionInput,
 ): Promise<CheckoutSessionSubmitResult> {
-  requireNoFaults(submitFaults(input));
+  requireNoInputFieldErrors(submitFaults(input));
   const locked = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
   const { session } = locked;
   requireOpenCheckoutSession(session, input, context.now);
@@ -86,7 +86,7 @@ export async function submitCheckoutSession(
   );
   await takeCartPromotionUses(transaction, context, { cart, session });
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
-  await keepPersonalDataForOrder(transaction, getPersonalDataIdsOfCartOrOrder(cart));
+  await clearErasureTimeOfOrderPersonalData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   const token = input.paymentToken ?? null;
   await startSessionPayment(transaction, context, { cart, session, chosen, token });
   const patch = {
@@ -108,14 +108,14 @@ const tokenPattern = /^[\x21-\x7e]{1,255}$/;
 function submitFaults({
   expectedAmount: { amountMinor, currency },
   paymentToken,
-}: SubmitCheckoutSessionInput): InputFaults {
+}: SubmitCheckoutSessionInput): InputFieldErrors {
   const isToken = paymentToken === null || paymentToken === undefined || tokenPattern.test(paymentToken);
   return [
-    ...findIntegerFaults("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
+    ...getIntegerFieldErrors("/expectedAmount/amountMinor", amountMinor, { min: 0, max: amountMinorMax }),
     ...(isCurrencyCode(currency)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/expectedAmount/currency",
             "unknown_currency",
             '"currency" must be a currency code of ISO 4217.',
@@ -124,7 +124,7 @@ function submitFaults({
     ...(isToken
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/paymentToken",
             "pattern_mismatch",
             '"paymentToken" must have 1 to 255 printable ASCII characters.',

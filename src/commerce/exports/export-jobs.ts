@@ -8,7 +8,7 @@ import type { ExportJobTable, Tables } from "#database/tables.ts";
 import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createRequestBodyFault, requireNoFaults } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { ExportKind } from "./export-kinds.ts";
 
@@ -92,11 +92,13 @@ interface ExportPeriod {
 }
 
 function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
-  requireNoFaults([
-    ...(to > now ? [createRequestBodyFault("/to", "too_large", '"to" must not be in the future.')] : []),
+  requireNoInputFieldErrors([
+    ...(to > now
+      ? [createRequestBodyErrorDetail("/to", "too_large", '"to" must not be in the future.')]
+      : []),
     ...(from !== null && from >= to
       ? [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/from",
             "too_large",
             isEndGiven

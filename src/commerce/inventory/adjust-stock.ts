@@ -9,12 +9,12 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
-  findDisallowedValueFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  requireNoFaults,
-  findTextFaults,
+  getDisallowedValueErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -62,7 +62,7 @@ export async function adjustStock(
   context: CommandContext,
   input: AdjustStockInput,
 ): Promise<StockAdjustmentResult> {
-  requireNoFaults(adjustFaults(input));
+  requireNoInputFieldErrors(adjustFaults(input));
   const product = await lockProductOf(transaction, context, input.variantId);
   let figures = await updateOnHand(transaction, context, input);
   if (figures === undefined && (await releaseExpiredStockHolds(transaction, context, [input.variantId])))
@@ -109,12 +109,17 @@ async function updateOnHand(
   return rows[0];
 }
 
-function adjustFaults({ delta, reason, note }: AdjustStockInput): InputFaults {
+function adjustFaults({ delta, reason, note }: AdjustStockInput): InputFieldErrors {
   return [
-    ...findIntegerFaults("/delta", delta, { min: -catalogBounds.onHandMax, max: catalogBounds.onHandMax }),
-    ...(delta === 0 ? [createRequestBodyFault("/delta", "out_of_range", '"delta" must not be 0.')] : []),
-    ...findDisallowedValueFaults("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
-    ...findTextFaults("/note", note, { max: stockNoteLengthMax, lines: "many" }),
+    ...getIntegerFieldErrors("/delta", delta, {
+      min: -catalogBounds.onHandMax,
+      max: catalogBounds.onHandMax,
+    }),
+    ...(delta === 0
+      ? [createRequestBodyErrorDetail("/delta", "out_of_range", '"delta" must not be 0.')]
+      : []),
+    ...getDisallowedValueErrors("/reason", reason, { allowed: stockAdjustReasons, noun: "reason" }),
+    ...getTextFieldErrors("/note", note, { max: stockNoteLengthMax, lines: "many" }),
   ];
 }
 

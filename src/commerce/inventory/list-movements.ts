@@ -1,6 +1,6 @@
 /** Builds the query for a filtered list of stock movements. */
 import { type SelectQueryBuilder, sql } from "kysely";
-import { microsecondsSql } from "#database/sql-fragments.ts";
+import { timeToMicrosecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
@@ -50,7 +50,7 @@ export function buildStockMovementSqlQuery(
     .selectFrom("stockMovement")
     .select(sql<string>`stock_movement.id::text`.as("id"))
     .select(["variantId", "delta", "onHandAfter", "reason", "note", "createdAt"])
-    .select(microsecondsSql("stock_movement.created_at").as("sortValue"));
+    .select(timeToMicrosecondsSql("stock_movement.created_at").as("sortValue"));
   if (merchantId !== null) list = list.where("merchantId", "=", merchantId);
   if (typeof variantId === "string") list = list.where("variantId", "=", toDatabaseSafeId(variantId));
   if (typeof reason === "string") list = list.where("reason", "=", reason);

@@ -13,14 +13,14 @@ import {
   toCanonicalLocale,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  findListLengthFaults,
-  findCountryFaults,
-  findCurrencyFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findDuplicateFaults,
-  requireNoFaults,
-  findTextFaults,
+  getListLengthErrors,
+  getCountryFieldErrors,
+  getCurrencyFieldErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import {
   lockMerchantCatalog,
@@ -65,7 +65,7 @@ export async function upsertMarket(
   context: CommandContext,
   input: UpsertMarketInput,
 ): Promise<{ marketId: string }> {
-  requireNoFaults(marketFaults(input));
+  requireNoInputFieldErrors(marketFaults(input));
   await lockMerchantCatalog(transaction, context);
   const existing = await findMarket(transaction, context, input);
   if (existing !== undefined) requireExpectedVersion(toMarketConflictDetail(existing), input.expectedVersion);
@@ -89,24 +89,24 @@ export async function upsertMarket(
   return { marketId };
 }
 
-function marketFaults(input: UpsertMarketInput): InputFaults {
+function marketFaults(input: UpsertMarketInput): InputFieldErrors {
   return [
     ...findSlugFaults("/handle", input.handle),
-    ...findTextFaults("/name", input.name, { max: catalogBounds.nameMax }),
-    ...findCurrencyFaults("/currency", input.currency),
+    ...getTextFieldErrors("/name", input.name, { max: catalogBounds.nameMax }),
+    ...getCurrencyFieldErrors("/currency", input.currency),
     ...findLocaleFaults("/defaultLocale", input.defaultLocale),
     ...(isTimeZone(input.timeZone)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/timeZone",
             "unknown_time_zone",
             "The time zone must be a name of the IANA time zone database.",
           ),
         ]),
-    ...findListLengthFaults("/countries", input.countries, { min: 1, max: countriesMax }),
-    ...input.countries.flatMap((country, index) => findCountryFaults(`/countries/${index}`, country)),
-    ...findDuplicateFaults(input.countries, (index) => `/countries/${index}`),
+    ...getListLengthErrors("/countries", input.countries, { min: 1, max: countriesMax }),
+    ...input.countries.flatMap((country, index) => getCountryFieldErrors(`/countries/${index}`, country)),
+    ...getDuplicateEntryErrors(input.countries, (index) => `/countries/${index}`),
   ];
 }
 
@@ -136,7 +136,7 @@ async function findMarket(
     const message = "Another market of the merchant has this handle.";
     throw createFailure("already_exists", {
       message,
-      details: [createRequestBodyFault("/handle", "already_exists", message)],
+      details: [createRequestBodyErrorDetail("/handle", "already_exists", message)],
       conflict: toMarketConflictDetail(withHandle, "handle_taken"),
     });
   }
@@ -263,7 +263,11 @@ export async function requireMarket(
   if (first === undefined)
     throw createFailure("resource_not_found", {
       details: [
-        createRequestBodyFault("/marketId", "resource_not_found", "The merchant has no market with this ID."),
+        createRequestBodyErrorDetail(
+          "/marketId",
+          "resource_not_found",
+          "The merchant has no market with this ID.",
+        ),
       ],
     });
   return { id: first.id, currency: first.currency, countries: rows.flatMap(({ country }) => country ?? []) };

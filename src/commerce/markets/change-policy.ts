@@ -13,16 +13,16 @@ import {
   toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  findDisallowedValueFaults,
-  findListLengthFaults,
-  findCountryFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findUniqueListFaults,
+  getDisallowedValueErrors,
+  getListLengthErrors,
+  getCountryFieldErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getUniqueListErrors,
   type IntegerFieldRule,
-  findDuplicateFaults,
-  requireNoFaults,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { lockMerchantCatalog, incrementCatalogVersion } from "#commerce/catalog/change-catalog.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
@@ -61,7 +61,7 @@ export async function upsertMerchantPolicy(
   context: CommandContext,
   input: UpsertMerchantPolicyInput,
 ): Promise<{ policyId: string }> {
-  requireNoFaults(policyFaults(input));
+  requireNoInputFieldErrors(policyFaults(input));
   await lockMerchantCatalog(transaction, context);
   const marketId = input.marketId ?? null;
   if (marketId !== null) await requireMarket(transaction, context, marketId);
@@ -113,14 +113,20 @@ async function savePolicy(
   return rows.length > 0;
 }
 
-function policyFaults({ type, marketId, summaries, url, rules }: UpsertMerchantPolicyInput): InputFaults {
+function policyFaults({
+  type,
+  marketId,
+  summaries,
+  url,
+  rules,
+}: UpsertMerchantPolicyInput): InputFieldErrors {
   return [
-    ...findDisallowedValueFaults("/type", type, { allowed: policyTypes, noun: "type" }),
+    ...getDisallowedValueErrors("/type", type, { allowed: policyTypes, noun: "type" }),
     ...findLocalizedTextFaults("/summaries", summaries, { max: summaryMax, lines: "many" }),
     ...(url === null || url === undefined || isHttpsUrl(url)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/url",
             "pattern_mismatch",
             "The URL must be an https URL without credentials.",
@@ -165,61 +171,65 @@ interface RulesToCheck {
   readonly rules: PolicyRulesInput;
 }
 
-function ruleFaults({ type, marketId, rules }: RulesToCheck): InputFaults {
+function ruleFaults({ type, marketId, rules }: RulesToCheck): InputFieldErrors {
   const groups = ["cancellation", "return", "withdrawal", "warranty"] as const;
   const foreign = groups.filter((group) => group !== type && isPresent(rules[group]));
   return [
     ...foreign.map((group) =>
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         `/rules/${group}`,
         "not_allowed",
         `A policy of type ${type} has no rules of type ${group}.`,
       ),
     ),
-    ...findIntegerFaults(
+    ...getIntegerFieldErrors(
       "/rules/cancellation/windowMinutes",
       rules.cancellation?.windowMinutes,
       ruleBounds.windowMinutes,
     ),
     ...returnFaults(rules.return ?? {}, marketId),
-    ...findIntegerFaults(
+    ...getIntegerFieldErrors(
       "/rules/withdrawal/windowDays",
       rules.withdrawal?.windowDays,
       ruleBounds.withdrawalDays,
     ),
-    ...findIntegerFaults("/rules/warranty/months", rules.warranty?.months, ruleBounds.warrantyMonths),
-    ...findIntegerFaults("/rules/warranty/repairs", rules.warranty?.repairs, ruleBounds.remedies),
-    ...findIntegerFaults("/rules/warranty/replacements", rules.warranty?.replacements, ruleBounds.remedies),
+    ...getIntegerFieldErrors("/rules/warranty/months", rules.warranty?.months, ruleBounds.warrantyMonths),
+    ...getIntegerFieldErrors("/rules/warranty/repairs", rules.warranty?.repairs, ruleBounds.remedies),
+    ...getIntegerFieldErrors(
+      "/rules/warranty/replacements",
+      rules.warranty?.replacements,
+      ruleBounds.remedies,
+    ),
   ];
 }
 
 const at = (name: keyof ReturnRules): string => `/rules/return/${name}`;
 
-function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null): InputFaults {
+function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null): InputFieldErrors {
   const { methods, extendUntil } = rules;
   return [
-    ...findIntegerFaults(at("windowDays"), rules.windowDays, ruleBounds.windowDays),
-    ...findIntegerFaults(at("exchangeWindowDays"), rules.exchangeWindowDays, ruleBounds.windowDays),
-    ...findIntegerFaults(
+    ...getIntegerFieldErrors(at("windowDays"), rules.windowDays, ruleBounds.windowDays),
+    ...getIntegerFieldErrors(at("exchangeWindowDays"), rules.exchangeWindowDays, ruleBounds.windowDays),
+    ...getIntegerFieldErrors(
       at("restockingBasisPoints"),
       rules.restockingBasisPoints,
       ruleBounds.restockingBasisPoints,
     ),
-    ...findIntegerFaults(
+    ...getIntegerFieldErrors(
       at("returnShippingMinor"),
       rules.returnShippingMinor,
       ruleBounds.returnShippingMinor,
     ),
-    ...findIntegerFaults(at("keepItemMinor"), rules.keepItemMinor, ruleBounds.keepItemMinor),
-    ...findIntegerFaults(at("returnsPerBuyerMax"), rules.returnsPerBuyerMax, ruleBounds.returnsPerBuyer),
+    ...getIntegerFieldErrors(at("keepItemMinor"), rules.keepItemMinor, ruleBounds.keepItemMinor),
+    ...getIntegerFieldErrors(at("returnsPerBuyerMax"), rules.returnsPerBuyerMax, ruleBounds.returnsPerBuyer),
     ...(methods === null || methods === undefined
       ? []
-      : findListLengthFaults(at("methods"), methods, ruleBounds.methods)),
-    ...findDuplicateFaults(methods ?? [], (index) => `${at("methods")}/${index}`),
+      : getListLengthErrors(at("methods"), methods, ruleBounds.methods)),
+    ...getDuplicateEntryErrors(methods ?? [], (index) => `${at("methods")}/${index}`),
     ...(extendUntil === null || extendUntil === undefined || isDay(extendUntil)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             at("extendUntil"),
             "invalid_format",
             "extendUntil must be a date, YYYY-MM-DD.",
@@ -230,19 +240,18 @@ function returnFaults(rules: PartialRules<ReturnRules>, marketId: string | null)
   ];
 }
 
-function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules<ReturnRules>): InputFaults {
+function excludedFaults({
+  excludedCategoryIds,
+  excludedCountries,
+}: PartialRules<ReturnRules>): InputFieldErrors {
   const countries = excludedCountries ?? [];
   return [
-    ...findUniqueListFaults(
-      at("excludedCategoryIds"),
-      excludedCategoryIds,
-      ruleBounds.excludedCategories.max,
-    ),
-    ...findListLengthFaults(at("excludedCountries"), countries, ruleBounds.excludedCountries),
+    ...getUniqueListErrors(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
+    ...getListLengthErrors(at("excludedCountries"), countries, ruleBounds.excludedCountries),
     ...countries.flatMap((country, index) =>
-      findCountryFaults(`${at("excludedCountries")}/${index}`, country),
+      getCountryFieldErrors(`${at("excludedCountries")}/${index}`, country),
     ),
-    ...findDuplicateFaults(countries, (index) => `${at("excludedCountries")}/${index}`),
+    ...getDuplicateEntryErrors(countries, (index) => `${at("excludedCountries")}/${index}`),
   ];
 }
 
@@ -250,12 +259,12 @@ function excludedFaults({ excludedCategoryIds, excludedCountries }: PartialRules
  * Returns a fault if a policy without a market contains amounts. Amounts are in the currency of the policy's
  * market, so the currency would be unknown.
  */
-function amountFaults(rules: PartialRules<ReturnRules>): InputFaults {
+function amountFaults(rules: PartialRules<ReturnRules>): InputFieldErrors {
   return (["returnShippingMinor", "keepItemMinor"] as const).flatMap((name) =>
     (rules[name] ?? 0) === 0
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             at(name),
             "market_required",
             "An amount requires marketId, because it is in the currency of the market.",
@@ -307,7 +316,7 @@ async function requireKnownCategories(
     found.has(id)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `/rules/return/excludedCategoryIds/${index}`,
             "resource_not_found",
             "The merchant has no category with this ID.",

@@ -13,13 +13,13 @@ import {
   toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  findCountryFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
+  getCountryFieldErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
   createInvalidFieldFailure,
-  requireNoFaults,
-  findTextFaults,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
@@ -57,12 +57,12 @@ export async function upsertDeliveryMethod(
   context: CommandContext,
   input: UpsertDeliveryMethodInput,
 ): Promise<{ deliveryMethodId: string }> {
-  requireNoFaults(deliveryMethodFaults(input));
+  requireNoInputFieldErrors(deliveryMethodFaults(input));
   await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (typeof input.currency === "string" && input.currency !== market.currency) {
-    requireNoFaults([
-      createRequestBodyFault(
+    requireNoInputFieldErrors([
+      createRequestBodyErrorDetail(
         "/currency",
         "currency_mismatch",
         `The market's currency is ${market.currency}.`,
@@ -95,19 +95,19 @@ export async function upsertDeliveryMethod(
   return { deliveryMethodId: rows[0]?.id ?? "" };
 }
 
-function deliveryMethodFaults(input: UpsertDeliveryMethodInput): InputFaults {
+function deliveryMethodFaults(input: UpsertDeliveryMethodInput): InputFieldErrors {
   return [
     ...findSlugFaults("/code", input.code),
     ...findLocalizedTextFaults("/names", input.names, { max: catalogBounds.nameMax }),
-    ...findTextFaults("/carrier", input.carrier, { max: carrierMax }),
-    ...findIntegerFaults("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
-    ...findIntegerFaults("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
-    ...findIntegerFaults("/minDays", input.minDays, { min: 0, max: daysMax }),
-    ...findIntegerFaults("/maxDays", input.maxDays, { min: 0, max: daysMax }),
+    ...getTextFieldErrors("/carrier", input.carrier, { max: carrierMax }),
+    ...getIntegerFieldErrors("/priceMinor", input.priceMinor, { min: 0, max: amountMinorMax }),
+    ...getIntegerFieldErrors("/freeFromMinor", input.freeFromMinor, { min: 0, max: amountMinorMax }),
+    ...getIntegerFieldErrors("/minDays", input.minDays, { min: 0, max: daysMax }),
+    ...getIntegerFieldErrors("/maxDays", input.maxDays, { min: 0, max: daysMax }),
     ...(input.maxDays < input.minDays
-      ? [createRequestBodyFault("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
+      ? [createRequestBodyErrorDetail("/maxDays", "out_of_range", "maxDays must be at least minDays.")]
       : []),
-    ...findIntegerFaults("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
+    ...getIntegerFieldErrors("/position", input.position, { min: 0, max: catalogBounds.positionMax }),
   ];
 }
 
@@ -129,7 +129,7 @@ export async function upsertTaxRate(
   context: CommandContext,
   input: UpsertTaxRateInput,
 ): Promise<{ taxRateId: string }> {
-  requireNoFaults(taxRateFaults(input));
+  requireNoInputFieldErrors(taxRateFaults(input));
   await lockMerchantCatalog(transaction, context);
   const market = await requireMarket(transaction, context, input.marketId);
   if (!market.countries.includes(input.country)) {
@@ -157,23 +157,23 @@ export async function upsertTaxRate(
   return { taxRateId: rows[0]?.id ?? "" };
 }
 
-function taxRateFaults({ country, regionCode, name, basisPoints }: UpsertTaxRateInput): InputFaults {
+function taxRateFaults({ country, regionCode, name, basisPoints }: UpsertTaxRateInput): InputFieldErrors {
   const isRegion =
     regionCode === null ||
     regionCode === undefined ||
     (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
   return [
-    ...findCountryFaults("/country", country),
+    ...getCountryFieldErrors("/country", country),
     ...(isRegion
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/regionCode",
             "pattern_mismatch",
             "The region must be an ISO 3166-2 code of the country.",
           ),
         ]),
-    ...findTextFaults("/name", name, { max: catalogBounds.nameMax }),
-    ...findIntegerFaults("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
+    ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
+    ...getIntegerFieldErrors("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
   ];
 }

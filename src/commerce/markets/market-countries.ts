@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
-import { createRequestBodyFault } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail } from "#foundation/faults.ts";
 
 interface MarketCountries {
   readonly marketId: string;
@@ -28,7 +28,7 @@ export async function requireCountriesWithoutMarket(
   const [first] = taken;
   if (first === undefined) return;
   const details = taken.map(({ country, handle }) =>
-    createRequestBodyFault(
+    createRequestBodyErrorDetail(
       `/countries/${countries.indexOf(country)}`,
       "already_exists",
       `${country} already belongs to the market "${handle}".`,

@@ -7,7 +7,7 @@ import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from
 export type MarketRow = Selectable<MarketTable> & { readonly countries: string[] };
 export type TaxRateRow = Selectable<TaxRateTable>;
 export type DeliveryMethodRow = Selectable<DeliveryMethodTable>;
-export type PolicyRow = Selectable<PolicyTable>;
+export type MerchantPolicyRow = Selectable<PolicyTable>;
 
 /**
  * Loads the markets of several merchants, oldest market first. The countries of a market are in the
@@ -68,7 +68,7 @@ export async function findDeliveryMethodNames(
 export const findMerchantPolicies = (
   reader: DatabaseReader,
   merchantIds: readonly string[],
-): Promise<PolicyRow[]> =>
+): Promise<MerchantPolicyRow[]> =>
   reader
     .selectFrom("policy")
     .selectAll()

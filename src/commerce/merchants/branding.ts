@@ -7,10 +7,10 @@ import type { MerchantBrandingTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  findTextFaults,
-  requireNoFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getTextFieldErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { findReturnUrlFaults } from "#commerce/checkout/session-page.ts";
 import { brandColorFormat } from "./brand-color.ts";
@@ -94,7 +94,7 @@ export async function updateMerchantBranding(
     typeof logo === "string"
       ? decodeMerchantLogoFile("/logo", logo)
       : { file: logo === null ? noLogo : undefined, faults: [] };
-  requireNoFaults([...findBrandingFaults(texts), ...faults]);
+  requireNoInputFieldErrors([...findBrandingFaults(texts), ...faults]);
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -125,15 +125,17 @@ const patternFaults = (
   field: string,
   value: string | null | undefined,
   [rule, message]: readonly [RegExp, string],
-): InputFaults =>
+): InputFieldErrors =>
   typeof value !== "string" || (value.length <= 254 && rule.test(value))
     ? []
-    : [createRequestBodyFault(field, "pattern_mismatch", message)];
+    : [createRequestBodyErrorDetail(field, "pattern_mismatch", message)];
 
-function findBrandingFaults(texts: Omit<MerchantBrandingColumnUpdate, "merchantId" | "logo">): InputFaults {
+function findBrandingFaults(
+  texts: Omit<MerchantBrandingColumnUpdate, "merchantId" | "logo">,
+): InputFieldErrors {
   const { displayName, color, supportEmail, supportPhone } = texts;
   return [
-    ...findTextFaults("/displayName", displayName, { max: displayNameLengthMax }),
+    ...getTextFieldErrors("/displayName", displayName, { max: displayNameLengthMax }),
     ...patternFaults("/color", color, [
       brandColorFormat,
       "The colour must have the form #rrggbb with lower-case hexadecimal digits, for example #2f5d50.",

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { imageSize } from "image-size";
-import { createRequestBodyFault, type InputFaults } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail, type InputFieldErrors } from "#foundation/faults.ts";
 
 export const logoTypes = ["image/png", "image/jpeg", "image/webp"] as const;
 export type LogoFileType = (typeof logoTypes)[number];
@@ -25,13 +25,13 @@ const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{
 /** A valid logo, or the faults of a logo that is not valid. */
 export interface LogoFileDecodeResult {
   readonly file?: MerchantLogoFile;
-  readonly faults: InputFaults;
+  readonly faults: InputFieldErrors;
 }
 
 /** Decodes a logo file from base64 (RFC 4648, section 4) and checks it. */
 export function decodeMerchantLogoFile(field: string, text: string): LogoFileDecodeResult {
   const refuse = (code: string, message: string): LogoFileDecodeResult => ({
-    faults: [createRequestBodyFault(field, code, message)],
+    faults: [createRequestBodyErrorDetail(field, code, message)],
   });
   if (text === "" || !base64Format.test(text))
     return refuse("pattern_mismatch", "The logo must be a file in base64, without line breaks.");

@@ -16,7 +16,7 @@ import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/o
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { OrderCancellationRecord, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
-import { findOrders, isOrderOfOtherBuyer, type KindOfObjectInOrder, orderPartTables } from "./find-orders.ts";
+import { findOrders, isOrderOfOtherBuyer, type OrderPartKind, orderPartTables } from "./find-orders.ts";
 import { createOrderConflictFailure } from "./order-checks.ts";
 import {
   appendOrderCompletionToTimeline,
@@ -36,7 +36,7 @@ export interface OrderIdAndExpectedVersion extends ExpectedVersionInput {
 }
 
 /** The columns of `sales_order` that a change sets; columns that are left out stay unchanged. */
-export interface OrderPatch {
+export interface OrderColumnUpdate {
   readonly status?: OrderStatus;
   readonly holdReason?: string | null;
   readonly cancellationRequest?: CancellationRequest | null;
@@ -49,7 +49,7 @@ export interface OrderPatch {
   readonly shippingReducedMinor?: number;
 }
 
-export interface OrderChangeOutcome extends OrderPatch {
+export interface OrderChangeOutcome extends OrderColumnUpdate {
   /**
    * Events to publish, in their order. Every event except `order.updated` also gets an entry in the order's
    * timeline.
@@ -114,7 +114,7 @@ export async function lockOrder(
 export async function findOrderIdOfOrderPart(
   transaction: Transaction,
   { merchantId }: Pick<OrderCommandContext, "merchantId">,
-  { part, id }: { readonly part: KindOfObjectInOrder; readonly id: string },
+  { part, id }: { readonly part: OrderPartKind; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
     select order_id from ${sql.table(orderPartTables[part])} where id = ${toDatabaseSafeId(id)}
@@ -255,7 +255,7 @@ export function changeOrderAsSystem<Changed>(
 }
 
 /** The changed order, with the id of the part that was changed or created. */
-export interface ChangedOrderPart {
+export interface OrderWithChangedPartId {
   readonly order: OrderAggregate;
   readonly id: string;
 }

@@ -24,7 +24,9 @@ export function decideEligibility(reasons: readonly EligibilityReason[]): Eligib
   return reasons.some(({ blocking }) => blocking) ? "denied" : "request_required";
 }
 
-export function findMostFavorableDecision(list: readonly EligibilityDecision[]): EligibilityDecision {
+export function findMostFavorableEligibilityDecision(
+  list: readonly EligibilityDecision[],
+): EligibilityDecision {
   return eligibilityDecisions.find((decision) => list.includes(decision)) ?? "denied";
 }
 

@@ -9,7 +9,7 @@ import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregat
 import type { OrderActor } from "./order-states.ts";
 import { type PaymentView, type RefundView, toPaymentView, toRefundView } from "./render-parts.ts";
 
-export interface OrderPartOwner {
+export interface MerchantAndOrderOfOrderPart {
   readonly merchantId: string;
   /** The id of the order; null if the part is a payment or refund of a checkout session without an order. */
   readonly orderId: string | null;
@@ -19,12 +19,12 @@ export interface OrderPartOwner {
  * Returns the merchant and the order to which a part (for example a payment) belongs; undefined if the part
  * does not exist. The caller must check that the part belongs to the caller's merchant.
  */
-export async function findOrderPartOwner(
+export async function findMerchantAndOrderOfOrderPart(
   reader: DatabaseReader,
-  { part, id }: { readonly part: KindOfObjectInOrder; readonly id: string },
-): Promise<OrderPartOwner | undefined> {
+  { part, id }: { readonly part: OrderPartKind; readonly id: string },
+): Promise<MerchantAndOrderOfOrderPart | undefined> {
   const { rows } =
-    await sql<OrderPartOwner>`select merchant_id, order_id from ${sql.table(orderPartTables[part])}
+    await sql<MerchantAndOrderOfOrderPart>`select merchant_id, order_id from ${sql.table(orderPartTables[part])}
       where id = ${toDatabaseSafeId(id)}`.execute(reader);
   return rows[0];
 }
@@ -70,7 +70,7 @@ export const orderPartTables = {
 } as const;
 
 /** The kinds of objects that belong to an order and have their own id. */
-export type KindOfObjectInOrder = keyof typeof orderPartTables;
+export type OrderPartKind = keyof typeof orderPartTables;
 
 /**
  * Returns true if the caller acts for a buyer and the order belongs to another buyer. An order without a

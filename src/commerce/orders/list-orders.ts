@@ -8,7 +8,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, type IdKind, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import { createSqlConditionsForBuyer } from "#commerce/carts/find-carts.ts";
-import { type KindOfObjectInOrder, orderPartTables } from "./find-orders.ts";
+import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
 import type {
   OrderFulfillmentStatus,
   OrderPaymentStatus,
@@ -114,7 +114,7 @@ export function buildOrderIdSqlQuery(
 }
 
 /** For each kind of order part (payment, refund and so on), the kind of id that these parts have. */
-const idKinds: Readonly<Record<KindOfObjectInOrder, IdKind>> = {
+const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
   payment: "payment",
   refund: "refund",
   fulfillment: "fulfillment",
@@ -123,7 +123,7 @@ const idKinds: Readonly<Record<KindOfObjectInOrder, IdKind>> = {
 };
 
 export interface OrderPartFilter {
-  readonly part: KindOfObjectInOrder;
+  readonly part: OrderPartKind;
   /** The merchant whose order parts are selected; null selects the parts of all merchants. */
   readonly merchantId: string | null;
   readonly status?: Optional<string>;

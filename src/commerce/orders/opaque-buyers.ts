@@ -29,7 +29,7 @@ export function createOpaqueBuyerReference({
   return `${prefix}${createHmac("sha256", merchant.referenceKey).update(known).digest("hex").slice(0, digits)}`;
 }
 
-export interface OpaqueBuyerReferenceLookup {
+export interface MerchantAndOpaqueBuyerReference {
   readonly merchantId: string;
   /** The opaque buyer reference, `byr_…`. */
   readonly reference: string;
@@ -40,9 +40,9 @@ export interface OpaqueBuyerReferenceLookup {
  * stored, so the condition computes the reference of each order. PostgreSQL without extensions has no HMAC
  * function, so the condition computes the HMAC with two calls of sha256 (RFC 2104).
  */
-export async function createOpaqueBuyerSqlCondition(
+export async function createOpaqueBuyerReferenceSqlCondition(
   reader: DatabaseReader,
-  { merchantId, reference }: OpaqueBuyerReferenceLookup,
+  { merchantId, reference }: MerchantAndOpaqueBuyerReference,
 ): Promise<RawBuilder<boolean>> {
   const merchant = await reader
     .selectFrom("merchant")

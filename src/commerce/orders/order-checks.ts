@@ -3,12 +3,12 @@
  * disputed payments. Also creates the failure that a refused order command throws.
  */
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findDuplicateFaults,
-  requireNoFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import {
   createFailure,
@@ -29,14 +29,14 @@ export const noteLengthMax = 500;
  */
 export function findOrderLineSelectionFaults(
   lines: readonly OrderLineIdAndQuantity[] | null | undefined,
-): InputFaults {
+): InputFieldErrors {
   if (lines === null || lines === undefined) return [];
   return [
-    ...findListLengthFaults("/lines", lines, { min: 1, max: linesMax }),
+    ...getListLengthErrors("/lines", lines, { min: 1, max: linesMax }),
     ...lines.flatMap(({ quantity }, index) =>
-      findIntegerFaults(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
+      getIntegerFieldErrors(`/lines/${index}/quantity`, quantity, { min: 1, max: quantityMax }),
     ),
-    ...findDuplicateFaults(
+    ...getDuplicateEntryErrors(
       lines.map(({ lineId }) => lineId),
       (index) => `/lines/${index}/lineId`,
     ),
@@ -48,11 +48,11 @@ export function requireKnownOrderLines(
   lines: readonly OrderLineIdAndQuantity[],
 ): void {
   const known = new Set(order.lines.map(({ id }) => id));
-  requireNoFaults(
+  requireNoInputFieldErrors(
     lines.flatMap(({ lineId }, index) =>
       known.has(lineId)
         ? []
-        : [createRequestBodyFault(`/lines/${index}/lineId`, "unknown", "The order has no such line.")],
+        : [createRequestBodyErrorDetail(`/lines/${index}/lineId`, "unknown", "The order has no such line.")],
     ),
   );
 }
@@ -67,7 +67,7 @@ export interface SelectableOrderLineUnits<Reason extends { readonly code: string
   readonly reasons: readonly Reason[];
 }
 
-export interface OrderLineSelection<Reason extends { readonly code: string }> {
+export interface OrderLineSelectionCheck<Reason extends { readonly code: string }> {
   readonly lines: readonly OrderLineIdAndQuantity[];
   readonly selectable: readonly SelectableOrderLineUnits<Reason>[];
   /** The reason that the failure contains if no refused line has reasons that apply only to this line. */
@@ -81,7 +81,7 @@ export interface OrderLineSelection<Reason extends { readonly code: string }> {
  */
 export function requireSelectableOrderLineUnits<Reason extends { readonly code: string }>(
   order: OrderAggregate,
-  selection: OrderLineSelection<Reason>,
+  selection: OrderLineSelectionCheck<Reason>,
 ): void {
   const there = new Map(selection.selectable.map((line) => [line.lineId, line]));
   const short = selection.lines.flatMap(({ lineId, quantity }, index) => {
@@ -96,7 +96,7 @@ export function requireSelectableOrderLineUnits<Reason extends { readonly code: 
   throw createFailure("invalid_state", {
     message: selection.message,
     details: short.map(({ index, quantity }) =>
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         `/lines/${index}/quantity`,
         "too_large",
         `At most ${quantity} units of this line can be selected.`,
@@ -115,8 +115,8 @@ export interface MoneyAmountInput {
 }
 
 /** Returns the faults in an amount of money that the caller entered; none if the amount is null or undefined. */
-export function findMoneyAmountFaults(amount: MoneyAmountInput | null | undefined): InputFaults {
-  return findIntegerFaults("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
+export function findMoneyAmountFaults(amount: MoneyAmountInput | null | undefined): InputFieldErrors {
+  return getIntegerFieldErrors("/amount/amountMinor", amount?.amountMinor, { min: 1, max: amountMinorMax });
 }
 
 export function requireAmountInOrderCurrency(
@@ -124,8 +124,8 @@ export function requireAmountInOrderCurrency(
   amount: MoneyAmountInput | null | undefined,
 ): void {
   if (amount === null || amount === undefined || amount.currency === currency) return;
-  requireNoFaults([
-    createRequestBodyFault(
+  requireNoInputFieldErrors([
+    createRequestBodyErrorDetail(
       "/amount/currency",
       "currency_mismatch",
       "The currency must be the order's currency.",

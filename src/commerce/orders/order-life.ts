@@ -2,7 +2,7 @@
  * Commands by which a merchant confirms an order, puts it on hold, and ends the hold. There is no command to
  * complete an order, because the service itself computes when an order is completed.
  */
-import { requireNoFaults, findTextFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   changeOrder,
@@ -43,7 +43,7 @@ export function holdOrder(
   context: OrderCommandContext,
   input: HoldOrderInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(findTextFaults("/reason", input.reason, { max: holdReasonLengthMax }));
+  requireNoInputFieldErrors(getTextFieldErrors("/reason", input.reason, { max: holdReasonLengthMax }));
   const outcome: OrderChangeOutcome = { holdReason: input.reason, events: [{ type: "order.on_hold" }] };
   return changeStatus(transaction, context, { target: input, name: "hold", outcome });
 }

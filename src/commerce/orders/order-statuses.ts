@@ -243,7 +243,7 @@ export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
 }
 
 /** Counts the lost units of an order line that must be sent again and have no reserved stock. */
-export function countUnreservedUnits({ fulfillments }: Fulfilled, id: string): number {
+export function countLostUnitsWithoutReservedStock({ fulfillments }: Fulfilled, id: string): number {
   const lines = fulfillments
     .filter(({ returnId }) => returnId === null)
     .flatMap((fulfillment) => fulfillment.lines);

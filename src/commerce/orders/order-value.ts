@@ -11,7 +11,7 @@ import type {
 import {
   computeAuthorizedAmountMinor,
   computeNetCapturedAmountMinor,
-  countUnreservedUnits,
+  countLostUnitsWithoutReservedStock,
   getUncanceledQuantity,
 } from "./order-statuses.ts";
 
@@ -107,7 +107,7 @@ function unitsOf(
     variantId: line.variantId,
     quantity,
     waiting,
-    unreserved: Math.min(waiting, countUnreservedUnits(order, line.id)),
+    unreserved: Math.min(waiting, countLostUnitsWithoutReservedStock(order, line.id)),
     allocated: quantity - waiting,
     amountMinor: computeLineUnitsValueMinor(line, quantity),
   };

@@ -9,7 +9,11 @@ import type { PaymentConnectionTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { EncryptionContext, EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createInvalidFieldFailure, createRequestBodyFault, type InputFaults } from "#foundation/faults.ts";
+import {
+  createInvalidFieldFailure,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+} from "#foundation/faults.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
   type ConnectedProviderName,
@@ -169,10 +173,10 @@ const signingSecretPattern = /^whsec_[\w+/=-]{8,200}$/;
 const signingSecretText =
   'The signing secret must be "whsec_" and 8 to 200 letters, digits, "_", "-", "+", "/" or "=".';
 
-export const findSigningSecretFaults = (field: string, secret: string | null | undefined): InputFaults =>
+export const findSigningSecretFaults = (field: string, secret: string | null | undefined): InputFieldErrors =>
   secret === null || secret === undefined || signingSecretPattern.test(secret)
     ? []
-    : [createRequestBodyFault(field, "pattern_mismatch", signingSecretText)];
+    : [createRequestBodyErrorDetail(field, "pattern_mismatch", signingSecretText)];
 
 /**
  * Connects an account whose key the provider has verified. If the account is already connected, its key and

@@ -12,7 +12,7 @@ import type { ChosenPaymentProvider } from "./connections.ts";
 import { queuePaymentOperation } from "./payment-operations.ts";
 
 export type PaymentRow = Selectable<PaymentTable>;
-export type PaymentPatch = Pick<
+export type PaymentColumnUpdate = Pick<
   Updateable<PaymentTable>,
   "status" | "amountMinor" | "capturedMinor" | "voidedMinor" | "refundedMinor" | "failureCode"
 >;
@@ -55,7 +55,11 @@ export function lockOpenCheckoutSessionPayment(
  */
 export function savePayment(
   transaction: Transaction,
-  { payment, patch, now }: { readonly payment: PaymentRow; readonly patch: PaymentPatch; readonly now: Date },
+  {
+    payment,
+    patch,
+    now,
+  }: { readonly payment: PaymentRow; readonly patch: PaymentColumnUpdate; readonly now: Date },
 ): Promise<PaymentRow> {
   return transaction
     .updateTable("payment")

@@ -22,11 +22,11 @@ export interface BuyXGetYTerms {
    * Products and categories whose units count as bought (X). If both lists are empty, units of the discounted
    * products count as bought.
    */
-  readonly buy: PromotionEntitlement;
+  readonly buy: PromotionProductScope;
 }
 
 /** The discount of a promotion, with the id of the promotion. */
-export type DiscountRule = { readonly id: string; readonly entitled: PromotionEntitlement } & (
+export type DiscountRule = { readonly id: string; readonly entitled: PromotionProductScope } & (
   | { readonly kind: "percentage"; readonly basisPoints: number }
   /** An amount in minor units, which is divided among all cart lines to which the promotion applies. */
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
@@ -37,7 +37,7 @@ export type DiscountRule = { readonly id: string; readonly entitled: PromotionEn
 );
 
 /** The products and categories to which a promotion applies. */
-export interface PromotionEntitlement {
+export interface PromotionProductScope {
   /**
    * Ids of the products to which the promotion applies. If this list and `categoryIds` are both empty, the
    * promotion applies to all products.
@@ -57,10 +57,10 @@ export interface DiscountableLine {
  * Returns a function that decides whether the promotion applies to a cart line. The ids of products and
  * categories are put into sets once, because the function checks many lines.
  */
-export function createEntitledLinePredicate({
+export function createPromotedLinePredicate({
   productIds,
   categoryIds,
-}: PromotionEntitlement): (line: DiscountableLine) => boolean {
+}: PromotionProductScope): (line: DiscountableLine) => boolean {
   if (productIds.length === 0 && categoryIds.length === 0) return () => true;
   const products = new Set(productIds);
   const categories = new Set(categoryIds);
@@ -75,7 +75,7 @@ export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
  * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit is used
  * either as a bought unit (X) or as a discounted unit (Y), never as both.
  */
-export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionEntitlement };
+export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionProductScope };
 
 interface UnitCounts {
   readonly entitled: number;
@@ -88,9 +88,9 @@ interface UnitCounts {
 }
 
 /** Returns a function that decides whether the units of a cart line count as bought (X). */
-export function createBoughtLinePredicate(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
+export function createBuyXGetYBoughtLinePredicate(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
-  return createEntitledLinePredicate(
+  return createPromotedLinePredicate(
     productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy,
   );
 }
@@ -118,8 +118,8 @@ export function countUnitsMissingForBuyXGetY(rule: BuyXGetYRule, lines: readonly
 }
 
 function countedUnitsOf(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): UnitCounts {
-  const isEntitled = createEntitledLinePredicate(rule.entitled);
-  const isBought = createBoughtLinePredicate(rule);
+  const isEntitled = createPromotedLinePredicate(rule.entitled);
+  const isBought = createBuyXGetYBoughtLinePredicate(rule);
   return {
     entitled: sumLineQuantities(lines.filter(isEntitled)),
     bought: sumLineQuantities(lines.filter(isBought)),
@@ -157,7 +157,7 @@ function discountLines(
   cart: RemainingCartAmounts,
 ): readonly number[] {
   if (rule.kind === "buy_x_get_y") return discountGetUnits(rule, cart);
-  const isEntitled = createEntitledLinePredicate(rule.entitled);
+  const isEntitled = createPromotedLinePredicate(rule.entitled);
   if (rule.kind === "gift") {
     return discountUnits(unitsOf(cart, isEntitled), {
       lineCount: cart.lines.length,
@@ -177,12 +177,12 @@ function discountLines(
 
 function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
   const applications = countBuyXGetYApplications(rule, cart.lines);
-  const isBought = createBoughtLinePredicate(rule);
+  const isBought = createBuyXGetYBoughtLinePredicate(rule);
   // The bought units (X) keep their full price. Units that can count as bought or as discounted are
   // discounted only if they are not needed as bought units.
   let spare = sumLineQuantities(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
-  for (const group of unitsOf(cart, createEntitledLinePredicate(rule.entitled))) {
+  for (const group of unitsOf(cart, createPromotedLinePredicate(rule.entitled))) {
     const isShared = isBought(group.line);
     const count = isShared ? Math.min(group.count, spare) : group.count;
     if (isShared) spare -= count;

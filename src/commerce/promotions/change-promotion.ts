@@ -6,11 +6,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import {
-  findDisallowedValueFaults,
-  createRequestBodyFault,
-  type InputFaults,
+  getDisallowedValueErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
   createInvalidFieldFailure,
-  requireNoFaults,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
@@ -56,9 +56,9 @@ export async function createPromotion(
 ): Promise<{ promotionId: string }> {
   const { trigger, kind } = input;
   const values = mergePromotionFields(emptyPromotionValues, input);
-  requireNoFaults([
-    ...findDisallowedValueFaults("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
-    ...findDisallowedValueFaults("/kind", kind, { allowed: promotionKinds, noun: "value" }),
+  requireNoInputFieldErrors([
+    ...getDisallowedValueErrors("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
+    ...getDisallowedValueErrors("/kind", kind, { allowed: promotionKinds, noun: "value" }),
     ...findPromotionFieldFaults(input),
     ...(promotionKinds.includes(kind) ? findPromotionRuleFaults(kind, values) : []),
   ]);
@@ -91,11 +91,11 @@ export async function updatePromotion(
   context: CommandContext,
   input: UpdatePromotionInput,
 ): Promise<{ promotionId: string }> {
-  requireNoFaults(findPromotionFieldFaults(input));
+  requireNoInputFieldErrors(findPromotionFieldFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, input);
   const before = toValues(promotion);
   const values = mergePromotionFields(before, input);
-  requireNoFaults(findPromotionRuleFaults(promotion.kind, values));
+  requireNoInputFieldErrors(findPromotionRuleFaults(promotion.kind, values));
   if (isDeepStrictEqual(values, before)) return { promotionId: promotion.id };
   requireLimitAboveUsed(promotion, values);
   await requireMerchantReferences(transaction, context, input);
@@ -137,7 +137,7 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPr
   const message = `"usageLimit" must be at least ${used}, the number of uses so far.`;
   throw createFailure("invalid_state", {
     message,
-    details: [createRequestBodyFault("/usageLimit", "too_small", message)],
+    details: [createRequestBodyErrorDetail("/usageLimit", "too_small", message)],
     conflict: toPromotionConflictDetail(promotion, "usage_limit_below_used", { used, usageLimit }),
   });
 }
@@ -208,7 +208,7 @@ async function missingReferenceFaults(
   transaction: Transaction,
   context: CommandContext,
   { ids, table, name, noun }: ReferenceList,
-): Promise<InputFaults> {
+): Promise<InputFieldErrors> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where merchant_id = ${context.merchantId}
     and id = any(${ids.map(toDatabaseSafeId)}::text[])`.execute(transaction);
@@ -217,7 +217,7 @@ async function missingReferenceFaults(
     found.has(id)
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             `/${name}/${index}`,
             "resource_not_found",
             `The merchant has no ${noun} with this id.`,

@@ -10,9 +10,9 @@ import {
   type CartLineToPrice,
 } from "#commerce/pricing/price-cart.ts";
 import {
-  createBoughtLinePredicate,
+  createBuyXGetYBoughtLinePredicate,
   type DiscountableLine,
-  createEntitledLinePredicate,
+  createPromotedLinePredicate,
   countUnitsMissingForBuyXGetY,
   multiplyMinorUnits,
   sumLineQuantities,
@@ -201,7 +201,7 @@ function needsBuyer(rule: PromotionRule): boolean {
 }
 
 function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext): CartLineToPrice[] {
-  return pricing.lines.filter(createEntitledLinePredicate(rule.discount.entitled));
+  return pricing.lines.filter(createPromotedLinePredicate(rule.discount.entitled));
 }
 
 /**
@@ -293,10 +293,13 @@ export function findLinesMeetingPromotionConditions(
   lines: readonly ConditionLine[],
 ): LinesMeetingPromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
-  const entitled = lines.filter(createEntitledLinePredicate(discount.entitled)).map(({ id }) => id);
+  const entitled = lines.filter(createPromotedLinePredicate(discount.entitled)).map(({ id }) => id);
   const minimum =
     subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
   if (discount.kind === "buy_x_get_y")
-    return { boughtLineIds: lines.filter(createBoughtLinePredicate(discount)).map(({ id }) => id), minimum };
+    return {
+      boughtLineIds: lines.filter(createBuyXGetYBoughtLinePredicate(discount)).map(({ id }) => id),
+      minimum,
+    };
   return { boughtLineIds: discount.kind === "gift" && minimum !== null ? entitled : [], minimum };
 }

@@ -5,11 +5,11 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  requireNoFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
@@ -65,7 +65,7 @@ export async function generatePromotionCodes(
   context: CommandContext,
   input: GeneratePromotionCodesInput,
 ): Promise<GeneratedPromotionCodes> {
-  requireNoFaults(generateFaults(input));
+  requireNoInputFieldErrors(generateFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
   if (promotion.trigger !== "code")
     throw createFailure("invalid_state", {
@@ -92,14 +92,14 @@ function generateFaults({
   length,
   codes,
   usageLimit,
-}: GeneratePromotionCodesInput): InputFaults {
+}: GeneratePromotionCodesInput): InputFieldErrors {
   return [
     ...codeSourceFaults({ count, prefix, length, codes }),
-    ...findIntegerFaults("/count", count, { min: 1, max: bounds.codesMax }),
-    ...findIntegerFaults("/length", length, { min: bounds.drawnLengthMin, max: bounds.drawnLengthMax }),
+    ...getIntegerFieldErrors("/count", count, { min: 1, max: bounds.codesMax }),
+    ...getIntegerFieldErrors("/length", length, { min: bounds.drawnLengthMin, max: bounds.drawnLengthMax }),
     ...prefixFaults(prefix),
     ...codesFaults(codes ?? undefined),
-    ...findIntegerFaults("/usageLimit", usageLimit, { min: 1, max: bounds.limitMax }),
+    ...getIntegerFieldErrors("/usageLimit", usageLimit, { min: 1, max: bounds.limitMax }),
   ];
 }
 
@@ -108,16 +108,16 @@ function codeSourceFaults({
   prefix,
   length,
   codes,
-}: Omit<GeneratePromotionCodesInput, "promotionId" | "usageLimit">): InputFaults {
+}: Omit<GeneratePromotionCodesInput, "promotionId" | "usageLimit">): InputFieldErrors {
   const isGiven = codes !== null && codes !== undefined;
   if (!isGiven)
     return count === null || count === undefined
-      ? [createRequestBodyFault("/count", "required", 'Either "count" or "codes" is required.')]
+      ? [createRequestBodyErrorDetail("/count", "required", 'Either "count" or "codes" is required.')]
       : [];
   return Object.entries({ count, prefix, length }).flatMap(([name, value]) =>
     value === null || value === undefined
       ? []
-      : [createRequestBodyFault(`/${name}`, "not_allowed", `"${name}" is not allowed with "codes".`)],
+      : [createRequestBodyErrorDetail(`/${name}`, "not_allowed", `"${name}" is not allowed with "codes".`)],
   );
 }
 
@@ -125,7 +125,7 @@ function codeSourceFaults({
  * Returns the faults of the prefix of random codes. The prefix must itself be a valid code; then the prefix
  * followed by random characters is valid too.
  */
-function prefixFaults(prefix: string | null | undefined): InputFaults {
+function prefixFaults(prefix: string | null | undefined): InputFieldErrors {
   if (prefix === null || prefix === undefined) return [];
   const normalized = prefix.trim() === prefix ? normalizePromotionCode(prefix) : undefined;
   if (
@@ -134,7 +134,7 @@ function prefixFaults(prefix: string | null | undefined): InputFaults {
   )
     return [];
   return [
-    createRequestBodyFault(
+    createRequestBodyErrorDetail(
       "/prefix",
       "pattern_mismatch",
       `"prefix" must be 1 to ${bounds.prefixMax} letters, digits, - or _, starting with a ` +
@@ -143,7 +143,7 @@ function prefixFaults(prefix: string | null | undefined): InputFaults {
   ];
 }
 
-function codesFaults(codes: readonly string[] | undefined): InputFaults {
+function codesFaults(codes: readonly string[] | undefined): InputFieldErrors {
   if (codes === undefined) return [];
   const seen = new Set<string>();
   const faults = codes.flatMap((code, index) => {
@@ -151,7 +151,7 @@ function codesFaults(codes: readonly string[] | undefined): InputFaults {
     const normalized = normalizePromotionCode(code);
     if (normalized === undefined || Array.from(code.trim()).length > promotionCodeLengthMax) {
       return [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           field,
           "pattern_mismatch",
           `A code must be 1 to ${promotionCodeLengthMax} letters, digits, - or _, starting ` +
@@ -160,11 +160,11 @@ function codesFaults(codes: readonly string[] | undefined): InputFaults {
       ];
     }
     if (seen.has(normalized))
-      return [createRequestBodyFault(field, "duplicate", '"codes" must not contain a code twice.')];
+      return [createRequestBodyErrorDetail(field, "duplicate", '"codes" must not contain a code twice.')];
     seen.add(normalized);
     return [];
   });
-  return [...findListLengthFaults("/codes", codes, { min: 1, max: bounds.codesMax }), ...faults];
+  return [...getListLengthErrors("/codes", codes, { min: 1, max: bounds.codesMax }), ...faults];
 }
 
 function drawCode({ prefix, length }: Pick<GeneratePromotionCodesInput, "prefix" | "length">): string {
@@ -209,7 +209,11 @@ async function saveMerchantCodes(
 
 function codesTakenFailure(taken: readonly { readonly code: string; readonly index: number }[]): Failure {
   const details = taken.map(({ code, index }) =>
-    createRequestBodyFault(`/codes/${index}`, "already_exists", `The merchant already has the code ${code}.`),
+    createRequestBodyErrorDetail(
+      `/codes/${index}`,
+      "already_exists",
+      `The merchant already has the code ${code}.`,
+    ),
   );
   return createFailure("already_exists", {
     message: details[0]?.message ?? "The merchant already has the code.",

@@ -1,6 +1,6 @@
 /** Builds the query for a filtered list of redemptions (uses of promotions by orders). */
 import { type SelectQueryBuilder, sql } from "kysely";
-import { microsecondsSql } from "#database/sql-fragments.ts";
+import { timeToMicrosecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
@@ -46,7 +46,7 @@ export function buildPromotionRedemptionSqlQuery(
     .select(["promotionUse.promotionId", "promotionCode.code", "promotionUse.buyerReference"])
     .select(sql<string>`promotion_use.order_id`.as("orderId"))
     .select(sql<Date>`promotion_use.redeemed_at`.as("redeemedAt"))
-    .select(microsecondsSql("promotion_use.redeemed_at").as("sortValue"))
+    .select(timeToMicrosecondsSql("promotion_use.redeemed_at").as("sortValue"))
     .select("promotionUse.restoredAt")
     .where("promotionUse.redeemedAt", "is not", null);
   if (merchantId !== null) list = list.where("promotionUse.merchantId", "=", merchantId);

@@ -9,12 +9,12 @@ import {
   toLocalizedTextMap,
 } from "#commerce/catalog/catalog-fields.ts";
 import {
-  findCurrencyFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findIntegerFaults,
-  findUniqueListFaults,
-  findTextFaults,
+  getCurrencyFieldErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getIntegerFieldErrors,
+  getUniqueListErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import type { PromotionKind } from "./promotion-rule.ts";
@@ -151,64 +151,60 @@ export function mergePromotionFields(
 }
 
 /** Returns the faults of the promotion fields in an input. Each field is checked separately. */
-export function findPromotionFieldFaults(input: PromotionInputFields): InputFaults {
+export function findPromotionFieldFaults(input: PromotionInputFields): InputFieldErrors {
   return [
     ...(input.titles === undefined
       ? []
       : findLocalizedTextFaults("/titles", input.titles ?? [], { max: promotionFieldBounds.titleMax })),
-    ...findIntegerFaults("/basisPoints", input.basisPoints, {
+    ...getIntegerFieldErrors("/basisPoints", input.basisPoints, {
       min: 1,
       max: promotionFieldBounds.basisPointsMax,
     }),
-    ...findIntegerFaults("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
-    ...findCurrencyFaults("/currency", input.currency),
-    ...findIntegerFaults("/buyQuantity", input.buyQuantity, {
+    ...getIntegerFieldErrors("/amountMinor", input.amountMinor, { min: 1, max: amountMinorMax }),
+    ...getCurrencyFieldErrors("/currency", input.currency),
+    ...getIntegerFieldErrors("/buyQuantity", input.buyQuantity, {
       min: 1,
       max: promotionFieldBounds.quantityMax,
     }),
-    ...findIntegerFaults("/getQuantity", input.getQuantity, {
+    ...getIntegerFieldErrors("/getQuantity", input.getQuantity, {
       min: 1,
       max: promotionFieldBounds.quantityMax,
     }),
-    ...findIntegerFaults("/minimumSubtotalMinor", input.minimumSubtotalMinor, {
+    ...getIntegerFieldErrors("/minimumSubtotalMinor", input.minimumSubtotalMinor, {
       min: 1,
       max: amountMinorMax,
     }),
-    ...findIntegerFaults("/minimumQuantity", input.minimumQuantity, {
+    ...getIntegerFieldErrors("/minimumQuantity", input.minimumQuantity, {
       min: 1,
       max: promotionFieldBounds.minimumQuantityMax,
     }),
-    ...findUniqueListFaults(
-      "/entitledProductIds",
-      input.entitledProductIds,
-      promotionFieldBounds.productsMax,
-    ),
-    ...findUniqueListFaults(
+    ...getUniqueListErrors("/entitledProductIds", input.entitledProductIds, promotionFieldBounds.productsMax),
+    ...getUniqueListErrors(
       "/entitledCategoryIds",
       input.entitledCategoryIds,
       promotionFieldBounds.categoriesMax,
     ),
-    ...findUniqueListFaults("/buyProductIds", input.buyProductIds, promotionFieldBounds.productsMax),
-    ...findUniqueListFaults("/buyCategoryIds", input.buyCategoryIds, promotionFieldBounds.categoriesMax),
-    ...findUniqueListFaults("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
-    ...findUniqueListFaults(
+    ...getUniqueListErrors("/buyProductIds", input.buyProductIds, promotionFieldBounds.productsMax),
+    ...getUniqueListErrors("/buyCategoryIds", input.buyCategoryIds, promotionFieldBounds.categoriesMax),
+    ...getUniqueListErrors("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
+    ...getUniqueListErrors(
       "/buyerReferences",
       input.buyerReferences,
       promotionFieldBounds.buyerReferencesMax,
     ),
     ...(input.buyerReferences ?? []).flatMap((reference, index) =>
-      findTextFaults(`/buyerReferences/${index}`, reference, {
+      getTextFieldErrors(`/buyerReferences/${index}`, reference, {
         max: promotionFieldBounds.buyerReferenceLengthMax,
       }),
     ),
     ...instantFaults("/startsAt", input.startsAt),
     ...instantFaults("/endsAt", input.endsAt),
-    ...findIntegerFaults("/usageLimit", input.usageLimit, { min: 1, max: promotionFieldBounds.limitMax }),
-    ...findIntegerFaults("/perBuyerLimit", input.perBuyerLimit, {
+    ...getIntegerFieldErrors("/usageLimit", input.usageLimit, { min: 1, max: promotionFieldBounds.limitMax }),
+    ...getIntegerFieldErrors("/perBuyerLimit", input.perBuyerLimit, {
       min: 1,
       max: promotionFieldBounds.limitMax,
     }),
-    ...findIntegerFaults("/priority", input.priority, {
+    ...getIntegerFieldErrors("/priority", input.priority, {
       min: -promotionFieldBounds.priorityMax,
       max: promotionFieldBounds.priorityMax,
     }),
@@ -219,13 +215,13 @@ export function findPromotionFieldFaults(input: PromotionInputFields): InputFaul
  * Returns a fault if the year of a time is not from 2000 to 9999. Within this range, all databases and
  * clients format years in the same way.
  */
-function instantFaults(field: string, instant: Date | null | undefined): InputFaults {
+function instantFaults(field: string, instant: Date | null | undefined): InputFieldErrors {
   if (instant === null || instant === undefined) return [];
   const year = instant.getUTCFullYear();
   return year >= 2000 && year <= 9999
     ? []
     : [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           field,
           "out_of_range",
           `"${field.slice(1)}" must be in a year from 2000 to 9999.`,
@@ -251,7 +247,10 @@ const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[
  * Returns the faults of promotion fields that do not fit together, or do not fit the promotion's kind,
  * currency or time window.
  */
-export function findPromotionRuleFaults(kind: PromotionKind, values: StoredPromotionFields): InputFaults {
+export function findPromotionRuleFaults(
+  kind: PromotionKind,
+  values: StoredPromotionFields,
+): InputFieldErrors {
   const needed = fieldsOfKind[kind];
   const { startsAt, endsAt } = values;
   return [
@@ -265,15 +264,15 @@ export function findPromotionRuleFaults(kind: PromotionKind, values: StoredPromo
     ),
     ...moneyFaults(values),
     ...(startsAt !== null && endsAt !== null && endsAt <= startsAt
-      ? [createRequestBodyFault("/endsAt", "out_of_range", '"endsAt" must be after "startsAt".')]
+      ? [createRequestBodyErrorDetail("/endsAt", "out_of_range", '"endsAt" must be after "startsAt".')]
       : []),
   ];
 }
 
-const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): InputFaults =>
+const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): InputFieldErrors =>
   isNeeded
     ? [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           `/${name}`,
           "required",
           `"${name}" is required for a promotion of kind ${kind}.`,
@@ -281,22 +280,26 @@ const requiredFaults = (name: string, kind: PromotionKind, isNeeded: boolean): I
       ]
     : [];
 
-const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean): InputFaults =>
+const notAllowedFaults = (name: string, kind: PromotionKind, isNeeded: boolean): InputFieldErrors =>
   isNeeded
     ? []
     : [
-        createRequestBodyFault(
+        createRequestBodyErrorDetail(
           `/${name}`,
           "not_allowed",
           `"${name}" is not allowed for a promotion of kind ${kind}.`,
         ),
       ];
 
-function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: StoredPromotionFields): InputFaults {
+function moneyFaults({
+  amountMinor,
+  minimumSubtotalMinor,
+  currency,
+}: StoredPromotionFields): InputFieldErrors {
   const hasAmount = amountMinor !== null || minimumSubtotalMinor !== null;
   if (hasAmount && currency === null)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/currency",
         "required",
         '"currency" is required with an amount or a minimum subtotal.',
@@ -304,7 +307,7 @@ function moneyFaults({ amountMinor, minimumSubtotalMinor, currency }: StoredProm
     ];
   if (!hasAmount && currency !== null)
     return [
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         "/currency",
         "not_allowed",
         '"currency" is only allowed with an amount or a minimum subtotal.',

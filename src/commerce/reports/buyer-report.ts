@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { dividePeriodIntoBuckets, type PeriodBucket } from "#foundation/period.ts";
-import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
+import { buildReportScopeSqlCondition, type ReportScope } from "./report-scope.ts";
 
 /** Numbers of buyers and orders in a period, without orders that were canceled as a whole. */
 export interface BuyerTotals {
@@ -120,7 +120,7 @@ function buyerStatement(scope: ReportScope, months: readonly PeriodBucket[]): Ra
       select min(o.placed_at) as first_at, max(o.placed_at) as last_at, count(*) as orders,
         array_agg(o.placed_at order by o.placed_at) filter (where o.placed_at >= ${start}) as placed
       from sales_order o
-      where ${buildReportScopeCondition(untilPeriodEnd(scope), "o", "placed_at")} and o.status <> 'canceled'
+      where ${buildReportScopeSqlCondition(untilPeriodEnd(scope), "o", "placed_at")} and o.status <> 'canceled'
         and o.buyer_reference is not null
       group by o.merchant_id, o.buyer_reference),
     cohorts as (
@@ -134,7 +134,7 @@ function buyerStatement(scope: ReportScope, months: readonly PeriodBucket[]): Ra
       count(*) filter (where orders > 1)::int as repeat_buyers,
       coalesce(sum(cardinality(placed)), 0)::int as orders,
       (select count(*)::int from sales_order o
-        where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.status <> 'canceled'
+        where ${buildReportScopeSqlCondition(scope, "o", "placed_at")} and o.status <> 'canceled'
         and o.buyer_reference is null) as guest_orders,
       (select json_agg(c order by c.cohort, c.month) from cohorts c) as cohorts
     from buyers where last_at >= ${start}`;

@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from "kysely";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
-import { buildReportScopeCondition, type ReportScope } from "./report-scope.ts";
+import { buildReportScopeSqlCondition, type ReportScope } from "./report-scope.ts";
 
 /** The number of orders and units that have been waiting for shipment for a certain number of days. */
 export interface UnshippedOrdersByAge {
@@ -127,6 +127,6 @@ function carrierStatement({ first, ...scope }: FulfillmentReportQuery): RawBuild
     from (
       select f.*, o.market_id from fulfillment f join sales_order o on o.id = f.order_id
       where f.type = 'shipping') as f
-    where ${buildReportScopeCondition(scope, "f", "shipped_at")}
+    where ${buildReportScopeSqlCondition(scope, "f", "shipped_at")}
     group by 1 order by parcels desc, carrier nulls last limit ${first}`;
 }

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { buildReportScopeCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
+import { buildReportScopeSqlCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
 
 export const productReportGroups = ["product", "variant", "category", "country", "market"] as const;
 export type ProductReportGroup = (typeof productReportGroups)[number];
@@ -137,7 +137,7 @@ function productStatement({
 }: ProductReportQuery): RawBuilder<ProductStatementRow> {
   const sums = sql`sum(l.ordered) as units, sum(l.canceled) as canceled, sum(l.returned) as returned,
     sum(l.total_minor) as gross, sum(l.total_minor - l.reduced_minor) as net`;
-  const inScope = buildReportScopeCondition(scope, "o", "placed_at");
+  const inScope = buildReportScopeSqlCondition(scope, "o", "placed_at");
   const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
     sum(gross) as gross, sum(net) as net`;
   // A line is included in the numbers of each category of its product. The statement first adds up the lines

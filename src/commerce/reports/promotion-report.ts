@@ -1,7 +1,7 @@
 /** Reads the report on promotions: the discounts that they gave to the orders of a period. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { buildReportScopeCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
+import { buildReportScopeSqlCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
 
 /** Numbers and amounts of the orders with a promotion, in one currency; amounts in minor units. */
 export interface PromotionSalesFigures {
@@ -81,7 +81,7 @@ function promotionStatement({ first, ...scope }: PromotionReportQuery): RawBuild
     with placed as materialized (
       select o.currency, o.status, o.total_minor, o.reduced_minor, o.discount_minor, o.promotions
       from sales_order o
-      where ${buildReportScopeCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
+      where ${buildReportScopeSqlCondition(scope, "o", "placed_at")} and o.promotions <> '[]'),
     applied as (
       select a."promotionId" as promotion_id, p.currency, p.status, p.total_minor, p.reduced_minor,
       a."discountMinor" as discount_minor

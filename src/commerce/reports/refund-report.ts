@@ -1,7 +1,7 @@
 /** Reads the report on refunds: the refunds that were requested in a period, by reason, with their outcome. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { buildReportScopeCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
+import { buildReportScopeSqlCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
 
 /** Numbers and amounts of refunds in one currency; amounts in minor units. */
 export interface RefundFigures {
@@ -74,7 +74,7 @@ function refundStatement(scope: RefundReportQuery): RawBuilder<RefundStatementRo
         select f.*, c.market_id from refund f join payment p on p.id = f.payment_id
         join hosted_checkout_session s on s.id = p.session_id join cart c on c.id = s.cart_id
       ) as r
-      where ${buildReportScopeCondition(scope, "r", "created_at")}),
+      where ${buildReportScopeSqlCondition(scope, "r", "created_at")}),
     summed as (
       select currency, reason, count(*)::int as refunds, ${sumOfStatusSql("succeeded")} as refunded,
         ${sumOfStatusSql("pending")} as pending, ${sumOfStatusSql("failed")} as failed

@@ -69,7 +69,7 @@ export async function findReportMarkets(
  * SQL condition that is true for the rows in the scope of the report. The rows must have the columns
  * `merchant_id` and `market_id` and the time column that the caller names.
  */
-export function buildReportScopeCondition(
+export function buildReportScopeSqlCondition(
   { merchantId, marketIds, period }: ReportScope,
   row: string,
   moment: string,
@@ -85,7 +85,10 @@ export function buildReportScopeCondition(
  * SQL for the number of the bucket (an hour, day, week or month of the report's period) that contains the
  * time. The first bucket has the number 1.
  */
-export const reportBucketNumberSql = (moment: string, buckets: readonly PeriodBucket[]): RawBuilder<number> =>
+export const reportTimeBucketNumberSql = (
+  moment: string,
+  buckets: readonly PeriodBucket[],
+): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(moment)},
     ${buckets.map(({ startsAt }) => startsAt.toISOString())}::timestamptz[])`;
 

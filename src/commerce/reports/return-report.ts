@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { buildReportScopeCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
+import { buildReportScopeSqlCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
 
 /** Numbers and amounts of returns in one currency; amounts in minor units. */
 export interface ReturnFigures {
@@ -79,7 +79,7 @@ function returnStatement(scope: ReturnReportQuery): RawBuilder<ReturnReportRow> 
         and m.status = 'succeeded') as refunded
       from (select o.currency, o.market_id, r.* from order_return r join sales_order o
       on o.id = r.order_id) as r
-      where ${buildReportScopeCondition(scope, "r", "requested_at")})
+      where ${buildReportScopeSqlCondition(scope, "r", "requested_at")})
     select currency, kind, reason, count(*)::int as returns, count(*) filter (where status = 'declined')::int
     as declined,
       count(*) filter (where status = 'canceled')::int as canceled, count(*) filter (where status =

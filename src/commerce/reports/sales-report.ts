@@ -6,8 +6,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
 import {
-  reportBucketNumberSql,
-  buildReportScopeCondition,
+  reportTimeBucketNumberSql,
+  buildReportScopeSqlCondition,
   type ReportScope,
   parseSummedAmountMinor,
 } from "./report-scope.ts";
@@ -140,8 +140,8 @@ function salesStatement(
 ): RawBuilder<SalesRow> {
   const group = groupBy === "country" ? sql`currency, country` : sql`currency`;
   const keys = sql`o.currency, ${groupBy === "country" ? sql`o.country` : sql`null::text`} as country,
-    ${reportBucketNumberSql("o.placed_at", buckets)} as bucket`;
-  const inScope = buildReportScopeCondition(scope, "o", "placed_at");
+    ${reportTimeBucketNumberSql("o.placed_at", buckets)} as bucket`;
+  const inScope = buildReportScopeSqlCondition(scope, "o", "placed_at");
   return sql<SalesRow>`
     with counted as (
       select ${keys}, count(*) as orders, count(*) filter (where o.status = 'canceled') as canceled_orders,

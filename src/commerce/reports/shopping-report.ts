@@ -9,8 +9,8 @@ import type { CheckoutSessionStatus } from "#commerce/checkout/session-aggregate
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
 import {
-  reportBucketNumberSql,
-  buildReportScopeCondition,
+  reportTimeBucketNumberSql,
+  buildReportScopeSqlCondition,
   type ReportScope,
   parseSummedAmountMinor,
 } from "./report-scope.ts";
@@ -91,11 +91,11 @@ function funnelStatement({ buckets, now, ...scope }: FunnelReportQuery): RawBuil
         s.submitted_at is not null
           or (select true from payment p where p.session_id = s.id limit 1) as is_submitted
       from cart c left join hosted_checkout_session s on s.cart_id = c.id
-      where ${buildReportScopeCondition(scope, "c", "created_at")} and c.status <> 'merged'),
+      where ${buildReportScopeSqlCondition(scope, "c", "created_at")} and c.status <> 'merged'),
     ranked as (
       select *, row_number() over (partition by cart_id order by is_submitted desc nulls last) as place
       from visit)
-    select ${reportBucketNumberSql("created_at", buckets)} as bucket, status, cancel_reason as reason,
+    select ${reportTimeBucketNumberSql("created_at", buckets)} as bucket, status, cancel_reason as reason,
       count(*) filter (where place = 1)::int as carts,
       count(status) filter (where place = 1)::int as checkouts,
       count(*) filter (where place = 1 and is_submitted)::int as submitted_checkouts,

@@ -10,18 +10,20 @@ import type { ProductAttributeToIndex, ProductToIndex } from "./load-products.ts
  * One value of a product attribute, as search facets count it. An attribute with several values has one entry
  * for each value.
  */
-export interface AttributeValue {
+export interface AttributeFacetValue {
   readonly code: string;
   readonly value: string;
 }
 
-export const getAttributeValues = (attributes: readonly ProductAttributeToIndex[]): AttributeValue[] =>
+export const getAttributeFacetValues = (
+  attributes: readonly ProductAttributeToIndex[],
+): AttributeFacetValue[] =>
   attributes.flatMap(({ code, value }) => [...new Set(valuesOf(value))].map((one) => ({ code, value: one })));
 
 const valuesOf = (value: ProductAttributeToIndex["value"]): string[] =>
   typeof value === "object" ? [...value] : [String(value)];
 
-export function getAttributeText(
+export function getSearchableAttributeText(
   { attributes, choiceLabels, merchantLocale }: ProductToIndex,
   locale: string,
 ): string {

@@ -11,9 +11,9 @@ import type { ProductSearchHitRow } from "./render-results.ts";
 import {
   type SearchStatementForm,
   getSearchStatementFormKey,
-  type SearchParameterValues,
+  type SearchSqlParameterValues,
 } from "./search-form.ts";
-import { buildCachedPageStatement, type SearchFacetRows } from "./search-statement.ts";
+import { buildCachedSearchPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
 /** The row that the SQL statement of a search returns. */
 export interface SearchResultRow extends Counted {
@@ -103,15 +103,15 @@ async function cacheCounts(
 }
 
 interface BrowseSearch {
-  /** The result of `getSearchCountsCacheKey`. */
+  /** The result of `getSearchResultCountsCacheKey`. */
   readonly key: string;
-  readonly values: SearchParameterValues;
+  readonly values: SearchSqlParameterValues;
   readonly count: () => Promise<SearchResultRow>;
 }
 
-export const getSearchCountsCacheKey = (
+export const getSearchResultCountsCacheKey = (
   form: SearchStatementForm,
-  { country, chain0, merchant, categoryKey }: SearchParameterValues,
+  { country, chain0, merchant, categoryKey }: SearchSqlParameterValues,
 ): string =>
   JSON.stringify([
     getSearchStatementFormKey(form),
@@ -163,7 +163,7 @@ const toCachedCounts = ({
 async function readCachedPage(
   reader: DatabaseReader,
   cached: CachedCounts,
-  values: SearchParameterValues,
+  values: SearchSqlParameterValues,
 ): Promise<SearchResultRow | undefined> {
   const { counted, first, snapshot } = cached;
   const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
@@ -173,7 +173,7 @@ async function readCachedPage(
     Pick<SearchResultRow, "hits" | "indexedAt"> & { readonly isCurrent: boolean }
   >(reader, {
     form: "cached page",
-    write: buildCachedPageStatement,
+    write: buildCachedSearchPageStatement,
     values: { ...values, cachedHits: hits, snapshot },
   });
   return page.isCurrent ? { ...counted, hits: page.hits, indexedAt: page.indexedAt } : undefined;

@@ -5,12 +5,12 @@
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { computeTypoDistance } from "#foundation/nearest.ts";
+import { computeEditDistance } from "#foundation/nearest.ts";
 import { mayBeCompoundEndingWith } from "./compounds.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
 import { type FilteredSearch, countDocumentsBySearchQueryPart } from "./query-counts.ts";
 import { removeCaseAndAccents } from "./tokens.ts";
-import { computeTypoKeys, computeTypoKeysOfWordEnd, getMaxCorrectedTypos } from "./typo-keys.ts";
+import { computeTypoKeysOfQueryWord, computeTypoKeysOfWordEnd, getMaxCorrectedTypos } from "./typo-keys.ts";
 import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
 import { type TypoCorrectionCandidate, getTypoCorrectionCandidatesCache } from "./vocabulary-cache.ts";
 
@@ -108,7 +108,7 @@ async function readCandidates(
   const searched = words.map((word) => ({
     word,
     keys: [
-      ...computeTypoKeys(word, getMaxCorrectedTypos(word)),
+      ...computeTypoKeysOfQueryWord(word, getMaxCorrectedTypos(word)),
       ...computeTypoKeysOfWordEnd(word, getMaxCorrectedTypos(word)),
     ],
   }));
@@ -151,7 +151,7 @@ interface Term {
  */
 function compareWithTerm(word: string, { term, spelling }: Term): TypoCorrectionCandidate[] {
   const max = getMaxCorrectedTypos(word);
-  const distance = computeTypoDistance(word, term, max);
+  const distance = computeEditDistance(word, term, max);
   if (distance <= max) return [{ correct: term, spelling, distance }];
   const length = Array.from(word).length;
   return [0, -1, 1, -2, 2]
@@ -165,7 +165,7 @@ function compareWithTerm(word: string, { term, spelling }: Term): TypoCorrection
     .map((end) => ({
       correct: end,
       spelling: spellingOfEnd(end, spelling),
-      distance: computeTypoDistance(word, end, max),
+      distance: computeEditDistance(word, end, max),
     }))
     .filter((candidate) => candidate.distance <= max);
 }

@@ -4,9 +4,9 @@
  */
 import type { DatabaseReader } from "#database/transaction.ts";
 import { listJoinablePhrases, joinSearchQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
-import { loadWordStemsThroughCache } from "./stems.ts";
+import { loadCachedOrStoredWordStems } from "./stems.ts";
 import { splitWords } from "./tokens.ts";
-import { type ExpandedSearchQuery, buildExpandedSearchQueryFromWordData } from "./word-forms.ts";
+import { type ExpandedSearchQuery, expandSearchQueryWithWordData } from "./word-forms.ts";
 import { foldUmlautDigraphs } from "./word-lists.ts";
 import { loadSearchVocabularyEntries } from "./word-vocabulary.ts";
 
@@ -19,7 +19,7 @@ export async function expandSearchQuery(
   query: ParsedSearchQuery,
   { isJoined = true }: { readonly isJoined?: boolean } = {},
 ): Promise<ExpandedSearchQuery> {
-  const stems = await loadWordStemsThroughCache(reader, wordsToStem(query));
+  const stems = await loadCachedOrStoredWordStems(reader, wordsToStem(query));
   const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
   const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
   const phrases = [...(isJoined ? listJoinablePhrases(query) : []), ...dense];
@@ -32,16 +32,16 @@ export async function expandSearchQuery(
   const synonymWords = new Set(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
-  if (synonymWords.size === 0) return buildExpandedSearchQueryFromWordData(joined, { stems, vocabulary });
+  if (synonymWords.size === 0) return expandSearchQueryWithWordData(joined, { stems, vocabulary });
   // Synonyms are expanded like words of the query: the search also uses their stems, and the parts of synonyms
   // that are compound words.
-  const synonymStems = await loadWordStemsThroughCache(reader, synonymWords);
+  const synonymStems = await loadCachedOrStoredWordStems(reader, synonymWords);
   const synonymEntries = await loadSearchVocabularyEntries(reader, {
     words: [...synonymWords],
     phrases: [],
     stems: synonymStems,
   });
-  return buildExpandedSearchQueryFromWordData(joined, {
+  return expandSearchQueryWithWordData(joined, {
     stems,
     vocabulary,
     synonyms: { stems: synonymStems, vocabulary: synonymEntries },

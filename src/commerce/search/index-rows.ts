@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { findBestStockAvailability, type StockAvailability } from "#commerce/catalog/availability.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
-import { getAttributeText, getAttributeValues } from "./attribute-texts.ts";
+import { getSearchableAttributeText, getAttributeFacetValues } from "./attribute-texts.ts";
 import type { ProductToIndex, ProductMarketToIndex } from "./load-products.ts";
 import {
   toAttributeLexeme,
@@ -14,18 +14,18 @@ import {
   toCategoryLexeme,
   toLanguageLexeme,
   toMerchantLexeme,
-  toPopularityLexeme,
+  toPopularityStepLexeme,
   quoteLexeme,
-  toSampleLexeme,
+  toRandomSampleLexeme,
   toTitleLexeme,
 } from "./match-query.ts";
-import { buildFacetCountKey, buildSearchOfferKey, getPopularityStep } from "./offer-key.ts";
+import { buildFacetCountKey, buildSearchOfferKey, calculatePopularityStep } from "./offer-key.ts";
 import { findQuantitiesInText } from "./quantities.ts";
 import { type WordStemsByStemmer, getStemmerOfLocale } from "./stems.ts";
 import {
   normalizeSkuOrGtin,
   splitWords,
-  findJoinedForms,
+  joinHyphenatedWords,
   listLexemes,
   joinSearchWords,
   type SearchWord,
@@ -160,15 +160,15 @@ export function createSearchDocumentsWithoutStems(
     ...product.codes.flatMap(({ sku }) => [...listLexemes(splitWords(sku))]),
   ]);
   const brandWords = splitWords(product.brand ?? "");
-  const brand = new Set([...listLexemes(brandWords), ...findJoinedForms(product.brand ?? "")]);
-  const values = getAttributeValues(product.attributes);
+  const brand = new Set([...listLexemes(brandWords), ...joinHyphenatedWords(product.brand ?? "")]);
+  const values = getAttributeFacetValues(product.attributes);
   const filters = [
     toMerchantLexeme(product.merchantId),
     ...product.categories.map(({ slug }) => toCategoryLexeme(slug)),
     ...(product.brand === null ? [] : [toBrandLexeme(product.brand)]),
     ...values.map(({ code, value }) => toAttributeLexeme(code, value)),
-    ...sampleSizesOf(product.id).map(toSampleLexeme),
-    toPopularityLexeme(getPopularityStep(product.popularity)),
+    ...sampleSizesOf(product.id).map(toRandomSampleLexeme),
+    toPopularityStepLexeme(calculatePopularityStep(product.popularity)),
   ];
   const marks = [...new Set(filters)].map((mark) => ` ${quoteLexeme(mark)}`).join("");
   const attributes = values.map(({ code, value }) => `${code}:${value}`);
@@ -194,14 +194,14 @@ export function createSearchDocumentsWithoutStems(
       attributes,
       offers,
     };
-    const text = `${summary ?? ""}\n${description ?? ""}\n${getAttributeText(product, locale)}`;
+    const text = `${summary ?? ""}\n${description ?? ""}\n${getSearchableAttributeText(product, locale)}`;
     const textWords = splitWords(text);
     const isGerman = row.stemmer === "german";
     const fields = {
       codes: codeLexemes,
       title: new Set([
         ...listLexemes(titleWords),
-        ...findJoinedForms(title),
+        ...joinHyphenatedWords(title),
         ...furtherForms(title, isGerman),
       ]),
       brand,

@@ -7,11 +7,16 @@
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { sqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { sampleParts, sampleSizes } from "./index-rows.ts";
-import { buildTsqueryOfAllParts, toPopularityLexeme, quoteLexeme, toSampleLexeme } from "./match-query.ts";
-import { isFoundByTsquerySql, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
+import {
+  buildTsqueryRequiringAllParts,
+  toPopularityStepLexeme,
+  quoteLexeme,
+  toRandomSampleLexeme,
+} from "./match-query.ts";
+import { matchesTsqueryParameterSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
 import { searchOfferPopularitySql, popularityStepMax } from "./offer-key.ts";
 import {
   defaultSearchMatchLimits,
@@ -20,7 +25,7 @@ import {
   type ProductSearchInput,
   type SearchStatementForm,
   getSearchStatementFormKey,
-  type SearchParameterValues,
+  type SearchSqlParameterValues,
 } from "./search-form.ts";
 import type { ExpandedSearchQuery } from "./word-forms.ts";
 
@@ -49,7 +54,7 @@ interface SearchToLimit {
   readonly input: ProductSearchInput;
   readonly expanded: ExpandedSearchQuery;
   readonly form: SearchStatementForm;
-  readonly values: SearchParameterValues;
+  readonly values: SearchSqlParameterValues;
 }
 
 /**
@@ -57,7 +62,7 @@ interface SearchToLimit {
  * tsquery, and whether it ranks only a part of the matches.
  */
 interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
-  readonly values: SearchParameterValues;
+  readonly values: SearchSqlParameterValues;
 }
 
 /**
@@ -65,7 +70,7 @@ interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimit
  * which are checked afterwards. Also decides whether there are so many matches that the search ranks only the
  * most popular of them.
  */
-export async function planSearchMatchLimits(
+export async function decideSearchMatchLimits(
   reader: DatabaseReader,
   search: SearchToLimit,
 ): Promise<MatchPlan> {
@@ -77,7 +82,11 @@ export async function planSearchMatchLimits(
   const limit = buildRankingLimitTsqueries(rows, input.matchLimits ?? defaultSearchMatchLimits);
   if (limit === undefined)
     return { hasCandidates: hasCandidates && !hasManyFalseCandidates(rows), isLimited: false, values };
-  const titles = buildTsqueryOfAllParts(expanded, { isTitle: true, forms: "ranked", isCandidate: true });
+  const titles = buildTsqueryRequiringAllParts(expanded, {
+    isTitle: true,
+    forms: "ranked",
+    isCandidate: true,
+  });
   const limits = {
     titleCandidates: addFiltersToTsquery(titles, input),
     titlesLimit: limit.titles,
@@ -90,7 +99,7 @@ export async function planSearchMatchLimits(
  * Results of the random samples of recent searches, kept for one minute. An outdated result does no harm; a
  * search then ranks slightly more or fewer matches.
  */
-const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly SampledPopularityStep[]>>();
+const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly PopularityStepSampleCounts[]>>();
 const [samplesMax, sampleMs] = [5000, 60_000];
 
 /**
@@ -102,7 +111,7 @@ const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
 async function readSample(
   reader: DatabaseReader,
   search: SearchToLimit,
-): Promise<readonly SampledPopularityStep[]> {
+): Promise<readonly PopularityStepSampleCounts[]> {
   const cache = samples.get(reader) ?? new LRUCache({ max: samplesMax, ttl: sampleMs });
   samples.set(reader, cache);
   const values = Object.entries(search.values).filter(([name]) => !pageParameters.has(name));
@@ -117,15 +126,15 @@ async function readSample(
 const sampleStatement = (
   reader: DatabaseReader,
   { form, values }: SearchToLimit,
-): ReturnType<typeof prepareStatementTemplate<SampledPopularityStep>> => {
-  const isMatch = sql`d.words @@ ${sqlParameter("filtered")}::tsquery`;
-  return prepareStatementTemplate<SampledPopularityStep>(reader, {
+): ReturnType<typeof prepareStatementTemplate<PopularityStepSampleCounts>> => {
+  const isMatch = sql`d.words @@ ${createTemplateSqlParameter("filtered")}::tsquery`;
+  return prepareStatementTemplate<PopularityStepSampleCounts>(reader, {
     form: `sample ${getSearchStatementFormKey(form)}`,
     write: () => sql`
       select ${searchOfferPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
-        count(*) filter (where ${isMatch} and d.head @@ ${sqlParameter("allInTitle")}::tsquery)::int as titles
-      from ${matchingDocumentsSql(form, { isIndexed: sql`${isFoundByTsquerySql(form, "candidates")} and ${isSampledSql}` })}
+        count(*) filter (where ${isMatch} and d.head @@ ${createTemplateSqlParameter("allInTitle")}::tsquery)::int as titles
+      from ${matchingSearchDocumentsSql(form, { isIndexed: sql`${matchesTsqueryParameterSql(form, "candidates")} and ${isSampledSql}` })}
       group by 1`,
     values,
     hasManyForms: true,
@@ -139,13 +148,13 @@ const sampleStatement = (
  */
 const falseCandidatesMin = 0.75;
 
-function hasManyFalseCandidates(steps: readonly SampledPopularityStep[]): boolean {
+function hasManyFalseCandidates(steps: readonly PopularityStepSampleCounts[]): boolean {
   const candidates = steps.reduce((sum, step) => sum + step.candidates, 0);
   const matches = steps.reduce((sum, step) => sum + step.matches, 0);
   return matches < (1 - falseCandidatesMin) * candidates;
 }
 
-export interface SampledPopularityStep {
+export interface PopularityStepSampleCounts {
   readonly step: number;
   /**
    * Number of documents in the smallest random sample that are candidates of the search (found by the simpler
@@ -168,7 +177,7 @@ export interface RankingLimitTsqueries {
  * that all of them can be ranked.
  */
 export function buildRankingLimitTsqueries(
-  steps: readonly SampledPopularityStep[],
+  steps: readonly PopularityStepSampleCounts[],
   { titlesMax, othersMax }: SearchMatchLimits,
 ): RankingLimitTsqueries | undefined {
   const total = steps.reduce((sum, { matches }) => sum + matches, 0);
@@ -187,7 +196,7 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
   const clauses: string[] = [];
   let left = max;
   for (let step = popularityStepMax; step >= 0; step -= 1) {
-    const popularity = quoteLexeme(toPopularityLexeme(step));
+    const popularity = quoteLexeme(toPopularityStepLexeme(step));
     const estimate = sampledOf(step) * sampleParts;
     if (estimate <= left) clauses.push(popularity);
     else {
@@ -195,7 +204,7 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
       // If even the smallest random sample is larger than needed, the smallest sample is used, because it is
       // known to contain matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
-      const sample = quoteLexeme(toSampleLexeme(size));
+      const sample = quoteLexeme(toRandomSampleLexeme(size));
       // For the lowest popularity step (0), the tsquery does not contain the lexeme of the step. All higher
       // steps are selected already, so this lexeme would only make the index read a list that contains most
       // documents.

@@ -56,7 +56,7 @@ const joinedPartsMax = 4;
  * beginning of a longer word. Documents that contain all words of the query joined to one word also match (`t
  * shirt` → `tshirt`, or the parts of a SKU).
  */
-export function buildTsqueryOfAllParts(
+export function buildTsqueryRequiringAllParts(
   { query, forms }: ExpandedSearchQuery,
   options: TsqueryOptions = {},
 ): string {
@@ -89,13 +89,16 @@ function requiredParts(
 }
 
 /** Builds a tsquery for the documents that contain the one given part of the search query. */
-export const buildTsqueryOfPart = (
+export const buildTsqueryForSinglePart = (
   part: ExpandedSearchQueryPart,
   options: TsqueryOptions = { hasMerchants: true },
 ): string => anyClause(partClauses(part, options));
 
 /** Builds a tsquery for the documents that contain at least one part of the search query. */
-export function buildTsqueryOfAnyPart({ forms }: ExpandedSearchQuery, options: TsqueryOptions = {}): string {
+export function buildTsqueryRequiringAnyPart(
+  { forms }: ExpandedSearchQuery,
+  options: TsqueryOptions = {},
+): string {
   const clauses = forms.map((part) => {
     const silent = part.part.isLast ? [] : part.stopIn.map((stemmer) => `!'${toLanguageLexeme(stemmer)}'`);
     return [anyClause(partClauses(part, options)), ...silent].join(" & ");
@@ -144,8 +147,8 @@ export const toTitleLexeme = (word: string): string => `"${word}`;
  * Returns the lexeme that represents a random sample of products; `size` is the size of the sample in 64ths
  * of all products.
  */
-export const toSampleLexeme = (size: number): string => `%${size}`;
-export const toPopularityLexeme = (step: number): string => `+${step}`;
+export const toRandomSampleLexeme = (size: number): string => `%${size}`;
+export const toPopularityStepLexeme = (step: number): string => `+${step}`;
 export const toAttributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
 
 function partClauses({ exact, loose, weak }: ExpandedSearchQueryPart, options: TsqueryOptions): string[] {

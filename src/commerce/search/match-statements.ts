@@ -5,8 +5,8 @@
  * `search_document` finds the documents, which are scored and counted without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
-import { sqlParameter } from "#database/prepared-template.ts";
-import { quoteLexeme, toSampleLexeme } from "./match-query.ts";
+import { createTemplateSqlParameter } from "#database/prepared-template.ts";
+import { quoteLexeme, toRandomSampleLexeme } from "./match-query.ts";
 import {
   facetCountKeySql,
   searchOfferCurrencySql,
@@ -79,10 +79,11 @@ const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
-  if (hasCategory) filters.push(sql`o.category_keys @> array[${sqlParameter("categoryKey")}::text]`);
+  if (hasCategory)
+    filters.push(sql`o.category_keys @> array[${createTemplateSqlParameter("categoryKey")}::text]`);
   if (hasMerchant)
     filters.push(
-      sql`o.merchant_id = (select id from merchant where slug = ${sqlParameter("merchant")}::text)`,
+      sql`o.merchant_id = (select id from merchant where slug = ${createTemplateSqlParameter("merchant")}::text)`,
     );
   return sql`search_offer o ${
     joined === undefined
@@ -103,7 +104,7 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
  * other documents without reading their offers, and never changes the result.
  */
 function byTitle(form: SearchStatementForm): Sql {
-  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => sqlParameter(`chain${index}`)))}]::text[]`;
+  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => createTemplateSqlParameter(`chain${index}`)))}]::text[]`;
   return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
       and (d.locale = any(${chain}) or not d.locales && ${chain})
@@ -130,12 +131,12 @@ function byPrice(form: SearchStatementForm, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function searchMatchesOfWordsSql(form: SearchStatementForm): SearchMatchesSql {
+export function searchMatchesWithWordsSql(form: SearchStatementForm): SearchMatchesSql {
   const { sort } = form;
   const key = sql`d.offer_key`;
   const price = sql`, ${searchOfferCurrencySql(key)} as currency, ${searchOfferMinPriceSql(key)} as min_minor`;
   const sortKey: Sql = {
-    relevance: sql`, ${scoreSql(form, key)} as score`,
+    relevance: sql`, ${searchScoreSql(form, key)} as score`,
     newest: sql`, d.published_at`,
     price_asc: price,
     price_desc: price,
@@ -152,7 +153,7 @@ export function searchMatchesOfWordsSql(form: SearchStatementForm): SearchMatche
   const base = sql`
     select d.product_id, d.locale, d.group_key, d.brand, ${facetCountKeySql(key)} as offer ${attributes}
     ${sortKey}
-    from ${matchingDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
+    from ${matchingSearchDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
   return {
     base,
     main: mainCurrencySql(mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), sql`base`)),
@@ -183,18 +184,20 @@ interface DocumentSource {
  * each product that is offered in the country. The alias of the document is `d`; `d.offer_key` is its offer
  * in the country (availability, currency and price).
  */
-export function matchingDocumentsSql(
+export function matchingSearchDocumentsSql(
   form: SearchStatementForm,
   { isIndexed, words, joined = sql``, isLimited = false }: DocumentSource,
 ): Sql {
   const key = sql`d.offer_key`;
   const filters = [sql`${key} is not null`, isShown(key), isMerchantActiveSql(sql`d.merchant_id`)];
   if (form.hasPrice)
-    filters.push(sql`${searchOfferCurrencySql(key)} = ${sqlParameter("priceCurrency")}::text
-      and ${searchOfferMinPriceSql(key)} >= ${sqlParameter("priceMin")}::bigint
-      and ${searchOfferMinPriceSql(key)} <= ${sqlParameter("priceMax")}::bigint`);
+    filters.push(sql`${searchOfferCurrencySql(key)} = ${createTemplateSqlParameter("priceCurrency")}::text
+      and ${searchOfferMinPriceSql(key)} >= ${createTemplateSqlParameter("priceMin")}::bigint
+      and ${searchOfferMinPriceSql(key)} <= ${createTemplateSqlParameter("priceMax")}::bigint`);
   if (form.hasAvailability)
-    filters.push(sql`${searchOfferAvailabilitySql(key)} = any(${sqlParameter("availabilities")}::text[])`);
+    filters.push(
+      sql`${searchOfferAvailabilitySql(key)} = any(${createTemplateSqlParameter("availabilities")}::text[])`,
+    );
   if (words !== undefined) filters.push(sql`d.words @@ ${words}`);
   const documentColumns = isLimited ? sql`head, words, locale, locales, merchant_id` : sql`*`;
   const matched = sql`select ${documentColumns}, offers ->> ${countryParameter}::text as offer_key from search_document
@@ -211,7 +214,7 @@ export function matchingDocumentsSql(
  * the requested locale, or else the document in the fallback locale.
  */
 function isShown(key: Sql): Sql {
-  const requested = sql`${sqlParameter("chain0")}::text`;
+  const requested = sql`${createTemplateSqlParameter("chain0")}::text`;
   return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales)
     and d.locale = ${resolvedLocaleSql(sql`d.locales`, searchOfferFallbackLocaleSql(key))}))`;
 }
@@ -227,7 +230,7 @@ const orders: Record<SearchSort, Sql> = {
   popularity: sql`popularity desc, published_at desc, product_id`,
 };
 
-const queryParameter = (name: string): Sql => sql`${sqlParameter<string>(name)}::tsquery`;
+const queryParameter = (name: string): Sql => sql`${createTemplateSqlParameter<string>(name)}::tsquery`;
 
 /**
  * Returns the SQL conditions for the documents that match the words and the filters. The tsquery for the
@@ -236,19 +239,19 @@ const queryParameter = (name: string): Sql => sql`${sqlParameter<string>(name)}:
 function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
   if (isLimited) {
-    const titles = sql`${isFoundByTsquerySql(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
-    const others = sql`${isFoundByTsquerySql(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
+    const titles = sql`${matchesTsqueryParameterSql(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
+    const others = sql`${matchesTsqueryParameterSql(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
     return { isIndexed: sql`(${titles} or ${others})`, words: queryParameter("filtered") };
   }
-  if (!hasCandidates) return { isIndexed: isFoundByTsquerySql(form, "filtered") };
-  return { isIndexed: isFoundByTsquerySql(form, "candidates"), words: queryParameter("filtered") };
+  if (!hasCandidates) return { isIndexed: matchesTsqueryParameterSql(form, "filtered") };
+  return { isIndexed: matchesTsqueryParameterSql(form, "candidates"), words: queryParameter("filtered") };
 }
 
 /**
  * SQL condition that is true for the documents that the full-text index finds by a tsquery. The tsquery is
  * the value of the parameter with the given name.
  */
-export const isFoundByTsquerySql = (form: SearchStatementForm, name: string): Sql =>
+export const matchesTsqueryParameterSql = (form: SearchStatementForm, name: string): Sql =>
   matchesTsqueryExpressionSql(form, queryParameter(name));
 
 /**
@@ -264,7 +267,7 @@ export const matchesTsqueryExpressionSql = (form: SearchStatementForm, words: Sq
  * SQL condition that is true for the documents in the smallest random sample. On average, one of
  * `sampleParts` documents is in this sample.
  */
-export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)))}::tsquery`;
+export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toRandomSampleLexeme(1)))}::tsquery`;
 
 /**
  * Returns an SQL subselect of a tsquery. If the search names a merchant, the tsquery also requires this
@@ -272,8 +275,8 @@ export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toSampleLexeme(1)
  */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
-  return sql`select ${words} && quote_literal(${sqlParameter("merchantMark")}::text || id)::tsquery
-    from merchant where slug = ${sqlParameter("merchant")}::text`;
+  return sql`select ${words} && quote_literal(${createTemplateSqlParameter("merchantMark")}::text || id)::tsquery
+    from merchant where slug = ${createTemplateSqlParameter("merchant")}::text`;
 }
 
 /**
@@ -303,36 +306,36 @@ export const scoreTierNames = [
   "title_in_part",
   "text",
 ] as const satisfies readonly (keyof typeof scoreTiers)[];
-export type ScoreTierName = (typeof scoreTierNames)[number];
+export type SearchScoreTierName = (typeof scoreTierNames)[number];
 export const stockScore = 40;
 export const popularityStepScore = 4;
 export const textRankScore = 10;
 
 const points = (value: number): Sql => sql.raw(String(value));
 
-export function scoreTierSql({ hasCode }: SearchStatementForm): Sql {
+export function searchScoreTierSql({ hasCode }: SearchStatementForm): Sql {
   const code = hasCode
-    ? sql`when strpos(d.codes, ${sqlParameter("codeStart")}::text) > 0 then case
-      when strpos(d.codes, ${sqlParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
+    ? sql`when strpos(d.codes, ${createTemplateSqlParameter("codeStart")}::text) > 0 then case
+      when strpos(d.codes, ${createTemplateSqlParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
       else ${points(scoreTiers.code_prefix)} end`
     : sql``;
-  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${sqlParameter("phrase")}::text) > 0
+  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${createTemplateSqlParameter("phrase")}::text) > 0
       then ${points(scoreTiers.title_phrase)}
-    when d.head @@ ${sqlParameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
-    when d.head @@ ${sqlParameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
-    when d.head @@ ${sqlParameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
-    when d.head @@ ${sqlParameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
-    when d.head @@ ${sqlParameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
+    when d.head @@ ${createTemplateSqlParameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
+    when d.head @@ ${createTemplateSqlParameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
+    when d.head @@ ${createTemplateSqlParameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
+    when d.head @@ ${createTemplateSqlParameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
+    when d.head @@ ${createTemplateSqlParameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
     else ${points(scoreTiers.text)} end`;
 }
 
-export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${sqlParameter("any")}::tsquery, 1)::float8`;
+export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${createTemplateSqlParameter("any")}::tsquery, 1)::float8`;
 
 /**
  * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,
  * popularity and text rank.
  */
-export const scoreSql = (form: SearchStatementForm, key: Sql): Sql =>
-  sql`(${scoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
+export const searchScoreSql = (form: SearchStatementForm, key: Sql): Sql =>
+  sql`(${searchScoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
     + ${points(popularityStepScore)} * ${searchOfferPopularitySql(key)}
     + ${points(textRankScore)} * ${textRankSql})`;

@@ -18,7 +18,7 @@ export const priceSteps: readonly number[] = Array.from({ length: 16 }, (_, powe
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
 
-export interface SearchOfferKeyParts {
+export interface SearchOfferKeyFields {
   readonly availability: StockAvailability;
   readonly currency: string;
   readonly minMinor: number;
@@ -34,14 +34,14 @@ export const popularityStepMax = 9;
  * step 2 for 3–6, step 3 for 7–14 and so on. Search documents contain only the step, so they are written
  * again only when the step changes.
  */
-export const getPopularityStep = (popularity: number): number =>
+export const calculatePopularityStep = (popularity: number): number =>
   Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));
 
 /** Returns the full offer key, as search documents store it. */
-export function buildSearchOfferKey(parts: SearchOfferKeyParts): string {
+export function buildSearchOfferKey(parts: SearchOfferKeyFields): string {
   const { availability, currency, minMinor, fallbackLocale, popularity } = parts;
   const step = priceSteps.filter((from) => from <= minMinor).length;
-  return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}/${getPopularityStep(popularity)}`;
+  return `${availabilities.indexOf(availability)}${currency}${String(step).padStart(2, "0")}${fallbackLocale}/${minMinor}/${calculatePopularityStep(popularity)}`;
 }
 
 const countedLength = 6;
@@ -50,7 +50,7 @@ const countedLength = 6;
  * Returns the first part of the offer key, by which search facets are counted. The table `search_offer`
  * stores only this part.
  */
-export const buildFacetCountKey = (offer: SearchOfferKeyParts): string =>
+export const buildFacetCountKey = (offer: SearchOfferKeyFields): string =>
   buildSearchOfferKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);

@@ -5,15 +5,15 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { sqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { buildTsqueryOfPart } from "./match-query.ts";
+import { buildTsqueryForSinglePart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
-import { matchesTsqueryExpressionSql, isSampledSql, matchingDocumentsSql } from "./match-statements.ts";
+import { matchesTsqueryExpressionSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
 import {
   type SearchStatementForm,
   getSearchStatementFormKey,
-  type SearchParameterValues,
+  type SearchSqlParameterValues,
 } from "./search-form.ts";
 import type { ExpandedSearchQueryPart } from "./word-forms.ts";
 
@@ -21,7 +21,7 @@ import type { ExpandedSearchQueryPart } from "./word-forms.ts";
 export interface FilteredSearch {
   readonly reader: DatabaseReader;
   readonly form: SearchStatementForm;
-  readonly values: SearchParameterValues;
+  readonly values: SearchSqlParameterValues;
   /** True if the catalogue is so large that documents with frequent words are counted in a random sample. */
   readonly isLarge: boolean;
 }
@@ -39,7 +39,7 @@ export async function countDocumentsBySearchQueryPart(
   search: FilteredSearch,
   parts: readonly ExpandedSearchQueryPart[],
 ): Promise<(part: ExpandedSearchQueryPart) => number> {
-  const queries = new Map(parts.map((part) => [buildTsqueryOfPart(part), queryOf(part)]));
+  const queries = new Map(parts.map((part) => [buildTsqueryForSinglePart(part), queryOf(part)]));
   const rows = await runSampled(search, {
     name: "count",
     cache: documentCounts,
@@ -51,12 +51,12 @@ export async function countDocumentsBySearchQueryPart(
   const counts = new Map(
     rows.map(([{ words, count }, factor]) => [words, Math.min(count * factor, countedMax)]),
   );
-  return (part) => counts.get(buildTsqueryOfPart(part)) ?? 0;
+  return (part) => counts.get(buildTsqueryForSinglePart(part)) ?? 0;
 }
 
 const queryOf = (part: ExpandedSearchQueryPart): TsqueryToCount => ({
-  words: buildTsqueryOfPart(part),
-  candidates: buildTsqueryOfPart(part, { isCandidate: true }),
+  words: buildTsqueryForSinglePart(part),
+  candidates: buildTsqueryForSinglePart(part, { isCandidate: true }),
 });
 
 /** How many documents contain a part of the query, and in which fields. */
@@ -96,8 +96,8 @@ export async function measureSearchQueryPartFrequencies(
 ): Promise<(part: ExpandedSearchQueryPart) => SearchQueryPartFrequency> {
   const queries = parts.map((part) => ({
     ...queryOf(part),
-    title: buildTsqueryOfPart(part, { weight: "BC", hasMerchants: false }),
-    category: buildTsqueryOfPart(part, { weight: "D", hasMerchants: false }),
+    title: buildTsqueryForSinglePart(part, { weight: "BC", hasMerchants: false }),
+    category: buildTsqueryForSinglePart(part, { weight: "D", hasMerchants: false }),
   }));
   const rows = await runSampled(search, {
     name: "measure",
@@ -125,11 +125,11 @@ export async function measureSearchQueryPartFrequencies(
       },
     ]),
   );
-  return (part) => frequencies.get(buildTsqueryOfPart(part)) ?? notFound;
+  return (part) => frequencies.get(buildTsqueryForSinglePart(part)) ?? notFound;
 }
 
 /** Returns the index of the first tsquery that finds a product; undefined if no tsquery does. */
-export async function findFirstMatchingTsquery(
+export async function findIndexOfFirstMatchingTsquery(
   search: FilteredSearch,
   queries: readonly TsqueryToCount[],
 ): Promise<number | undefined> {
@@ -162,7 +162,7 @@ interface ListedQuery extends TsqueryToCount {
  * otherwise parse every tsquery again for each document.
  */
 const listedQueries = sql`(select words, words::tsquery as query, candidates::tsquery, title::tsquery, category::tsquery, place
-  from json_to_recordset(${sqlParameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
+  from json_to_recordset(${createTemplateSqlParameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
   offset 0)`;
 
 interface QueriesStatement {
@@ -268,7 +268,7 @@ async function runForQueries<Row>(
       const isIndexed = isSampled ? sql`${isFound} and ${isSampledSql}` : isFound;
       return write({
         isIndexed,
-        documents: matchingDocumentsSql(form, { isIndexed, words: sql`w.query`, isLimited: true }),
+        documents: matchingSearchDocumentsSql(form, { isIndexed, words: sql`w.query`, isLimited: true }),
       });
     },
     values: { ...values, queries: JSON.stringify(queries.map((query, place) => ({ ...query, place }))) },

@@ -5,8 +5,8 @@
 import { sql } from "kysely";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { Database } from "#database/connect.ts";
-import { toPopularityLexeme } from "./match-query.ts";
-import { getPopularityStep, popularityStepMax } from "./offer-key.ts";
+import { toPopularityStepLexeme } from "./match-query.ts";
+import { calculatePopularityStep, popularityStepMax } from "./offer-key.ts";
 
 const countedMs = 30 * 86_400_000;
 const batchRowsMax = 500;
@@ -23,7 +23,7 @@ interface PopularityRefresh {
  * units. Writes only products whose number has changed, one transaction for each batch, and returns how many
  * products were written. The orders are read once for all batches.
  */
-export async function refreshPopularity({ db, now, signal }: PopularityRefresh): Promise<number> {
+export async function refreshProductPopularity({ db, now, signal }: PopularityRefresh): Promise<number> {
   const changed = await findChangedPopularity(db, now);
   for (let start = 0; start < changed.length; start += batchRowsMax) {
     if (signal?.aborted === true) return start;
@@ -68,7 +68,7 @@ function writePopularity(db: Database, rows: readonly ProductPopularity[]): Prom
   });
 }
 
-const stepLexemes = Array.from({ length: popularityStepMax + 1 }, (_, step) => toPopularityLexeme(step));
+const stepLexemes = Array.from({ length: popularityStepMax + 1 }, (_, step) => toPopularityStepLexeme(step));
 
 /**
  * Writes new popularity steps into offer keys and search documents. Documents whose popularity step stays the
@@ -78,7 +78,7 @@ async function writePopularitySteps(
   transaction: Transaction,
   rows: readonly ProductPopularity[],
 ): Promise<void> {
-  const steps = rows.map(({ units }) => getPopularityStep(units));
+  const steps = rows.map(({ units }) => calculatePopularityStep(units));
   await sql`
     update search_document d set offers = (
       select jsonb_object_agg(o.key, split_part(o.value, '/', 1) || '/' || split_part(o.value, '/', 2) || '/'
@@ -86,7 +86,7 @@ async function writePopularitySteps(
       from jsonb_each_text(d.offers) as o),
       words = ts_delete(d.words, ${stepLexemes}::text[]) || array_to_tsvector(array[c.lexeme])
     from unnest(${rows.map(({ id }) => id)}::text[], ${steps}::int[],
-      ${steps.map(toPopularityLexeme)}::text[]) as c(id, step, lexeme)
+      ${steps.map(toPopularityStepLexeme)}::text[]) as c(id, step, lexeme)
     where d.product_id = c.id and exists (select from jsonb_each_text(d.offers) as o
       where split_part(o.value, '/', 3) <> c.step::text)`.execute(transaction);
 }

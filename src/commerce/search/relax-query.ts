@@ -4,11 +4,11 @@
  * in titles or categories, or if it is the noun before a preposition (`jacket` in `jacket for kids`), because
  * such words name the product.
  */
-import { buildTsqueryOfAllParts, type TsqueryOptions } from "./match-query.ts";
+import { buildTsqueryRequiringAllParts, type TsqueryOptions } from "./match-query.ts";
 import type { SearchQueryPart } from "./parse-query.ts";
 import {
   type FilteredSearch,
-  findFirstMatchingTsquery,
+  findIndexOfFirstMatchingTsquery,
   frequencyMax,
   type SearchQueryPartFrequency,
 } from "./query-counts.ts";
@@ -51,10 +51,10 @@ export async function chooseSearchQueryPartsToKeep(
     .toSorted((one, other) => other.weight - one.weight);
   const queries = combinations.map(({ parts }) => {
     const match = (options: TsqueryOptions): string =>
-      addFiltersToTsquery(buildTsqueryOfAllParts({ ...expanded, forms: parts }, options), input);
+      addFiltersToTsquery(buildTsqueryRequiringAllParts({ ...expanded, forms: parts }, options), input);
     return { words: match({ hasMerchants: true }), candidates: match({ isCandidate: true }) };
   });
-  const first = await findFirstMatchingTsquery(search, queries);
+  const first = await findIndexOfFirstMatchingTsquery(search, queries);
   return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
 }
 

@@ -10,7 +10,7 @@ import { highlightTitle } from "./highlight-title.ts";
 import { facetBucketsMax, type SearchFacetRows } from "./search-statement.ts";
 import {
   popularityStepScore,
-  type ScoreTierName,
+  type SearchScoreTierName,
   scoreTierNames,
   scoreTiers,
   stockScore,
@@ -29,11 +29,11 @@ export interface RenderedSearchHit {
    * The parts of the product's score; null if the request did not ask for them, or if the search has no
    * words.
    */
-  readonly explanation: SearchExplanation | null;
+  readonly explanation: SearchScoreExplanation | null;
 }
 
-export interface SearchExplanation {
-  readonly tier: ScoreTierName;
+export interface SearchScoreExplanation {
+  readonly tier: SearchScoreTierName;
   readonly tierScore: number;
   readonly stockScore: number;
   readonly popularityScore: number;
@@ -78,7 +78,7 @@ export function renderSearchHit(hit: ProductSearchHitRow, expanded: ExpandedSear
   return { productId: id, locale, score, matched, titleHighlight, explanation: explain(hit) };
 }
 
-function explain({ explanation }: ProductSearchHitRow): SearchExplanation | null {
+function explain({ explanation }: ProductSearchHitRow): SearchScoreExplanation | null {
   if (explanation === undefined) return null;
   const { tier, isInStock, popularityStep, textRank } = explanation;
   return {

@@ -28,7 +28,7 @@ const queriesMax = 10_000;
  */
 const queryLengthMax = 100;
 
-export interface CountedSearchRequest {
+export interface SearchRequestToCount {
   /**
    * Identifies the client: an IP address, or the buyer reference that a frontend sent. Only a hash of this
    * text is kept.
@@ -45,8 +45,8 @@ export interface CountedSearchRequest {
   readonly hasResults: boolean;
 }
 
-export interface SearchCountRecorder {
-  readonly note: (search: CountedSearchRequest) => void;
+export interface SearchQueryCounter {
+  readonly note: (search: SearchRequestToCount) => void;
   /**
    * Writes the counts of all queries that enough clients sent. If the database fails, the counts are kept in
    * memory, and the next call writes them.
@@ -56,7 +56,7 @@ export interface SearchCountRecorder {
   readonly stop: () => Promise<void>;
 }
 
-export interface SearchCountRecorderOptions {
+export interface SearchQueryCounterOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,11 +74,7 @@ interface Entry {
   empty: number;
 }
 
-export function createSearchCountRecorder({
-  db,
-  clock,
-  log,
-}: SearchCountRecorderOptions): SearchCountRecorder {
+export function createSearchQueryCounter({ db, clock, log }: SearchQueryCounterOptions): SearchQueryCounter {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
   /**
    * Random key of this process, with which clients are hashed. The key is never stored, so the client that
@@ -90,7 +86,7 @@ export function createSearchCountRecorder({
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
-  const note = ({ client, merchant, country, query, hasResults }: CountedSearchRequest): void => {
+  const note = ({ client, merchant, country, query, hasResults }: SearchRequestToCount): void => {
     if (query === "" || query.length > queryLengthMax) return;
     const day = clock.now().toISOString().slice(0, 10);
     const name = JSON.stringify([day, merchant, country, query]);
@@ -137,7 +133,7 @@ export function createSearchCountRecorder({
  */
 async function writeEntries(
   entries: LRUCache<string, Entry>,
-  { db, clock, log }: SearchCountRecorderOptions,
+  { db, clock, log }: SearchQueryCounterOptions,
 ): Promise<void> {
   const today = clock.now().toISOString().slice(0, 10);
   const due = [...entries.values()].filter(
@@ -187,7 +183,7 @@ async function saveCounts(db: Database, entries: readonly Entry[]): Promise<void
 const daysToKeep = 732;
 const dayMs = 86_400_000;
 
-export async function deleteOldSearchCounts(db: Database, now: Date): Promise<void> {
+export async function deleteOldSearchQueryCounts(db: Database, now: Date): Promise<void> {
   const oldest = new Date(now.getTime() - daysToKeep * dayMs).toISOString().slice(0, 10);
   await sql`delete from search_query_day where day < ${oldest}::date`.execute(db);
 }
@@ -203,7 +199,7 @@ const longNumber = /[\p{L}\p{Nd}]*\p{Nd}(?:[\s()/.\p{Pd}]{0,3}\p{Nd}){8,}[\p{L}\
  * Returns true if the query contains an e-mail address, or a long number that is no valid GTIN. Names of
  * people cannot be recognized.
  */
-export function mayContainPersonalData(query: string): boolean {
+export function mayQueryContainPersonalData(query: string): boolean {
   const text = query.normalize("NFKC");
   return mailAddress.test(text) || (text.match(longNumber) ?? []).some((number) => !isGtin(number));
 }

@@ -3,16 +3,16 @@
  * values of its parameters. All searches of the same form use one prepared statement.
  */
 import { type RawBuilder, sql } from "kysely";
-import { sqlParameter } from "#database/prepared-template.ts";
+import { createTemplateSqlParameter } from "#database/prepared-template.ts";
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import type { StockAvailability } from "#commerce/catalog/availability.ts";
 import {
   toAttributeLexeme,
   toBrandLexeme,
   toCategoryLexeme,
-  buildTsqueryOfAllParts,
+  buildTsqueryRequiringAllParts,
   buildRankingTsquery,
-  buildTsqueryOfAnyPart,
+  buildTsqueryRequiringAnyPart,
   matchEverything,
   type TsqueryOptions,
   toMerchantLexeme,
@@ -126,7 +126,7 @@ export interface SearchStatementForm {
    * selects the matches among these candidates.
    */
   readonly hasCandidates: boolean;
-  /** True if the search has so many matches that it ranks only a part of them; see `planSearchMatchLimits`. */
+  /** True if the search has so many matches that it ranks only a part of them; see `decideSearchMatchLimits`. */
   readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
@@ -146,7 +146,7 @@ export interface SearchMatchesSql {
   readonly order: RawBuilder<unknown>;
 }
 
-export const countryParameter = sqlParameter<string>("country");
+export const countryParameter = createTemplateSqlParameter<string>("country");
 
 export const localeChainLength = 3;
 
@@ -168,7 +168,7 @@ export function resolvedLocaleSql(
   fallback: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const requested = Array.from({ length: localeChainLength }, (_, index) => {
-    const locale = sqlParameter<string>(`chain${index}`);
+    const locale = createTemplateSqlParameter<string>(`chain${index}`);
     return sql`when ${locale}::text = any(${locales}) then ${locale}::text`;
   });
   return sql`(case ${sql.join(requested, sql` `)} else ${fallback} end)`;
@@ -204,13 +204,13 @@ interface ExpandedSearch {
   readonly now: Date;
 }
 
-export type SearchParameterValues = Readonly<Record<string, unknown>>;
+export type SearchSqlParameterValues = Readonly<Record<string, unknown>>;
 
 /** Returns the values of the parameters in the SQL statement of the search. */
-export function getSearchParameterValues(
+export function getSearchSqlParameterValues(
   input: ProductSearchInput,
   { expanded, now }: ExpandedSearch,
-): SearchParameterValues {
+): SearchSqlParameterValues {
   const { market, locale, category, merchant, page, pageSize, filters = {} } = input;
   const { price, availabilities } = filters;
   const offset = (page - 1) * pageSize;
@@ -239,21 +239,21 @@ export const needsFullTextIndex = ({ q, filters }: ProductSearchInput): boolean 
  * Returns the parameters that depend on the words of the query: the texts of tsqueries, and the texts that
  * SQL compares with `strpos`.
  */
-function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): SearchParameterValues {
+function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): SearchSqlParameterValues {
   const { query } = expanded;
-  const anyText = buildTsqueryOfAnyPart(expanded, { weight: "D", isAnyLexeme: true });
+  const anyText = buildTsqueryRequiringAnyPart(expanded, { weight: "D", isAnyLexeme: true });
   return {
-    all: buildTsqueryOfAllParts(expanded, { forms: "ranked" }),
+    all: buildTsqueryRequiringAllParts(expanded, { forms: "ranked" }),
     filtered: addFiltersToTsquery(matchRequired(expanded, input), input),
     candidates: addFiltersToTsquery(matchRequired(expanded, input, { isCandidate: true }), input),
-    exactInTitle: buildTsqueryOfAllParts(expanded, { weight: "B", forms: "exact" }),
-    allInTitle: buildTsqueryOfAllParts(expanded, { weight: "B", forms: "ranked" }),
-    allInTitleOrBrand: buildTsqueryOfAllParts(expanded, { weight: "BC", forms: "ranked" }),
-    partInTitle: buildTsqueryOfAnyPart(expanded, { weight: "B" }),
+    exactInTitle: buildTsqueryRequiringAllParts(expanded, { weight: "B", forms: "exact" }),
+    allInTitle: buildTsqueryRequiringAllParts(expanded, { weight: "B", forms: "ranked" }),
+    allInTitleOrBrand: buildTsqueryRequiringAllParts(expanded, { weight: "BC", forms: "ranked" }),
+    partInTitle: buildTsqueryRequiringAnyPart(expanded, { weight: "B" }),
     any: buildRankingTsquery(expanded),
-    anyCode: buildTsqueryOfAnyPart(expanded, { weight: "A", isAnyLexeme: true }),
-    anyTitle: buildTsqueryOfAnyPart(expanded, { weight: "B", isAnyLexeme: true }),
-    anyBrand: buildTsqueryOfAnyPart(expanded, { weight: "C", isAnyLexeme: true }),
+    anyCode: buildTsqueryRequiringAnyPart(expanded, { weight: "A", isAnyLexeme: true }),
+    anyTitle: buildTsqueryRequiringAnyPart(expanded, { weight: "B", isAnyLexeme: true }),
+    anyBrand: buildTsqueryRequiringAnyPart(expanded, { weight: "C", isAnyLexeme: true }),
     anyCategory: anyText,
     anyText,
     phrase: buildTitlePhrase(expanded),
@@ -278,7 +278,7 @@ const matchRequired = (
   expanded: ExpandedSearchQuery,
   { q }: ProductSearchInput,
   options: TsqueryOptions = { hasMerchants: true },
-): string => (q.trim() === "" ? matchEverything : buildTsqueryOfAllParts(expanded, options));
+): string => (q.trim() === "" ? matchEverything : buildTsqueryRequiringAllParts(expanded, options));
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 

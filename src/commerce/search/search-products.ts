@@ -9,12 +9,12 @@ import { runStatementForSingleRow } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import {
   searchProductsWithoutWords,
-  getSearchCountsCacheKey,
+  getSearchResultCountsCacheKey,
   type SearchResultRow,
 } from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { isLargeCatalogue, cacheSearchDocumentCount, planSearchMatchLimits } from "./limit-matches.ts";
+import { isLargeCatalogue, cacheSearchDocumentCount, decideSearchMatchLimits } from "./limit-matches.ts";
 import { correctSearchQuery, relaxSearchQuery } from "./repair-query.ts";
 import {
   type SearchFacet,
@@ -29,8 +29,8 @@ import {
   searchMatchesMax,
   type SearchStatementForm,
   type ProductSearchInput,
-  type SearchParameterValues,
-  getSearchParameterValues,
+  type SearchSqlParameterValues,
+  getSearchSqlParameterValues,
 } from "./search-form.ts";
 import type { ExpandedSearchQuery } from "./word-forms.ts";
 import { clearSearchVocabularyCacheIfOutdated } from "./vocabulary-cache.ts";
@@ -100,7 +100,7 @@ interface FinishedSearch {
   readonly result: Omit<ProductSearchResults, "query">;
   readonly expanded: ExpandedSearchQuery;
   readonly form: SearchStatementForm;
-  readonly values: SearchParameterValues;
+  readonly values: SearchSqlParameterValues;
   readonly isLarge: boolean;
 }
 
@@ -110,10 +110,10 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
     query.words.length > 0
       ? await expandSearchQuery(reader, query)
       : { query, stems: new Map<string, ReadonlyMap<string, string>>(), forms: [] };
-  const allValues = getSearchParameterValues(input, { expanded, now });
+  const allValues = getSearchSqlParameterValues(input, { expanded, now });
   const wholeForm = formOf(input, query);
   const search = { input, expanded, form: wholeForm, values: allValues };
-  const { values, hasCandidates, isLimited } = await planSearchMatchLimits(reader, search);
+  const { values, hasCandidates, isLimited } = await decideSearchMatchLimits(reader, search);
   const form = { ...wholeForm, hasCandidates, isLimited };
   const row = await findMatches(reader, { form, values });
   if (row.documentCount !== undefined) cacheSearchDocumentCount(reader, row.documentCount);
@@ -168,7 +168,7 @@ function findMatches(
   return form.hasWords
     ? search()
     : searchProductsWithoutWords(reader, {
-        key: getSearchCountsCacheKey(form, values),
+        key: getSearchResultCountsCacheKey(form, values),
         values,
         count: search,
       });

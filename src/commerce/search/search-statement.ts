@@ -5,14 +5,14 @@
  * only.
  */
 import { type RawBuilder, sql } from "kysely";
-import { sqlParameter } from "#database/prepared-template.ts";
+import { createTemplateSqlParameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, productSummaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import {
-  searchMatchesOfWordsSql,
+  searchMatchesWithWordsSql,
   searchMatchesWithoutWordsSql,
-  scoreSql,
+  searchScoreSql,
   textRankSql,
-  scoreTierSql,
+  searchScoreTierSql,
 } from "./match-statements.ts";
 import { documentCountSql } from "./limit-matches.ts";
 import { vocabularyVersionSql } from "./vocabulary-cache.ts";
@@ -44,7 +44,7 @@ const max = sql.raw(String(searchMatchesMax));
  */
 export function buildSearchStatement(form: SearchStatementForm): Sql {
   const { base, main, order } = form.hasWords
-    ? searchMatchesOfWordsSql(form)
+    ? searchMatchesWithWordsSql(form)
     : searchMatchesWithoutWordsSql(form);
   return sql`
     with recursive ${usedLocales(form)}
@@ -87,8 +87,8 @@ const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id
  * Builds the statement for a page whose products are cached. `is_current` is false if a product has changed
  * since the cached snapshot.
  */
-export function buildCachedPageStatement(): Sql {
-  const snapshot = sql`${sqlParameter("snapshot")}::text::pg_snapshot`;
+export function buildCachedSearchPageStatement(): Sql {
+  const snapshot = sql`${createTemplateSqlParameter("snapshot")}::text::pg_snapshot`;
   return sql`
     with page as materialized (${cachedPage})
     select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits,
@@ -126,11 +126,11 @@ function usedLocales({ hasWords }: SearchStatementForm): Sql {
 /* SQL of the page: its products, the fields in which the words were found, and the summaries. */
 
 const isIn = (name: string, column: "head" | "words"): Sql =>
-  sql`d.${sql.raw(column)} @@ ${sqlParameter(name)}::tsquery`;
+  sql`d.${sql.raw(column)} @@ ${createTemplateSqlParameter(name)}::tsquery`;
 
 const tables = productSummaryJoinsSql(sql`f`, {
   country: countryParameter,
-  now: sql`${sqlParameter<Date>("now")}::timestamptz`,
+  now: sql`${createTemplateSqlParameter<Date>("now")}::timestamptz`,
 });
 
 /**
@@ -140,7 +140,7 @@ const tables = productSummaryJoinsSql(sql`f`, {
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
   from (select product_id, locale, row_number() over () as place
-  from json_to_recordset(${sqlParameter("cachedHits")}::json) as r(product_id text, locale text)) as f
+  from json_to_recordset(${createTemplateSqlParameter("cachedHits")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
 
 /**
@@ -151,14 +151,14 @@ function pageOf(form: SearchStatementForm, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const pageRows = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
-    from (select * from base order by ${order} offset ${sqlParameter("offset")}::int
-    limit ${sqlParameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
+    from (select * from base order by ${order} offset ${createTemplateSqlParameter("offset")}::int
+    limit ${createTemplateSqlParameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
   if (!form.hasWords)
     return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${pageRows}) as f ${tables}`;
   return sql`
     select f.place,
     ${
-      form.sort === "relevance" ? sql`f.score` : sql`${scoreSql(form, offerKey)} as score`
+      form.sort === "relevance" ? sql`f.score` : sql`${searchScoreSql(form, offerKey)} as score`
     }, ${form.isExplained ? explanation(form) : sql``}
       ${isIn("anyCode", "head")} as "inCode", ${isIn("anyTitle", "head")} as "inTitle",
       ${isIn("anyBrand", "head")} as "inBrand",
@@ -174,7 +174,9 @@ const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
  * SQL for the parts of a found product's score: score tier (which fields contain the words), stock,
  * popularity step and text rank.
  */
-const explanation = (form: SearchStatementForm): Sql => sql`json_build_object('tier', ${scoreTierSql(form)},
+const explanation = (
+  form: SearchStatementForm,
+): Sql => sql`json_build_object('tier', ${searchScoreTierSql(form)},
   'isInStock', ${isSearchOfferInStockSql(offerKey)}, 'popularityStep', ${searchOfferPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
 

@@ -129,7 +129,7 @@ function stemCacheOf(reader: DatabaseReader): StemCache {
   return cache;
 }
 
-export async function loadWordStemsThroughCache(
+export async function loadCachedOrStoredWordStems(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
 ): Promise<WordStemsByStemmer> {
@@ -145,7 +145,7 @@ export async function loadWordStemsThroughCache(
   // If the indexed languages have changed, the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
-    return loadWordStemsThroughCache(reader, words);
+    return loadCachedOrStoredWordStems(reader, words);
   }
   for (const word of missing) found.set(word, stemsIn(read, word));
   if (cache.stemmers.length === 0 || areSame(cache.stemmers, inUse)) {

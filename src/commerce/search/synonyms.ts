@@ -8,12 +8,12 @@ import { requireExpectedVersion, type CommandContext } from "#commerce/command-c
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  findListLengthFaults,
-  createRequestBodyFault,
-  type InputFaults,
-  findDuplicateFaults,
-  requireNoFaults,
-  findTextFaults,
+  getListLengthErrors,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  getDuplicateEntryErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { loadWordStems, getStemmerOfLocale } from "./stems.ts";
 import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-rows.ts";
@@ -51,7 +51,7 @@ export async function setSearchSynonyms(
   input: SetSearchSynonymsInput,
 ): Promise<{ locale: string }> {
   const { locale, expectedVersion } = input;
-  requireNoFaults(synonymFaults(input));
+  requireNoInputFieldErrors(synonymFaults(input));
   const rules = input.rules.map(({ terms, replacements }) => ({
     terms: [...terms],
     replacements: [...(replacements ?? [])],
@@ -173,19 +173,19 @@ function pairsOf(
 
 const foldPhrase = (text: string): string => joinSearchWords(splitWords(text));
 
-function synonymFaults({ rules }: SetSearchSynonymsInput): InputFaults {
+function synonymFaults({ rules }: SetSearchSynonymsInput): InputFieldErrors {
   return [
-    ...findListLengthFaults("/rules", rules, { min: 0, max: synonymListBounds.rulesMax }),
+    ...getListLengthErrors("/rules", rules, { min: 0, max: synonymListBounds.rulesMax }),
     ...rules.flatMap(({ terms, replacements }, index) => {
       const at = `/rules/${index}`;
       const hasReplacements = (replacements ?? []).length > 0;
       return [
-        ...findListLengthFaults(`${at}/terms`, terms, {
+        ...getListLengthErrors(`${at}/terms`, terms, {
           min: hasReplacements ? 1 : 2,
           max: synonymListBounds.termsMax,
         }),
         ...termsFaults(`${at}/terms`, terms),
-        ...findListLengthFaults(`${at}/replacements`, replacements ?? [], {
+        ...getListLengthErrors(`${at}/replacements`, replacements ?? [], {
           min: 0,
           max: synonymListBounds.termsMax,
         }),
@@ -195,20 +195,20 @@ function synonymFaults({ rules }: SetSearchSynonymsInput): InputFaults {
   ];
 }
 
-const termsFaults = (at: string, terms: readonly string[]): InputFaults => [
+const termsFaults = (at: string, terms: readonly string[]): InputFieldErrors => [
   ...terms.flatMap((term, index) => [
-    ...findTextFaults(`${at}/${index}`, term, { max: synonymListBounds.termMax }),
+    ...getTextFieldErrors(`${at}/${index}`, term, { max: synonymListBounds.termMax }),
     ...wordFaults(`${at}/${index}`, term),
   ]),
-  ...findDuplicateFaults(
+  ...getDuplicateEntryErrors(
     terms.map((term) => joinSearchWords(splitWords(term))),
     (index) => `${at}/${index}`,
   ),
 ];
 
-function wordFaults(field: string, term: string): InputFaults {
+function wordFaults(field: string, term: string): InputFieldErrors {
   const { length } = splitWords(term);
   if (length >= 1 && length <= synonymListBounds.wordsMax) return [];
   const message = `A term must have 1 to ${synonymListBounds.wordsMax} words of letters or digits.`;
-  return [createRequestBodyFault(field, "pattern_mismatch", message)];
+  return [createRequestBodyErrorDetail(field, "pattern_mismatch", message)];
 }

@@ -7,7 +7,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { getCompoundStem, prefixCompoundStemmers } from "./compounds.ts";
 import type { SearchDocumentWithoutStems } from "./index-rows.ts";
 import { type WordStemsByStemmer, getStemmerOfLocale } from "./stems.ts";
-import { computeTypoKeysOfTerm } from "./typo-keys.ts";
+import { computeTypoKeysOfVocabularyWord } from "./typo-keys.ts";
 import { reverseText } from "./word-vocabulary.ts";
 
 export interface SearchTermRow {
@@ -61,7 +61,9 @@ export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): S
   typoKeys:
     spelling === undefined
       ? null
-      : computeTypoKeysOfTerm(term, { isCompound: prefixCompoundStemmers.has(getStemmerOfLocale(locale)) }),
+      : computeTypoKeysOfVocabularyWord(term, {
+          isCompound: prefixCompoundStemmers.has(getStemmerOfLocale(locale)),
+        }),
   spelling: spelling === undefined || spelling === term ? null : spelling,
 });
 

@@ -136,7 +136,7 @@ export function listLexemes(words: readonly SearchWord[]): Set<string> {
 const hyphenated = /[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)+/gu;
 
 /** Returns the hyphenated words of a text, joined to one word each: `T-Shirt` → `tshirt`. */
-export function findJoinedForms(text: string): string[] {
+export function joinHyphenatedWords(text: string): string[] {
   return text.includes("-") ? [...text.matchAll(hyphenated)].map(([form]) => normalizeSkuOrGtin(form)) : [];
 }
 

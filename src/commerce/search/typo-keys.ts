@@ -34,19 +34,19 @@ export function getMaxCorrectedTypos(word: string): 0 | 1 | 2 {
  * because a misspelt word can be up to two letters longer. The keys of a compound word include those of its
  * end.
  */
-export function computeTypoKeysOfTerm(
+export function computeTypoKeysOfVocabularyWord(
   term: string,
   { isCompound }: { readonly isCompound: boolean },
 ): number[] {
   if (!lettersOnly.test(term)) return [];
   const { length } = Array.from(term);
   if (length < oneTypoLengthMin - 1) return [];
-  const keys = computeTypoKeys(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
+  const keys = computeTypoKeysOfQueryWord(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
   return isCompound && length >= compoundLengthMin ? [...keys, ...computeTypoKeysOfWordEnd(term, 2)] : keys;
 }
 
 /** Returns the typo keys of a word in a query that may contain up to `typos` typos. */
-export const computeTypoKeys = (word: string, typos: 0 | 1 | 2): number[] =>
+export const computeTypoKeysOfQueryWord = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).slice(0, prefixLength), { typos });
 
 /**

@@ -26,10 +26,10 @@ export interface SearchVocabularyEntry {
    * `Jacke`. Null if the word has no such parts.
    */
   readonly partlyKnownSplit: readonly [string, string] | null;
-  readonly synonyms: readonly WordSynonym[];
+  readonly synonyms: readonly MerchantWordSynonym[];
 }
 
-export interface WordSynonym {
+export interface MerchantWordSynonym {
   readonly merchantId: string;
   readonly stemmer: string;
   /** Folded words, separated by spaces. */

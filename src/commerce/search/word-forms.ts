@@ -66,15 +66,15 @@ export interface ExpandedSearchQuery {
 }
 
 /** The stems and vocabulary entries of the words of a query, and of their synonyms. */
-export interface SearchQueryWordData {
+export interface QueryWordStemsAndVocabulary {
   readonly stems: WordStemsByStemmer;
   readonly vocabulary: SearchVocabulary;
-  readonly synonyms?: SearchQueryWordData;
+  readonly synonyms?: QueryWordStemsAndVocabulary;
 }
 
-export function buildExpandedSearchQueryFromWordData(
+export function expandSearchQueryWithWordData(
   query: ParsedSearchQuery,
-  knowledge: SearchQueryWordData,
+  knowledge: QueryWordStemsAndVocabulary,
 ): ExpandedSearchQuery {
   const forms = query.parts.filter(({ isFiller }) => !isFiller).map((part) => formsOfPart(part, knowledge));
   return { query, stems: knowledge.stems, forms };
@@ -82,7 +82,7 @@ export function buildExpandedSearchQueryFromWordData(
 
 function formsOfPart(
   part: SearchQueryPart,
-  { stems, vocabulary, synonyms: known }: SearchQueryWordData,
+  { stems, vocabulary, synonyms: known }: QueryWordStemsAndVocabulary,
 ): ExpandedSearchQueryPart {
   const [word] = part.words;
   const isWord = part.words.length === 1 && word !== undefined;
@@ -195,7 +195,7 @@ function stopLanguages({ text, raw }: SearchWord, stems: WordStemsByStemmer): st
 
 function synonymForms(
   entry: SearchVocabularyEntry | undefined,
-  knowledge: SearchQueryWordData | undefined,
+  knowledge: QueryWordStemsAndVocabulary | undefined,
 ): SearchWordForm[] {
   const bySynonym = Map.groupBy(entry?.synonyms ?? [], ({ stemmer, phrase }) => `${stemmer} ${phrase}`);
   return [...bySynonym.values()].flatMap((found) => {

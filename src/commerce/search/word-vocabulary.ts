@@ -19,14 +19,14 @@ import {
   getSearchVocabularyCache,
   vocabularyVersionSql,
   type SearchVocabularyEntry,
-  type WordSynonym,
+  type MerchantWordSynonym,
 } from "./vocabulary-cache.ts";
 import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
 
 export type SearchVocabulary = ReadonlyMap<string, SearchVocabularyEntry>;
 
 /** The words and phrases of a query to look up in the vocabulary, together with the stems of the words. */
-export interface SearchVocabularyLookup {
+export interface SearchVocabularyLookupInput {
   readonly words: readonly string[];
   /** Phrases of two or three neighboring words of the query, joined by spaces, which may have synonyms. */
   readonly phrases: readonly string[];
@@ -35,7 +35,7 @@ export interface SearchVocabularyLookup {
 
 export async function loadSearchVocabularyEntries(
   reader: DatabaseReader,
-  query: SearchVocabularyLookup,
+  query: SearchVocabularyLookupInput,
 ): Promise<SearchVocabulary> {
   const cache = getSearchVocabularyCache(reader);
   const found = new Map<string, SearchVocabularyEntry>();
@@ -83,7 +83,9 @@ interface VocabularyRow {
   readonly known: readonly string[] | null;
   readonly prefixes: readonly string[] | null;
   readonly compounds: readonly { readonly word: string; readonly term: string }[] | null;
-  readonly synonyms: readonly (WordSynonym & { readonly text: string; readonly locale: string })[] | null;
+  readonly synonyms:
+    | readonly (MerchantWordSynonym & { readonly text: string; readonly locale: string })[]
+    | null;
 }
 
 interface Suffix {
@@ -97,7 +99,7 @@ interface Suffix {
 
 async function loadEntries(
   reader: DatabaseReader,
-  { words, phrases, stems }: SearchVocabularyLookup,
+  { words, phrases, stems }: SearchVocabularyLookupInput,
 ): Promise<{ version: string; entries: ReadonlyMap<string, SearchVocabularyEntry> }> {
   const umlautForms = new Map(words.map((word) => [word, foldUmlautDigraphs(word)]));
   const splits = new Map(

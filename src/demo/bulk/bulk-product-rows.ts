@@ -7,7 +7,7 @@ import { getCurrencyExponent } from "#foundation/money.ts";
 import {
   loadBulkVocabulary,
   loadDemoCatalog,
-  getDemoCatalogLabel,
+  getTranslatedDemoCatalogLabel,
   type BulkProductType,
 } from "#demo/demo-data.ts";
 import type { DemoLocalizedText } from "#demo/data/data-file.ts";
@@ -30,7 +30,7 @@ interface BulkMarket {
  * The values that all generated products of one run have in common, for example the seed of the random
  * numbers.
  */
-export interface BulkProductContext {
+export interface BulkProductSharedValues {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];
   /**
@@ -75,11 +75,11 @@ const ratesPerEuro: Readonly<Record<string, number>> = {
   KRW: 1480,
 };
 
-export function createBulkProductRows(number: number, context: BulkProductContext): DemoProductRows {
+export function createBulkProductRows(number: number, context: BulkProductSharedValues): DemoProductRows {
   return toProductRows(designProduct(number, context), context);
 }
 
-function designProduct(number: number, { seed, now }: BulkProductContext): ProductDesign {
+function designProduct(number: number, { seed, now }: BulkProductSharedValues): ProductDesign {
   const random = createRandomNumberGenerator(hashTextToNumber(`${seed}/${number}`));
   const { departments, collections, makers, origins } = loadBulkVocabulary();
   const colourCodes = Object.keys(loadDemoCatalog().labels.colours);
@@ -129,7 +129,7 @@ function pickStock(random: () => number): number {
   return share < 0.12 ? 1 + Math.floor(random() * 5) : 10 + Math.floor(random() * 400);
 }
 
-function toProductRows(design: ProductDesign, context: BulkProductContext): DemoProductRows {
+function toProductRows(design: ProductDesign, context: BulkProductSharedValues): DemoProductRows {
   const { merchantId } = context;
   const createdAtMs = design.createdAt.getTime();
   const productId = createId("product", createdAtMs);
@@ -154,10 +154,10 @@ function toProductRows(design: ProductDesign, context: BulkProductContext): Demo
           {
             productId,
             code: "colour",
-            names: getDemoCatalogLabel("options", "colour"),
+            names: getTranslatedDemoCatalogLabel("options", "colour"),
             choices: design.colours.map((colour) => ({
               code: colour,
-              labels: getDemoCatalogLabel("colours", colour),
+              labels: getTranslatedDemoCatalogLabel("colours", colour),
             })),
             position: 0,
           },
@@ -208,7 +208,7 @@ function createProductRow(
     attributes: [
       {
         code: "origin",
-        names: getDemoCatalogLabel("attributes", "origin"),
+        names: getTranslatedDemoCatalogLabel("attributes", "origin"),
         value: design.origin,
         unit: null,
       },

@@ -72,7 +72,7 @@ async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkCartOptions,
 ): Promise<{ readonly context: BulkCartContext; readonly first: number }> {
-  const markets = await loadBulkMarketOffers(transaction, { merchantId, now, seed });
+  const markets = await loadBulkMarketsWithVariants(transaction, { merchantId, now, seed });
   const [market] = markets;
   if (market === undefined)
     throw new Error(`The merchant ${merchantId} has nothing in stock. Carts need variants in stock.`);
@@ -89,10 +89,10 @@ async function loadContext(
  * Loads the merchant's markets that have variants in stock, each with the `CurrentOfferForCart` (prices,
  * taxes, delivery methods, promotions) of these variants.
  */
-export async function loadBulkMarketOffers(
+export async function loadBulkMarketsWithVariants(
   transaction: Transaction,
   { merchantId, now, seed }: Pick<BulkCartContext, "merchantId" | "now" | "seed">,
-): Promise<readonly BulkMarketOffer[]> {
+): Promise<readonly BulkMarketWithVariants[]> {
   const marketRows = await transaction
     .selectFrom("market")
     .select("id")
@@ -101,7 +101,7 @@ export async function loadBulkMarketOffers(
     .execute();
   if (marketRows.length === 0)
     throw new Error(`The merchant ${merchantId} has no market. Carts and orders need a market.`);
-  const markets: BulkMarketOffer[] = [];
+  const markets: BulkMarketWithVariants[] = [];
   for (const { id: marketId } of marketRows) {
     const variantIds = await findVariantIds(transaction, { marketId, seed });
     if (variantIds.length === 0) continue;
@@ -165,7 +165,7 @@ async function findActiveCodes(
 }
 
 /** A market with the variants that its carts can contain. */
-export interface BulkMarketOffer {
+export interface BulkMarketWithVariants {
   readonly offer: CurrentOfferForCart;
   /**
    * Ids of variants that are on sale in the market and have enough stock, in an order that is the same in
@@ -176,7 +176,7 @@ export interface BulkMarketOffer {
 
 interface BulkCartContext {
   readonly merchantId: string;
-  readonly markets: readonly BulkMarketOffer[];
+  readonly markets: readonly BulkMarketWithVariants[];
   /**
    * The merchant's active promotion codes. Whether a code applies to a cart is decided when the cart is
    * priced.

@@ -19,9 +19,9 @@ import { createDemoOrderHistory } from "#demo/rows/order-stages.ts";
 import { pickDemoOrderStage } from "./pick-order-stage.ts";
 import {
   findNormalizedDemoAddress,
-  type BulkMarketOffer,
+  type BulkMarketWithVariants,
   pickRandomCartLines,
-  loadBulkMarketOffers,
+  loadBulkMarketsWithVariants,
 } from "./seed-bulk-carts.ts";
 
 export interface BulkOrderOptions {
@@ -71,7 +71,7 @@ async function loadContext(
 ): Promise<{ readonly context: BulkOrderContext; readonly first: number }> {
   const markets = await addTimeZones(
     transaction,
-    keepShippableVariants(await loadBulkMarketOffers(transaction, { merchantId, now, seed })),
+    keepShippableVariants(await loadBulkMarketsWithVariants(transaction, { merchantId, now, seed })),
   );
   if (markets.length === 0)
     throw new Error(`The merchant ${merchantId} has nothing in stock that can be shipped.`);
@@ -175,7 +175,7 @@ async function snapshotOrderPolicies(
 }
 
 /** A market with the variants that its orders can contain. */
-interface BulkOrderMarket extends BulkMarketOffer {
+interface BulkOrderMarket extends BulkMarketWithVariants {
   readonly timeZone: string;
 }
 

@@ -8,19 +8,19 @@ import { loadCurrentOfferForCart, type CurrentOfferForCart } from "#commerce/car
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { DemoPromotionCodeKey, DemoPromotionCodes } from "#demo/demo-file.ts";
+import type { DemoPromotionCodeName, DemoPromotionCodes } from "#demo/demo-file.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
 import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
 
 /** The ids of the demo's two merchants. */
-export interface DemoMerchantPair {
+export interface DemoMerchantIds {
   readonly first: { readonly id: string };
   readonly second: { readonly id: string };
 }
 
 /** Returns the id of the merchant's market that sells to a country; undefined if there is none. */
-export type DemoMarketFinder = (merchantId: string, country: string) => string | undefined;
+export type FindDemoMarketIdByCountry = (merchantId: string, country: string) => string | undefined;
 
 /** A cart that sales.json or an order scenario defines. */
 export interface DemoCartDefinition {
@@ -33,20 +33,20 @@ export interface DemoCartDefinition {
    * left out if the cart has no address.
    */
   readonly isAddressed?: true;
-  readonly code?: DemoPromotionCodeKey;
+  readonly code?: DemoPromotionCodeName;
   readonly minutesSinceChange: number;
   readonly minutesFromCreationToChange: number;
 }
 
 export interface DemoCartSeedContext {
-  readonly owners: DemoMerchantPair;
+  readonly owners: DemoMerchantIds;
   readonly keyring: EncryptionKeyring;
   readonly now: Date;
 }
 
 export interface DemoCartPricingContext<Entry extends DemoCartDefinition> extends DemoCartSeedContext {
   readonly definitions: readonly Entry[];
-  readonly marketLookup: DemoMarketLookup;
+  readonly marketLookup: DemoMarketLookupFunctions;
   readonly promotionCodes: DemoPromotionCodes;
 }
 
@@ -74,8 +74,8 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
 }
 
 /** Functions that find markets of the demo's merchants. */
-export interface DemoMarketLookup {
-  readonly findByCountry: DemoMarketFinder;
+export interface DemoMarketLookupFunctions {
+  readonly findByCountry: FindDemoMarketIdByCountry;
   /**
    * Returns the first market of the merchant that has a country, together with this country. Throws if no
    * market of the merchant has a country.
@@ -83,10 +83,10 @@ export interface DemoMarketLookup {
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
 
-export async function loadDemoMarketLookup(
+export async function loadDemoMarketLookupFunctions(
   transaction: Transaction,
-  { first, second }: DemoMerchantPair,
-): Promise<DemoMarketLookup> {
+  { first, second }: DemoMerchantIds,
+): Promise<DemoMarketLookupFunctions> {
   const rows = await transaction
     .selectFrom("marketCountry")
     .select(["merchantId", "marketId", "country"])
@@ -173,7 +173,7 @@ async function loadVariantIds(
     .where("merchantId", "in", [first.id, second.id])
     .where("sku", "in", skus)
     .execute();
-  const variantIdsOf = ({ id: merchantId }: DemoMerchantPair["first"]): Map<string, string> =>
+  const variantIdsOf = ({ id: merchantId }: DemoMerchantIds["first"]): Map<string, string> =>
     new Map(rows.filter((row) => row.merchantId === merchantId).map(({ sku, id }) => [sku, id]));
   return { first: variantIdsOf(first), second: variantIdsOf(second) };
 }

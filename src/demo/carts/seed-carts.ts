@@ -4,9 +4,9 @@
  * the demo may have changed the carts of an earlier call.
  */
 import type { Transaction } from "#database/transaction.ts";
-import type { DemoFile, DemoPromotionCodes } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent, DemoPromotionCodes } from "#demo/demo-file.ts";
 import {
-  type SeededCartState,
+  type DemoCartStatusWithDetails,
   createDemoCartRows,
   insertDemoCartRows,
   type UnsavedCart,
@@ -24,16 +24,16 @@ import { insertTableRows, type DemoTableRowToInsert } from "#demo/rows/insert-ro
 import { createId } from "#foundation/ids.ts";
 import {
   type DemoCartSeedContext,
-  type DemoMerchantPair,
+  type DemoMerchantIds,
   priceDemoCarts,
   type PricedDemoCart,
-  type DemoMarketFinder,
-  loadDemoMarketLookup,
+  type FindDemoMarketIdByCountry,
+  loadDemoMarketLookupFunctions,
 } from "./price-carts.ts";
 
 type CartNameWithoutCheckout = (typeof cartNamesWithoutCheckout)[number];
 
-export interface DemoCartSeedResult extends Pick<DemoFile, "promotionCodes"> {
+export interface DemoCartSeedResult extends Pick<DemoJsonFileContent, "promotionCodes"> {
   readonly carts: Readonly<Record<CartNameWithoutCheckout, string>>;
 }
 
@@ -41,7 +41,7 @@ export async function seedDemoCarts(
   transaction: Transaction,
   { owners, keyring, now }: DemoCartSeedContext,
 ): Promise<DemoCartSeedResult> {
-  const marketLookup = await loadDemoMarketLookup(transaction, owners);
+  const marketLookup = await loadDemoMarketLookupFunctions(transaction, owners);
   const promotionCodes = await seedPromotions(transaction, {
     owners,
     findMarket: marketLookup.findByCountry,
@@ -78,7 +78,7 @@ function getCartState(
   { state, lines }: DemoCartEntry,
   { createdAt, updatedAt, next }: UnsavedCart,
   cartIds: ReadonlyMap<DemoCartName, string>,
-): SeededCartState {
+): DemoCartStatusWithDetails {
   const isChanged = createdAt < updatedAt && lines.length > 0;
   const steps = [
     isChanged,
@@ -102,8 +102,8 @@ function requireCartId(cartIds: ReadonlyMap<DemoCartName, string>, key: DemoCart
 }
 
 interface PromotionSeedContext {
-  readonly owners: DemoMerchantPair;
-  readonly findMarket: DemoMarketFinder;
+  readonly owners: DemoMerchantIds;
+  readonly findMarket: FindDemoMarketIdByCountry;
   readonly now: Date;
 }
 
@@ -144,7 +144,7 @@ const createCodeKey = (merchantId: string, code: string): string =>
 
 async function findExistingCodes(
   transaction: Transaction,
-  { first, second }: DemoMerchantPair,
+  { first, second }: DemoMerchantIds,
 ): Promise<Set<string>> {
   const texts = loadDemoSales().promotions.flatMap(({ code }) =>
     code === null ? [] : [normalizePromotionCode(code.text) ?? ""],

@@ -18,7 +18,7 @@ const marketAmounts = z.tuple([
   nonNegativeInteger.nullable(),
   nonNegativeInteger.nullable(),
 ]);
-export type DemoMarketAmounts = z.infer<typeof marketAmounts>;
+export type DemoProductPricesOfMarkets = z.infer<typeof marketAmounts>;
 
 const restrictions = [
   "age_18",
@@ -93,8 +93,8 @@ const catalogEntry = z.strictObject({
   restrictions: z.array(z.enum(restrictions)).exactOptional(),
   status: z.enum(["draft", "archived"]).exactOptional(),
 });
-export type DemoCatalogEntry = z.infer<typeof catalogEntry>;
-export type DemoCatalogEntryOption = NonNullable<DemoCatalogEntry["options"]>[number];
+export type DemoProductEntry = z.infer<typeof catalogEntry>;
+export type DemoProductEntryOption = NonNullable<DemoProductEntry["options"]>[number];
 
 /**
  * A product family: a group of products whose descriptions all end with the same paragraph about caring for
@@ -134,7 +134,7 @@ function listUnknownCodes(
 }
 
 function listLabelFaults(
-  { title, slugJa, options = [], attributes = [] }: DemoCatalogEntry,
+  { title, slugJa, options = [], attributes = [] }: DemoProductEntry,
   labels: Labels,
 ): string[] {
   const choices = { ...labels.colours, ...labels.choices };

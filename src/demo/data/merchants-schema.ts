@@ -65,8 +65,8 @@ const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
   /**
-   * The position of this market's price in the list `DemoMarketAmounts`, which has the prices of a product in
-   * all markets.
+   * The position of this market's price in the list `DemoProductPricesOfMarkets`, which has the prices of a
+   * product in all markets.
    */
   amountIndex: z.literal([0, 1, 2]),
   currency: nonEmptyText,

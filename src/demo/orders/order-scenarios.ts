@@ -14,9 +14,9 @@ import {
   disputeOrderPayment,
   putOrderOnHold,
   packParcel,
-  registerLineWarranty,
+  registerWarrantyOfOrderLine,
   shipParcel,
-  shipReturn,
+  markScenarioReturnAsSentByBuyer,
   receiveReturnedLines,
 } from "./scenario-steps.ts";
 import {
@@ -125,12 +125,12 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     steps: [
       ...buyAndShip(14 * day, "LH4412070002"),
       [11 * day, deliverParcel],
-      [10 * day, registerLineWarranty("TEC-STILLE-BLACK", "ST-0007-4410")],
+      [10 * day, registerWarrantyOfOrderLine("TEC-STILLE-BLACK", "ST-0007-4410")],
       [
         9 * day,
         requestReturnStep({ kind: "return_refund", reason: "size_too_small", sku: "CLO-VARME-SLATE-M" }),
       ],
-      [7 * day, shipReturn],
+      [7 * day, markScenarioReturnAsSentByBuyer],
       [5 * day, receiveReturnedLines],
       [4 * day, acceptReturn],
     ],

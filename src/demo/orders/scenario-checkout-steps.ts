@@ -12,7 +12,7 @@ import {
 import { submitCheckoutSession } from "#commerce/checkout/submit-session.ts";
 import { demoPaymentToken, completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
 import {
-  requireScenarioSessionId,
+  requireScenarioCheckoutSessionId,
   type DemoOrderScenarioContext,
   type DemoOrderScenarioStep,
 } from "./scenario-context.ts";
@@ -33,7 +33,7 @@ export const startCheckout =
 export const checkoutMinutesMax = sessionLifetimeMinutes.max;
 
 async function submitOpenSession(context: DemoOrderScenarioContext): Promise<void> {
-  const sessionId = requireScenarioSessionId(context);
+  const sessionId = requireScenarioCheckoutSessionId(context);
   const { amountTotalMinor: amountMinor, currency } = await loadCheckoutSession(
     context.transaction,
     sessionId,
@@ -50,7 +50,7 @@ const createSubmitStep =
   (isCaptured: boolean): DemoOrderScenarioStep =>
   async (context) => {
     await submitOpenSession(context);
-    const sessionId = requireScenarioSessionId(context);
+    const sessionId = requireScenarioCheckoutSessionId(context);
     await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
       sessionId,
       isCaptured,
@@ -78,7 +78,10 @@ export const submitWithDelayedPayment: DemoOrderScenarioStep = async (context) =
     .updateTable("paymentOperation")
     .set({ dueAt })
     .where("paymentId", "in", (row) =>
-      row.selectFrom("payment").select("id").where("sessionId", "=", requireScenarioSessionId(context)),
+      row
+        .selectFrom("payment")
+        .select("id")
+        .where("sessionId", "=", requireScenarioCheckoutSessionId(context)),
     )
     .execute();
   return {};
@@ -89,7 +92,7 @@ export const cancelCheckout =
   (reason: CheckoutSessionCancelReason, note: string): DemoOrderScenarioStep =>
   async (context) => {
     await cancelCheckoutSession(context.transaction, context.commandContextFor("buyer"), {
-      sessionId: requireScenarioSessionId(context),
+      sessionId: requireScenarioCheckoutSessionId(context),
       reason,
       note,
     });
@@ -101,7 +104,7 @@ export const expireCheckout: DemoOrderScenarioStep = async (context) => {
   const locked = await lockCartAndCheckoutSession(
     context.transaction,
     commandContext,
-    requireScenarioSessionId(context),
+    requireScenarioCheckoutSessionId(context),
   );
   await endCheckoutSessionAndUnlockCart(context.transaction, commandContext, {
     ...locked,

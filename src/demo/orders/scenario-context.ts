@@ -34,7 +34,7 @@ export type DemoOrderScenarioStep = (
   context: DemoOrderScenarioContext,
 ) => Promise<Partial<DemoOrderScenarioObjectIds>>;
 
-export function requireScenarioSessionId({ sessionId }: DemoOrderScenarioContext): string {
+export function requireScenarioCheckoutSessionId({ sessionId }: DemoOrderScenarioContext): string {
   if (sessionId === null) throw new Error("The scenario must start a checkout before this step.");
   return sessionId;
 }
@@ -90,6 +90,6 @@ function requireRow<Row>(row: Row | undefined, name: string): Row {
 /** Records success for all payment operations of the scenario's checkout session that are still pending. */
 export async function completeScenarioPaymentOperations(context: DemoOrderScenarioContext): Promise<void> {
   await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
-    sessionId: requireScenarioSessionId(context),
+    sessionId: requireScenarioCheckoutSessionId(context),
   });
 }

@@ -160,7 +160,7 @@ async function findVariantId(
 }
 
 /** Records that the buyer has sent the returned units. */
-export const shipReturn: DemoOrderScenarioStep = async (context) => {
+export const markScenarioReturnAsSentByBuyer: DemoOrderScenarioStep = async (context) => {
   await markReturnInTransit(context.transaction, context.commandContextFor("merchant"), {
     returnId: await findNewestOrderPartId(context, "orderReturn"),
   });
@@ -200,7 +200,7 @@ export const acceptReturn: DemoOrderScenarioStep = async (context) => {
   return {};
 };
 
-export const registerLineWarranty =
+export const registerWarrantyOfOrderLine =
   (sku: string, serialNumber: string): DemoOrderScenarioStep =>
   async (context) => {
     const { id: lineId } = await findScenarioOrderLine(context, sku);

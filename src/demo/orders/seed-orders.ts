@@ -11,10 +11,10 @@ import {
   type DemoCartSeedContext,
   type PricedDemoCart,
   priceDemoCarts,
-  loadDemoMarketLookup,
+  loadDemoMarketLookupFunctions,
 } from "#demo/carts/price-carts.ts";
 import {
-  type DemoFile,
+  type DemoJsonFileContent,
   type DemoOrderName,
   demoOrderNames,
   type DemoCheckoutSessionName,
@@ -25,12 +25,13 @@ import { Failure } from "#foundation/failure.ts";
 import type { DemoOrderScenarioContext, DemoOrderScenarioObjectIds } from "./scenario-context.ts";
 import { orderScenarios, type DemoOrderScenario } from "./order-scenarios.ts";
 
-export interface DemoOrderSeedContext extends DemoCartSeedContext, Pick<DemoFile, "promotionCodes"> {
+export interface DemoOrderSeedContext
+  extends DemoCartSeedContext, Pick<DemoJsonFileContent, "promotionCodes"> {
   readonly publicUrl: string;
 }
 
 /** Ids of the added carts, checkout sessions and orders, by their names in demo.json. */
-export interface SeededOrderIds extends Pick<DemoFile, "sessions" | "orders"> {
+export interface SeededOrderIds extends Pick<DemoJsonFileContent, "sessions" | "orders"> {
   readonly carts: Readonly<Record<"locked" | "completed", string>>;
 }
 
@@ -44,7 +45,7 @@ export async function seedDemoOrders(
   transaction: Transaction,
   context: DemoOrderSeedContext,
 ): Promise<DemoOrderSeedResult> {
-  const marketLookup = await loadDemoMarketLookup(transaction, context.owners);
+  const marketLookup = await loadDemoMarketLookupFunctions(transaction, context.owners);
   const pricedCarts = await priceDemoCarts(transaction, {
     ...context,
     marketLookup,
@@ -70,7 +71,7 @@ export async function seedOpenCheckout(
   transaction: Transaction,
   context: DemoOrderSeedContext,
 ): Promise<{ readonly cartId: string; readonly sessionId: string } | undefined> {
-  const marketLookup = await loadDemoMarketLookup(transaction, context.owners);
+  const marketLookup = await loadDemoMarketLookupFunctions(transaction, context.owners);
   const definitions = orderScenarios.filter(({ session }) => session === "open");
   const pricedCarts = await priceDemoCarts(transaction, { ...context, marketLookup, definitions });
   if (!pricedCarts.every(isAvailableAsPlanned)) return undefined;

@@ -21,7 +21,7 @@ import { digestAddressToken } from "#commerce/carts/find-carts.ts";
 import { insertTableRows, type DemoTableRowToInsert } from "./insert-rows.ts";
 
 /** The status of a cart of the demo data, with the values that this status requires. */
-export interface SeededCartState {
+export interface DemoCartStatusWithDetails {
   readonly status: CartStatus;
   readonly version: number;
   readonly orderId?: string;
@@ -36,7 +36,7 @@ export interface DemoCartRows {
   readonly personalData: readonly DemoTableRowToInsert<"personalData">[];
 }
 
-export function createDemoCartRows(cart: UnsavedCart, state: SeededCartState): DemoCartRows {
+export function createDemoCartRows(cart: UnsavedCart, state: DemoCartStatusWithDetails): DemoCartRows {
   const { id: cartId, merchantId, next, updatedAt, personalData } = cart;
   return {
     cart: createCartRow(cart, state),
@@ -54,7 +54,7 @@ export function createDemoCartRows(cart: UnsavedCart, state: SeededCartState): D
 
 function createCartRow(
   { id, merchantId, next, createdAt, updatedAt }: UnsavedCart,
-  state: SeededCartState,
+  state: DemoCartStatusWithDetails,
 ): DemoTableRowToInsert<"cart"> {
   const {
     priced,
@@ -99,7 +99,7 @@ function createAddressColumns({
 }
 
 function createStatusColumns(
-  { status, version, orderId, mergedIntoCartId, revocation }: SeededCartState,
+  { status, version, orderId, mergedIntoCartId, revocation }: DemoCartStatusWithDetails,
   at: Date,
 ): Columns<
   "status" | "version" | "orderId" | "mergedIntoCartId" | "revocationReason" | "revocationNote" | "endedAt"

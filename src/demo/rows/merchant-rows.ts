@@ -8,14 +8,14 @@ import type { DemoMerchant } from "#demo/demo-data.ts";
 import type { DemoTableRowToInsert } from "./insert-rows.ts";
 
 /** The id of a market, and the position of this market's price in the list of a product's prices. */
-export interface DemoMarketIdAndPriceIndex {
+export interface DemoMarketIdWithPricePosition {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];
 }
 
 export interface DemoMerchantRows {
   readonly merchant: DemoTableRowToInsert<"merchant">;
-  readonly markets: readonly DemoMarketIdAndPriceIndex[];
+  readonly markets: readonly DemoMarketIdWithPricePosition[];
   readonly categoryIds: ReadonlyMap<string, string>;
   readonly market: readonly DemoTableRowToInsert<"market">[];
   readonly marketCountry: readonly DemoTableRowToInsert<"marketCountry">[];

@@ -3,8 +3,8 @@
  * of many products with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
-import type { DemoCatalogEntry } from "#demo/data/catalog-schema.ts";
-import { loadDemoCatalog, getDemoCatalogLabel } from "#demo/demo-data.ts";
+import type { DemoProductEntry } from "#demo/data/catalog-schema.ts";
+import { loadDemoCatalog, getTranslatedDemoCatalogLabel } from "#demo/demo-data.ts";
 import { type DemoLocale, demoLocales, type DemoLocalizedText } from "#demo/data/data-file.ts";
 import { hashTextToNumber } from "#demo/random.ts";
 import { slugLengthMax } from "#foundation/text.ts";
@@ -20,7 +20,7 @@ export interface DemoProductRowsContext extends DemoVariantRowsContext {
 }
 
 export function createDemoProductRows(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   context: DemoProductRowsContext,
 ): DemoProductRows {
   const productId = createId("product", context.createdAt.getTime());
@@ -43,8 +43,11 @@ export function createDemoProductRows(
     productOption: (entry.options ?? []).map(({ code, choices }, position) => ({
       productId,
       code,
-      names: getDemoCatalogLabel("options", code),
-      choices: choices.map((choice) => ({ code: choice, labels: getDemoCatalogLabel("choices", choice) })),
+      names: getTranslatedDemoCatalogLabel("options", code),
+      choices: choices.map((choice) => ({
+        code: choice,
+        labels: getTranslatedDemoCatalogLabel("choices", choice),
+      })),
       position,
     })),
     media: pictures.rows,
@@ -62,7 +65,7 @@ interface ProductRowInput {
 }
 
 function createProductRow(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   { productId, context }: ProductRowInput,
 ): DemoTableRowToInsert<"product"> {
   const { merchantId, now, createdAt } = context;
@@ -78,7 +81,7 @@ function createProductRow(
     ratingCount: isRated ? 3 + ((hash >>> 4) % 240) : null,
     attributes: (entry.attributes ?? []).map(({ code, value, unit }) => ({
       code,
-      names: getDemoCatalogLabel("attributes", code),
+      names: getTranslatedDemoCatalogLabel("attributes", code),
       value,
       unit,
     })),
@@ -90,7 +93,7 @@ function createProductRow(
 }
 
 function createTranslationRows(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   { productId, context }: ProductRowInput,
 ): DemoTableRowToInsert<"productTranslation">[] {
   const hasSeo = hashTextToNumber(entry.sku) % 3 === 0;
@@ -116,7 +119,7 @@ function createTranslationRows(
 }
 
 /** Returns the product's slug in a language, given in the entry or derived from the title. */
-export function getDemoProductSlug(entry: DemoCatalogEntry, locale: DemoLocale): string {
+export function getDemoProductSlug(entry: DemoProductEntry, locale: DemoLocale): string {
   if (locale === "en") return entry.slugEn ?? createDemoSlug(entry.title.en, "en");
   if (locale === "de") return createDemoSlug(entry.title.de, "de");
   if (entry.slugJa === undefined) throw new Error(`${entry.sku} has a Japanese title but no slugJa.`);
@@ -124,7 +127,7 @@ export function getDemoProductSlug(entry: DemoCatalogEntry, locale: DemoLocale):
 }
 
 function createDescription(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   {
     locale,
     summary,
@@ -226,7 +229,7 @@ interface Picture {
 }
 
 function createMediaRows(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   {
     productId,
     merchantId,
@@ -260,7 +263,7 @@ function createMediaRows(
   return { rows, idOfColour };
 }
 
-function listPictures(entry: DemoCatalogEntry): Picture[] {
+function listPictures(entry: DemoProductEntry): Picture[] {
   const colours = entry.options?.find(({ code }) => code === "colour")?.choices.slice(0, picturesMax) ?? [];
   const colourPictures: Picture[] =
     colours.length === 0 ? [{ colour: null, view: null }] : colours.map((colour) => ({ colour, view: null }));
@@ -278,9 +281,9 @@ function listPictures(entry: DemoCatalogEntry): Picture[] {
  * Creates the alternative texts of a picture from title, colour and view. In Japanese, colour and view are in
  * brackets; in the other languages, they follow after commas.
  */
-function createAltTexts(entry: DemoCatalogEntry, { colour, view }: Picture): DemoLocalizedText {
+function createAltTexts(entry: DemoProductEntry, { colour, view }: Picture): DemoLocalizedText {
   const additions = [
-    colour === null ? undefined : getDemoCatalogLabel("colours", colour),
+    colour === null ? undefined : getTranslatedDemoCatalogLabel("colours", colour),
     view === null ? undefined : loadDemoCatalog().labels.views[view],
   ];
   const alts = demoLocales.flatMap((locale) => {

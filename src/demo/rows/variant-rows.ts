@@ -5,12 +5,12 @@
 import type { StockAvailability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
 import type {
-  DemoMarketAmounts,
-  DemoCatalogEntry,
-  DemoCatalogEntryOption,
+  DemoProductPricesOfMarkets,
+  DemoProductEntry,
+  DemoProductEntryOption,
 } from "#demo/data/catalog-schema.ts";
 import type { DemoTableRowToInsert } from "./insert-rows.ts";
-import type { DemoMarketIdAndPriceIndex } from "./merchant-rows.ts";
+import type { DemoMarketIdWithPricePosition } from "./merchant-rows.ts";
 import { createDemoGtin, hashTextToNumber } from "#demo/random.ts";
 
 export interface DemoVariantRows {
@@ -22,7 +22,7 @@ export interface DemoVariantRows {
 
 export interface DemoVariantRowsContext {
   readonly merchantId: string;
-  readonly markets: readonly DemoMarketIdAndPriceIndex[];
+  readonly markets: readonly DemoMarketIdWithPricePosition[];
   readonly now: Date;
   /** The time when the product was created. A product that is not a draft was published at the same time. */
   readonly createdAt: Date;
@@ -46,7 +46,7 @@ const dayMs = 86_400_000;
 const gtinsPerProduct = 1000;
 
 export function createDemoVariantRows(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   context: ProductVariantsContext,
 ): DemoVariantRows {
   const variants = listOptionCombinations(entry.options ?? []).map((choices, position) => {
@@ -72,7 +72,7 @@ export function createDemoVariantRows(
  * Returns all combinations of the choices of a product's options; a single empty combination if the product
  * has no options.
  */
-export function listOptionCombinations(options: readonly DemoCatalogEntryOption[]): Choices[] {
+export function listOptionCombinations(options: readonly DemoProductEntryOption[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
       combinations.flatMap((before) => choices.map((choice) => ({ ...before, [code]: choice }))),
@@ -80,12 +80,12 @@ export function listOptionCombinations(options: readonly DemoCatalogEntryOption[
   );
 }
 
-export function createDemoVariantSku(entry: DemoCatalogEntry, choices: Choices): string {
+export function createDemoVariantSku(entry: DemoProductEntry, choices: Choices): string {
   return [entry.sku, ...Object.values(choices).map((choice) => choice.toUpperCase())].join("-");
 }
 
 function createVariantRow(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   context: ProductVariantsContext & {
     readonly choices: Choices;
     readonly position: number;
@@ -158,16 +158,16 @@ function createReceiptRow({
 interface VariantPriceInput {
   readonly row: VariantRow;
   readonly choices: Choices;
-  readonly market: DemoMarketIdAndPriceIndex;
+  readonly market: DemoMarketIdWithPricePosition;
   readonly rowsContext: DemoVariantRowsContext;
 }
 
 function createPriceRows(
-  entry: DemoCatalogEntry,
+  entry: DemoProductEntry,
   { row, choices, market, rowsContext }: VariantPriceInput,
 ): DemoTableRowToInsert<"price">[] {
   const choiceWithPrice = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
-  const amounts: DemoMarketAmounts =
+  const amounts: DemoProductPricesOfMarkets =
     (choiceWithPrice === undefined ? undefined : entry.priceOf?.[choiceWithPrice]) ?? entry.price;
   const amount = amounts[market.amountIndex];
   if (amount === null) return [];

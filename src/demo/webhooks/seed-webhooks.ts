@@ -4,7 +4,7 @@
  * listens at its URL. Every call replaces the endpoint of an earlier call, because users may have changed
  * it.
  */
-import type { DemoFile, DemoOrderName } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
@@ -21,12 +21,12 @@ import type { EventType } from "#webhooks/event-types.ts";
 import {
   createWebhookDeliveryRows,
   type CreateWebhookDeliveryRowsInput,
-  type SeededDeliveryName,
+  type DemoSeededWebhookDeliveryName,
 } from "./webhook-delivery-rows.ts";
 
 export interface DemoWebhookSeedContext {
   readonly owner: { readonly id: string; readonly installationId: string };
-  readonly orders: DemoFile["orders"];
+  readonly orders: DemoJsonFileContent["orders"];
   readonly keyring: EncryptionKeyring;
   readonly render: EventSubjectRenderFunction;
   readonly now: Date;
@@ -50,17 +50,17 @@ const receiverUrl = "http://127.0.0.1:4399/webhooks";
 export async function seedDemoWebhooks(
   transaction: Transaction,
   context: DemoWebhookSeedContext,
-): Promise<Partial<Pick<DemoFile, "webhooks">>> {
+): Promise<Partial<Pick<DemoJsonFileContent, "webhooks">>> {
   await deleteEarlierEndpoint(transaction, context);
   const endpointId = await createDemoEndpoint(transaction, context);
   if (endpointId === undefined) return {};
   const endpointContext = { ...context, transaction, endpointId };
   await disableAndEnableEndpoint(endpointContext);
-  const ids = new Map<SeededDeliveryName, string>();
+  const ids = new Map<DemoSeededWebhookDeliveryName, string>();
   for (const demoDelivery of demoDeliveries)
     ids.set(demoDelivery.key, await insertEventWithDelivery(demoDelivery, endpointContext));
   await setEndpointHealth(endpointContext);
-  const getId = (key: SeededDeliveryName): string => ids.get(key) ?? "";
+  const getId = (key: DemoSeededWebhookDeliveryName): string => ids.get(key) ?? "";
   const deliveries = {
     succeeded: getId("succeeded"),
     exhausted: getId("exhausted"),
@@ -241,8 +241,8 @@ async function setEndpointHealth({ transaction, endpointId }: EndpointContext): 
 }
 
 interface DemoDelivery {
-  readonly key: SeededDeliveryName;
-  readonly finalStatus: SeededDeliveryName;
+  readonly key: DemoSeededWebhookDeliveryName;
+  readonly finalStatus: DemoSeededWebhookDeliveryName;
   readonly type: EventType;
   readonly order: DemoOrderName;
   /** The part of the order that the event is about; null if the event is about the order itself. */
@@ -252,7 +252,7 @@ interface DemoDelivery {
 }
 
 const defineDelivery = (
-  key: SeededDeliveryName,
+  key: DemoSeededWebhookDeliveryName,
   fields: Omit<DemoDelivery, "key" | "finalStatus">,
 ): DemoDelivery => ({
   key,

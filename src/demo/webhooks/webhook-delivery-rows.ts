@@ -9,7 +9,7 @@ import { getAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
  * The name of a webhook delivery of the demo, which is also its status. demo.json lists all of these
  * deliveries except `skipped`.
  */
-export type SeededDeliveryName = DemoWebhookDeliveryName | "skipped";
+export type DemoSeededWebhookDeliveryName = DemoWebhookDeliveryName | "skipped";
 
 /**
  * The values of a webhook delivery to create. Each attempt starts exactly when it is due. All attempts fail
@@ -19,7 +19,7 @@ export interface CreateWebhookDeliveryRowsInput {
   readonly id: string;
   readonly createdAt: Date;
   readonly attempts: number;
-  readonly finalStatus: SeededDeliveryName;
+  readonly finalStatus: DemoSeededWebhookDeliveryName;
 }
 
 interface WebhookDeliveryRows {

@@ -8,10 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { CredentialVerifier } from "#access/credentials.ts";
-import {
-  findInstallationForEventListening,
-  type InstallationForEventListening,
-} from "#access/installations.ts";
+import { findInstallationForListenCommand, type InstallationOfListenCommand } from "#access/installations.ts";
 import { recordApiKeyUse } from "#access/keys/verify-keys.ts";
 import {
   getCredentialIdOfViewer,
@@ -27,13 +24,13 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
 import { requireValidEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
 import {
-  advanceEventListenCursor,
-  createEventListenCursor,
-  createEventListenSecret,
-  findListenedEvents,
+  advanceEventListenerCursor,
+  createEventListenerCursor,
+  deriveEventListenerSigningSecret,
+  findEventsForListener,
   listenCursor,
-  type ListenedEventRequest,
-  signListenedEvent,
+  type SignedRequestForListener,
+  signEventForListener,
 } from "#webhooks/listened-events.ts";
 
 export interface EventListenPluginOptions {
@@ -85,11 +82,11 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
   server.post(path, { bodyLimit: bodyBytesMax }, async (request, reply) => {
     const viewer = await identifyListener(request, reply, options);
     const input = parseListenBody(request.body);
-    const installation = await findInstallationForEventListening(db, {
+    const installation = await findInstallationForListenCommand(db, {
       ...toOwner(viewer),
       installationId: viewer.kind === "internal" ? (input.installationId ?? null) : viewer.installationId,
     });
-    const secret = createEventListenSecret(keyring, {
+    const secret = deriveEventListenerSigningSecret(keyring, {
       installationId: installation.id,
       credentialId: getCredentialIdOfViewer(viewer),
     });
@@ -103,8 +100,8 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
       const signal = AbortSignal.any([stopping.signal, createCloseSignal(reply)]);
       const found = await waitForEvents(options, { input, installation, signal });
       const now = clock.now();
-      const requests: readonly ListenedEventRequest[] = found.events.map((event) =>
-        signListenedEvent(event, { secret, installationId: installation.id, now }),
+      const requests: readonly SignedRequestForListener[] = found.events.map((event) =>
+        signEventForListener(event, { secret, installationId: installation.id, now }),
       );
       void reply.header("cache-control", "no-store");
       return { data: { installation, secret, requests, cursor: found.cursor } };
@@ -179,7 +176,7 @@ function createCloseSignal({ raw }: FastifyReply): AbortSignal {
 
 interface Waiting {
   readonly input: ListenBody;
-  readonly installation: InstallationForEventListening;
+  readonly installation: InstallationOfListenCommand;
   readonly signal: AbortSignal;
 }
 
@@ -193,13 +190,14 @@ async function waitForEvents(
 ) {
   const { eventTypes, cursor, since, waitSeconds } = input;
   const start =
-    cursor ?? createEventListenCursor(since === null || since === undefined ? clock.now() : new Date(since));
+    cursor ??
+    createEventListenerCursor(since === null || since === undefined ? clock.now() : new Date(since));
   const endsAt = performance.now() + waitSeconds * 1000;
   for (;;) {
     const now = clock.now();
-    const events = await findListenedEvents(db, { installationId: installation.id, eventTypes }, start);
+    const events = await findEventsForListener(db, { installationId: installation.id, eventTypes }, start);
     if (events.length > 0 || signal.aborted || performance.now() >= endsAt)
-      return { events, cursor: advanceEventListenCursor(start, events, now) };
+      return { events, cursor: advanceEventListenerCursor(start, events, now) };
     await wait(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

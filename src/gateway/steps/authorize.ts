@@ -36,7 +36,7 @@ import {
   getHttpHeaderLines,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
-import { type VerifiedViewerAdmissionCheck, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
+import { type CheckAfterCredentialVerification, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import {
   type RateLimitCounterKey,
@@ -54,7 +54,7 @@ export const identifyCaller: RestRequestStep = {
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
     const challenge = challengeOptions(operation.security, services.publicUrl);
-    const admission = createVerifiedViewerAdmissionCheck(services, operation);
+    const admission = createCheckAfterCredentialVerification(services, operation);
     const acceptsApiKey = challenge.schemes.includes("bearer");
     const authentication: RouteAuthentication<RestRequestState, IntegratorViewer> = {
       ...challenge,
@@ -107,11 +107,13 @@ const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
  * has already been verified, for example for a tool call over MCP. The credential cannot be verified again
  * from the headers of the inner request, because a DPoP proof is valid for one URL and only once.
  */
-export const runWithVerifiedViewer = <Result>(viewer: IntegratorViewer, send: () => Result): Result =>
-  viewerOfInternalRequest.run(viewer, send);
+export const runInternalRequestAsVerifiedViewer = <Result>(
+  viewer: IntegratorViewer,
+  send: () => Result,
+): Result => viewerOfInternalRequest.run(viewer, send);
 
 interface IntegratorAuthentication extends Pick<RestGatewayServices, "credentials"> {
-  readonly admit: VerifiedViewerAdmissionCheck<IntegratorViewer>;
+  readonly admit: CheckAfterCredentialVerification<IntegratorViewer>;
   /**
    * The protected resource to which the request was sent. Only the MCP server accepts an access token without
    * a DPoP proof, as a bearer token.
@@ -184,10 +186,10 @@ function recordCredentialUse(
  * refuses suspended apps and callers over their rate limit. So an app cannot store more DPoP proofs than its
  * rate limit allows requests.
  */
-export function createVerifiedViewerAdmissionCheck(
+export function createCheckAfterCredentialVerification(
   { limiter }: Pick<RestGatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestRequestState) => VerifiedViewerAdmissionCheck<IntegratorViewer> {
+): (call: RestRequestState) => CheckAfterCredentialVerification<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
@@ -196,7 +198,7 @@ export function createVerifiedViewerAdmissionCheck(
       throw createFailure(viewer.suspended);
     }
     if (viewer.kind === "oauth")
-      await requireRemainingQuota(limiter, call.reply, getRequestRateLimitCounter(viewer, operation));
+      await requireRemainingQuota(limiter, call.reply, getRateLimitCounterKeyOfRequest(viewer, operation));
   };
 }
 
@@ -204,7 +206,7 @@ export function createVerifiedViewerAdmissionCheck(
  * Returns which rate limit counter counts a request. Each credential has one counter for reads and one for
  * writes. An operation with its own rate limit has a separate counter for each app installation.
  */
-export function getRequestRateLimitCounter(
+export function getRateLimitCounterKeyOfRequest(
   viewer: IntegratorViewer,
   { method, ownBucket }: Pick<RestOperation, "method" | "ownBucket">,
 ): RateLimitCounterKey {
@@ -222,7 +224,7 @@ export const limitByAddress: RestRequestStep = {
   appliesTo: ({ security }) => security.kind === "anonymous",
   create: (services, operation) => {
     const { security } = operation;
-    const admission = createVerifiedViewerAdmissionCheck(services, operation);
+    const admission = createCheckAfterCredentialVerification(services, operation);
     const bucket = security.kind === "anonymous" ? security.bucket : "default";
     return async (call) => {
       call.viewer = await readOptionalViewer(call, {
@@ -271,7 +273,7 @@ export const limitByCredential: RestRequestStep = {
   create: ({ limiter }, operation) => {
     return ({ viewer, reply }) =>
       isIntegratorViewer(viewer)
-        ? countRequestAgainstQuota(limiter, reply, getRequestRateLimitCounter(viewer, operation))
+        ? countRequestAgainstQuota(limiter, reply, getRateLimitCounterKeyOfRequest(viewer, operation))
         : undefined;
   },
 };

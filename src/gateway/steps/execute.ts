@@ -14,9 +14,9 @@ import {
 import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { RestRequestState, RestGatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
-import { getFailureOfError } from "#mesh/public-error.ts";
+import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
-import { createRevalidatedAnswerRenderer } from "./revalidate.ts";
+import { createConditionalRequestAnswerRenderer } from "./revalidate.ts";
 
 /**
  * Executes the operation's GraphQL document with Mesh. If the result has errors, throws the failure of the
@@ -32,7 +32,7 @@ export const executeOperation: RestRequestStep = {
       operation.isIdempotent ? createOnceRequest(operation, call) : null,
     );
     const [error] = call.result.errors ?? [];
-    if (error !== undefined) throw await countFailure(getFailureOfError(error), call, services);
+    if (error !== undefined) throw await countFailure(getFailureOfGraphqlError(error), call, services);
   },
 };
 
@@ -77,7 +77,8 @@ export const sendAnswer: RestRequestStep = {
     const cacheControl =
       operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
     const { constantField } = operation;
-    const renderChanged = constantField === null ? undefined : createRevalidatedAnswerRenderer(constantField);
+    const renderChanged =
+      constantField === null ? undefined : createConditionalRequestAnswerRenderer(constantField);
     return ({ result, recorded, reply, request }) => {
       void reply.header("cache-control", cacheControl);
       if (recorded !== undefined) {
@@ -110,7 +111,7 @@ function readAnswer(
   result: ExecutionResult | undefined,
 ): { readonly data: Readonly<Record<string, unknown>>; readonly render: () => string } {
   const [error] = result?.errors ?? [];
-  if (error !== undefined) throw getFailureOfError(error);
+  if (error !== undefined) throw getFailureOfGraphqlError(error);
   let body: unknown = result?.data;
   for (const step of envelope) body = field(body, step);
   const data = field(body, "data");

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { isEntityTagKnown, parseEntityTags } from "#http/entity-tags.ts";
+import { isEntityTagKnownToClient, parseEntityTags } from "#http/entity-tags.ts";
 
 /** The `data` object of an answer. */
 type AnswerData = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ interface RevalidatedRequest {
 }
 
 /** Sets the headers of an answer. Returns the body's text; null if the status is 304, which has no body. */
-export type RevalidatedAnswerRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
+export type ConditionalRequestAnswerRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
@@ -31,7 +31,9 @@ const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
  * consists of two hashes: that of the constant field, which is computed once, and that of the rest of the
  * answer. The constant field is converted to JSON text only if the answer contains it.
  */
-export function createRevalidatedAnswerRenderer(constantField: string): RevalidatedAnswerRenderer {
+export function createConditionalRequestAnswerRenderer(
+  constantField: string,
+): ConditionalRequestAnswerRenderer {
   let constantHash: string | undefined;
   return (data, { request, reply, render }) => {
     constantHash ??= hash(JSON.stringify(data[constantField]));
@@ -39,7 +41,7 @@ export function createRevalidatedAnswerRenderer(constantField: string): Revalida
     const etag = `W/"${constantHash}.${hash(JSON.stringify(rest))}"`;
     void reply.header("etag", etag);
     const known = request.headers["if-none-match"];
-    if (isEntityTagKnown(known, etag)) {
+    if (isEntityTagKnownToClient(known, etag)) {
       void reply.code(304);
       return null;
     }

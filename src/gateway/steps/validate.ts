@@ -16,12 +16,12 @@ import type { RestRequestState, RestRequestStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
 import {
-  explainVersionFaults,
+  addHintToExpectedVersionErrors,
   nameLengthMax,
-  escapeJsonPointerStep,
-  type RequestFault as Fault,
+  escapeJsonPointerToken,
+  type RequestValidationError as Fault,
   type HttpRequestPart,
-  toRequestFault,
+  convertAjvErrorToRequestValidationError,
 } from "#gateway/request-faults.ts";
 
 /** Validates path, query and body. Throws one failure with all faults of the first invalid part. */
@@ -116,7 +116,7 @@ function readBody(call: RestRequestState, check: ((body: unknown) => Fault[]) | 
     });
   const faults = check(body);
   if (faults.length > 0)
-    throw combineFaults(explainVersionFaults(faults, raw.headers["if-match"] !== undefined));
+    throw combineFaults(addHintToExpectedVersionErrors(faults, raw.headers["if-match"] !== undefined));
   call.variables["body"] = body;
 }
 
@@ -138,7 +138,9 @@ function compileSchema(schema: JsonSchema, part: HttpRequestPart): (value: unkno
   return (value) => {
     const faults = check(value)
       ? []
-      : keepFirstFaults((check.errors ?? []).map((error) => toRequestFault(error, part)));
+      : keepFirstFaults(
+          (check.errors ?? []).map((error) => convertAjvErrorToRequestValidationError(error, part)),
+        );
     return part.in === "body" ? [...faults, ...uncleanTexts(value, "")] : faults;
   };
 }
@@ -172,7 +174,7 @@ function uncleanTexts(value: unknown, path: string): Fault[] {
   // If a field's name has control characters, the fault names the object that has the field, so that the
   // control characters do not get into the pointer.
   return Object.entries(value).flatMap(([key, item]) =>
-    uncleanText(key, path).concat(uncleanTexts(item, `${path}/${escapeJsonPointerStep(key)}`)),
+    uncleanText(key, path).concat(uncleanTexts(item, `${path}/${escapeJsonPointerToken(key)}`)),
   );
 }
 

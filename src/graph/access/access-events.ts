@@ -8,9 +8,13 @@ import { findExpiringApiKeys, recordApiKeyExpiryNotice } from "#access/keys/expi
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventContext, type EventSubjectRenderFunction, insertEvents } from "#webhooks/outbox.ts";
+import {
+  type EventMerchantTimeAndCause,
+  type EventSubjectRenderFunction,
+  insertEvents,
+} from "#webhooks/outbox.ts";
 
-export interface AccessEventPublishOptions extends Omit<EventContext, "merchantId"> {
+export interface AccessEventPublishOptions extends Omit<EventMerchantTimeAndCause, "merchantId"> {
   readonly render: EventSubjectRenderFunction;
 }
 

@@ -9,10 +9,10 @@ import {
 import type { PaymentProviderName } from "#commerce/payments/provider-list.ts";
 import { stripeEventTypes } from "#commerce/payments/stripe/stripe-events.ts";
 import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
-import { requireNoFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantSecretMutationKind } from "#graph/mutation-kinds.ts";
-import { defineMutation, type MutationPreparation, reloadChangedRow } from "#graph/mutation.ts";
+import { defineMutation, type WorkBeforeMutationTransaction, reloadChangedRow } from "#graph/mutation.ts";
 import { MerchantRef } from "#graph/refs.ts";
 import { ModeEnum } from "./identity.ts";
 
@@ -102,11 +102,11 @@ interface ConnectInput {
 }
 
 /** Asks the provider for the account of the key, before the transaction begins. */
-const verifyKey: MutationPreparation<ConnectInput, VerifiedProviderAccount> = async (
+const verifyKey: WorkBeforeMutationTransaction<ConnectInput, VerifiedProviderAccount> = async (
   { secretKey, webhookSigningSecret },
   { stripeApiBase },
 ) => {
-  requireNoFaults(findSigningSecretFaults("/webhookSigningSecret", webhookSigningSecret));
+  requireNoInputFieldErrors(findSigningSecretFaults("/webhookSigningSecret", webhookSigningSecret));
   return verifyStripeKey(secretKey, stripeApiBase);
 };
 

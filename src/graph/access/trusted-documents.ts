@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import {
   type TrustedDocumentChecker,
-  hashDocument,
+  hashGraphqlDocumentText,
   type NewTrustedDocument,
   registerTrustedDocuments,
   removeTrustedDocument,
@@ -131,7 +131,7 @@ async function checkDocuments(
   const faults: FailureDetail[] = [];
   for (const [index, { id, document }] of given.entries()) {
     await setImmediate();
-    const sha256 = hashDocument(document);
+    const sha256 = hashGraphqlDocumentText(document);
     const found = findFaults({ index, id, document, sha256 }, check);
     if ("name" in found) checked.set(sha256, { ...found, sha256, document });
     else faults.push(...found);

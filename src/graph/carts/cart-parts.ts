@@ -1,7 +1,11 @@
 /** The object types of the parts of a cart: lines, address, delivery, checkout, warnings and revocation. */
 import type { CartLineView, CartView, RenderedCartWarning } from "#commerce/carts/render-cart.ts";
 import { builder } from "#graph/builder.ts";
-import { AvailabilityEnum, type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
+import {
+  AvailabilityEnum,
+  type VariantSaleOrReturnRestriction,
+  RestrictionEnum,
+} from "#graph/catalog/products.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { DeliveryOptionRef, ImageRef, MaskedAddressRef, MoneyRef } from "#graph/refs.ts";
 import {
@@ -101,7 +105,7 @@ builder.objectFields(CartLine, (t) => ({
     type: [RestrictionEnum],
     description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
     complexity: { multiplier: 1 },
-    resolve: ({ restrictions }) => restrictions as VariantRestriction[],
+    resolve: ({ restrictions }) => restrictions as VariantSaleOrReturnRestriction[],
   }),
 }));
 

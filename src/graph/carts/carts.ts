@@ -18,7 +18,7 @@ import {
   type CallerKind,
   getCallerKindOfViewer,
   getCallerMerchantId,
-  getMerchantIdOfList,
+  getMerchantIdForListQuery,
   type GraphqlContext,
   integratorCallers,
   merchantReaders,
@@ -216,7 +216,7 @@ builder.queryField("carts", (t) =>
           throw createFailure("role_not_allowed", {
             message: "A storefront must send the X-Buyer-Reference header to list the carts of a buyer.",
           });
-        const owner = getMerchantIdOfList(context, merchantId);
+        const owner = getMerchantIdForListQuery(context, merchantId);
         const filter = {
           merchantId: owner,
           status: status ?? null,

@@ -9,7 +9,7 @@ import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { MarketRef, MoneyRef, VariantRef } from "#graph/refs.ts";
-import { AvailabilityEnum, type VariantRestriction, RestrictionEnum } from "./products.ts";
+import { AvailabilityEnum, type VariantSaleOrReturnRestriction, RestrictionEnum } from "./products.ts";
 
 const PriceRef = builder
   .objectRef<StoredVariantPrice & { readonly product: ProductAggregate }>("Price")
@@ -122,7 +122,7 @@ VariantRef.implement({
       type: [RestrictionEnum],
       description: "Restrictions on selling, shipping or returning the variant.",
       complexity: 1,
-      resolve: ({ restrictions }) => restrictions as VariantRestriction[],
+      resolve: ({ restrictions }) => restrictions as VariantSaleOrReturnRestriction[],
     }),
     requiresShipping: t.exposeBoolean("requiresShipping", {
       description: "Whether the variant has to be shipped. False for example for downloads.",

@@ -2,7 +2,7 @@
 import { buildCategoryListSqlQuery } from "#commerce/catalog/catalog-lists.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {
-  type CategorySlugRow,
+  type LocalizedCategorySlugRow,
   findCategoryBySlug,
   findRootCategories,
   siblingCategoriesMax,
@@ -16,7 +16,7 @@ import {
 import { type CallerKind, getCallerMerchantId, merchantReaders, requireMerchantId } from "#graph/context.ts";
 import { CategoryRef } from "#graph/refs.ts";
 
-const CategorySlug = builder.objectRef<CategorySlugRow>("CategorySlug").implement({
+const CategorySlug = builder.objectRef<LocalizedCategorySlugRow>("CategorySlug").implement({
   description: "The slug of a category in one locale.",
   fields: (t) => ({
     locale: t.expose("locale", { type: "LocaleCode", description: "The locale in which the slug is used." }),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import {
   type ProductStockFilter,
   buildProductIdSqlQuery,
-  findDescendantCategories,
+  findCategoryAndDescendantIds,
 } from "#commerce/catalog/list-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
@@ -11,8 +11,8 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
-import { requireExistingFilterObject } from "#graph/filter-objects.ts";
+import { getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
+import { requireObjectNamedInFilterExists } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { ProductRef } from "#graph/refs.ts";
 import { ProductStatusEnum } from "./admin-products.ts";
@@ -64,12 +64,12 @@ builder.queryField("products", (t) =>
       },
       resolve: async (_root, { newestFirst, ...args }, context) => {
         requirePeriodStartBeforeEnd("updated", args);
-        const merchantId = getMerchantIdOfList(context, args.merchantId);
+        const merchantId = getMerchantIdForListQuery(context, args.merchantId);
         const category = { table: "category", id: args.categoryId, merchantId } as const;
-        await requireExistingFilterObject(context, "categoryId", category);
+        await requireObjectNamedInFilterExists(context, "categoryId", category);
         const categoryIds =
           typeof args.categoryId === "string"
-            ? await findDescendantCategories(context.db, args.categoryId)
+            ? await findCategoryAndDescendantIds(context.db, args.categoryId)
             : null;
         const filter = { ...args, categoryIds, merchantId };
         const page = await loadGraphqlConnection(args, {

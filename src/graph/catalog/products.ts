@@ -191,7 +191,7 @@ export const RestrictionEnum = defineGraphqlEnum("Restriction", {
     gift_card: "The variant is a gift card.",
   },
 });
-export type VariantRestriction = (typeof RestrictionEnum)["$inferType"];
+export type VariantSaleOrReturnRestriction = (typeof RestrictionEnum)["$inferType"];
 
 ProductVariantRef.implement({
   description: "A version of a product that can be put into a cart, for example one size in one colour.",
@@ -235,7 +235,7 @@ ProductVariantRef.implement({
     restrictions: t.field({
       type: [RestrictionEnum],
       description: "Restrictions on selling, shipping or returning the variant.",
-      resolve: (variant) => variant.restrictions as VariantRestriction[],
+      resolve: (variant) => variant.restrictions as VariantSaleOrReturnRestriction[],
     }),
     weightGrams: t.exposeInt("weightGrams", {
       nullable: true,

@@ -1,6 +1,6 @@
 /** Graph types of the product search: sort orders, found products, and the data about a page. */
 import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
-import type { SearchExplanation } from "#commerce/search/render-results.ts";
+import type { SearchScoreExplanation } from "#commerce/search/render-results.ts";
 import type { ProductSearchResults } from "#commerce/search/search-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { ProductListingInterface } from "./products.ts";
@@ -60,10 +60,10 @@ const SearchTierEnum = defineGraphqlEnum("SearchTier", {
     text:
       "The summary, description, attributes or options contain the words of the query; the title " +
       "contains none of them.",
-  } satisfies Record<SearchExplanation["tier"], string>,
+  } satisfies Record<SearchScoreExplanation["tier"], string>,
 });
 
-const SearchExplanationRef = builder.objectRef<SearchExplanation>("SearchExplanation").implement({
+const SearchExplanationRef = builder.objectRef<SearchScoreExplanation>("SearchExplanation").implement({
   description:
     "The parts of a found product's score. The tier decides first, then stock, popularity and texts.",
   fields: (t) => ({

@@ -3,7 +3,7 @@
  * request searches only once.
  */
 import { z } from "zod";
-import { mayContainPersonalData } from "#commerce/search/search-counts.ts";
+import { mayQueryContainPersonalData } from "#commerce/search/search-counts.ts";
 import type { ProductSearchInput } from "#commerce/search/search-form.ts";
 import { type ProductSearchResults, searchProducts } from "#commerce/search/search-products.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
@@ -15,7 +15,7 @@ import {
   type GraphqlContext,
   merchantReaders,
 } from "#graph/context.ts";
-import { defineArgumentCost } from "#graph/field-costs.ts";
+import { defineFieldCostByArguments } from "#graph/field-costs.ts";
 import { ProductSearchFilterInput, toProductSearchFilters } from "./search-filter.ts";
 import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
@@ -77,7 +77,7 @@ const searchArgs = builder.args((t) => ({
  * Computes the cost of a product search. For a page of up to 20 products, the cost is that of the fields that
  * the client selects; for a larger page, it grows in proportion to the page size.
  */
-const computeSearchCost = defineArgumentCost(
+const computeSearchCost = defineFieldCostByArguments(
   { sizedBy: ["pageSize"], factor: "`pageSize` / 20, at least 1" },
   ({ pageSize }: { readonly pageSize: number }) => ({ field: 10, multiplier: Math.max(1, pageSize / 20) }),
 );
@@ -148,7 +148,7 @@ function countProductSearch(
   { q, page, market, merchant }: Pick<ProductSearchInput, "q" | "page" | "market" | "merchant">,
   { query, totalItems }: ProductSearchResults,
 ): void {
-  if (page > 1 || !buyerCallers.has(getCallerKindOfViewer(viewer)) || mayContainPersonalData(q)) return;
+  if (page > 1 || !buyerCallers.has(getCallerKindOfViewer(viewer)) || mayQueryContainPersonalData(q)) return;
   const hasResults = totalItems > 0;
   services.searchCounts?.note({
     client: buyerReference ?? client,

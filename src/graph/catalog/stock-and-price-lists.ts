@@ -18,8 +18,8 @@ import {
   loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
-import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
-import { requireExistingFilterObject } from "#graph/filter-objects.ts";
+import { getMerchantIdForListQuery, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { requireObjectNamedInFilterExists } from "#graph/filter-objects.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { MoneyRef } from "#graph/refs.ts";
 
@@ -112,9 +112,9 @@ builder.queryFields((t) => ({
       },
       resolve: async (_root, args, context) => {
         requirePeriodStartBeforeEnd("created", args);
-        const merchantId = getMerchantIdOfList(context, args.merchantId);
+        const merchantId = getMerchantIdForListQuery(context, args.merchantId);
         const variant = { table: "variant", id: args.variantId, merchantId } as const;
-        await requireExistingFilterObject(context, "variantId", variant);
+        await requireObjectNamedInFilterExists(context, "variantId", variant);
         return loadGraphqlConnection(args, {
           db: context.db,
           query: buildStockMovementSqlQuery(context.db, { ...args, merchantId }),
@@ -152,11 +152,11 @@ builder.queryFields((t) => ({
       },
       resolve: async (_root, args, context) => {
         requirePeriodStartBeforeEnd("started", args);
-        const merchantId = getMerchantIdOfList(context, args.merchantId);
+        const merchantId = getMerchantIdForListQuery(context, args.merchantId);
         const variant = { table: "variant", id: args.variantId, merchantId } as const;
-        await requireExistingFilterObject(context, "variantId", variant);
+        await requireObjectNamedInFilterExists(context, "variantId", variant);
         const market = { table: "market", id: args.marketId, merchantId } as const;
-        await requireExistingFilterObject(context, "marketId", market);
+        await requireObjectNamedInFilterExists(context, "marketId", market);
         const query = buildPriceHistorySqlQuery(context.db, { ...args, merchantId });
         return loadGraphqlConnection(args, {
           db: context.db,

@@ -9,10 +9,10 @@ import {
 import { getCheckoutPageUrlForCreator, toCheckoutSessionView } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
 import {
-  hideQueryFromAnalysts,
+  hideUrlQueryFromAnalysts,
   type GraphqlContext,
   canAccessCheckoutSession,
-  getMerchantIdOfList,
+  getMerchantIdForListQuery,
   merchantReaders,
   getInternalCredentialId,
   hideFromAnalysts,
@@ -124,14 +124,14 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
     type: "URL",
     description:
       "URL that the buyer returns to after the order is placed. Analysts see the URL without its query.",
-    resolve: ({ successUrl }, _args, context) => hideQueryFromAnalysts(successUrl, context),
+    resolve: ({ successUrl }, _args, context) => hideUrlQueryFromAnalysts(successUrl, context),
   }),
   cancelUrl: t.field({
     type: "URL",
     description:
       "URL that the buyer returns to after giving up the checkout. Analysts see the URL without " +
       "its query.",
-    resolve: ({ cancelUrl }, _args, context) => hideQueryFromAnalysts(cancelUrl, context),
+    resolve: ({ cancelUrl }, _args, context) => hideUrlQueryFromAnalysts(cancelUrl, context),
   }),
   expiresAt: t.expose("expiresAt", {
     type: "DateTime",
@@ -269,7 +269,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
       },
       resolve: async (_root, { merchantId, status, ...args }, context) => {
         const filter = {
-          merchantId: getMerchantIdOfList(context, merchantId),
+          merchantId: getMerchantIdForListQuery(context, merchantId),
           status: status ?? null,
           now: context.clock.now(),
         };

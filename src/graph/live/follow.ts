@@ -5,7 +5,7 @@
 import type { DatabasePoller } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
-export interface ObjectVersionSubscriptionStep {
+export interface ObjectChangeForSubscription {
   /**
    * The resolver calls this function with the version of the object that it sends to the subscriber. After
    * that, only a higher version of the object causes another result.
@@ -20,11 +20,11 @@ export interface ObjectVersionSubscriptionStep {
 export function watchObjectVersion(
   polling: DatabasePoller<number>,
   id: string,
-): AsyncIterableIterator<ObjectVersionSubscriptionStep> {
+): AsyncIterableIterator<ObjectChangeForSubscription> {
   let known: number | undefined;
   let found: number | null | undefined;
   let isBegun = false;
-  const step: ObjectVersionSubscriptionStep = { sentVersion: (version) => (known = version) };
+  const step: ObjectChangeForSubscription = { sentVersion: (version) => (known = version) };
   const isDue = (): boolean =>
     found === null || (found !== undefined && known !== undefined && found > known);
   return new Follower({
@@ -41,7 +41,7 @@ export function watchObjectVersion(
   });
 }
 
-export interface DeliveriesSubscriptionStep {
+export interface ChangedDeliveriesForSubscription {
   /**
    * The ids of the webhook deliveries that changed since the last result of the subscription. Null for the
    * first result, for which the resolver loads the newest deliveries instead.
@@ -67,7 +67,7 @@ const waitingMax = 1_000;
 export function followEndpointDeliveries(
   polling: DatabasePoller<DeliveryChanges>,
   endpointId: string,
-): AsyncIterableIterator<DeliveriesSubscriptionStep> {
+): AsyncIterableIterator<ChangedDeliveriesForSubscription> {
   const waiting = new Set<string>();
   let isMore = false;
   let isBegun = false;
@@ -101,7 +101,7 @@ export function followEndpointDeliveries(
   });
 }
 
-export interface EventFeedSubscriptionStep {
+export interface NewEventsForSubscription {
   /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
   readonly after: string | null;
   /**
@@ -118,12 +118,12 @@ export interface EventFeedSubscriptionStep {
 export function followEventFeed(
   polling: DatabasePoller<number>,
   { merchantKey, after }: { readonly merchantKey: string; readonly after: string | null },
-): AsyncIterableIterator<EventFeedSubscriptionStep> {
+): AsyncIterableIterator<NewEventsForSubscription> {
   let cursor = after;
   let sentPosition = Infinity;
   let endPosition = 0;
   let isBegun = false;
-  const sentPage: EventFeedSubscriptionStep["sentPage"] = (page) => {
+  const sentPage: NewEventsForSubscription["sentPage"] = (page) => {
     cursor = page.cursor;
     sentPosition = page.position;
   };

@@ -8,7 +8,7 @@ import { builder } from "#graph/builder.ts";
 import {
   type GraphqlContext,
   getCallerMerchantId,
-  getMerchantIdOfList,
+  getMerchantIdForListQuery,
   merchantReaders,
 } from "#graph/context.ts";
 import { isCartVisible, toGraphqlCart } from "#graph/carts/carts.ts";
@@ -26,7 +26,7 @@ import { allMerchantsKey } from "#webhooks/event-feed.ts";
 import { type DeliveryView, findMerchantIdOfEndpoint } from "#webhooks/delivery-log.ts";
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import {
-  type DeliveriesSubscriptionStep,
+  type ChangedDeliveriesForSubscription,
   followEndpointDeliveries,
   followEventFeed,
   watchObjectVersion,
@@ -135,7 +135,7 @@ builder.subscriptionField("eventFeedChanged", (t) =>
     args: eventFeedArgs,
     subscribe: async (_root, args, context) =>
       followEventFeed(watchOf(context).eventFeeds, {
-        merchantKey: getMerchantIdOfList(context, args.merchantId) ?? allMerchantsKey,
+        merchantKey: getMerchantIdForListQuery(context, args.merchantId) ?? allMerchantsKey,
         after: await resolveEventFeedStartCursor(args, context),
       }),
     resolve: async ({ after, sentPage }, args, context) => {
@@ -158,7 +158,7 @@ async function newest(context: GraphqlContext, endpointId: string): Promise<Deli
 
 const changed = async (
   context: GraphqlContext,
-  { isMore }: DeliveriesSubscriptionStep,
+  { isMore }: ChangedDeliveriesForSubscription,
   ids: readonly string[],
 ): Promise<DeliveryChangeBatch> => ({
   deliveries: await load(context, ids.toSorted()),

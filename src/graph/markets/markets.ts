@@ -2,7 +2,7 @@
  * Graph types and queries of markets, with their tax rates, delivery methods and policies. A market is a
  * group of countries that share one currency and one default locale.
  */
-import type { DeliveryMethodRow, PolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
+import type { DeliveryMethodRow, MerchantPolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders, requireMerchantId } from "#graph/context.ts";
@@ -84,7 +84,7 @@ export const DeliveryMethodRef = builder
     }),
   });
 
-export const PolicyRef = builder.objectRef<PolicyRow>("Policy").implement({
+export const PolicyRef = builder.objectRef<MerchantPolicyRow>("Policy").implement({
   description:
     "A merchant's policy on cancellations, returns, withdrawals or warranty: for one market, or for all " +
     "markets without a policy of their own.",

@@ -15,7 +15,7 @@ import {
   translateAfterSalesEligibility,
   type TranslatedAfterSalesEligibility,
 } from "#commerce/after-sales/translate-eligibility.ts";
-import type { AfterSalesObstacleReason } from "#commerce/after-sales/reasons.ts";
+import type { AfterSalesObstacle } from "#commerce/after-sales/reasons.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MoneyRef, OrderRef } from "#graph/refs.ts";
@@ -60,7 +60,7 @@ const EvidenceEnum = defineGraphqlEnum<AfterSalesOption["evidenceRequired"][numb
   },
 });
 
-const Reason = builder.objectRef<AfterSalesObstacleReason>("AfterSalesReason").implement({
+const Reason = builder.objectRef<AfterSalesObstacle>("AfterSalesReason").implement({
   description: "Why an after-sales option is not possible, or only with the merchant's approval.",
   fields: (t) => ({
     code: t.expose("code", { type: AfterSalesObstacleEnum, description: "The reason as a code." }),

@@ -1,6 +1,9 @@
 /** The filter of the list of orders by buyer: by the frontend's reference or by the opaque reference. */
 import type { OrderFilter } from "#commerce/orders/list-orders.ts";
-import { createOpaqueBuyerSqlCondition, isOpaqueBuyerReference } from "#commerce/orders/opaque-buyers.ts";
+import {
+  createOpaqueBuyerReferenceSqlCondition,
+  isOpaqueBuyerReference,
+} from "#commerce/orders/opaque-buyers.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { getCallerKindOfViewer, type GraphqlContext, requireMerchantId } from "#graph/context.ts";
 
@@ -17,7 +20,7 @@ interface BuyerArgs {
  * frontend's reference is hidden from analysts: with a filter by this reference, an analyst could find out
  * whether a certain person bought something.
  */
-export async function resolveBuyerFilter(
+export async function resolveOrderListBuyerFilter(
   context: GraphqlContext,
   { merchantId, buyerReference }: BuyerArgs,
 ): Promise<BuyerFilter> {
@@ -29,7 +32,7 @@ export async function resolveBuyerFilter(
   if (isOpaqueBuyerReference(requested))
     return {
       buyer: { buyerReference: null, buyerSessionId: null },
-      opaqueBuyer: await createOpaqueBuyerSqlCondition(context.db, {
+      opaqueBuyer: await createOpaqueBuyerReferenceSqlCondition(context.db, {
         merchantId: requireMerchantId(context, merchantId),
         reference: requested,
       }),

@@ -7,7 +7,7 @@ import {
   type EstimatedCancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
 import type {
-  CancellationObstacleReason,
+  CancellationObstacle,
   CancellationReasonOption,
 } from "#commerce/orders/cancellation/reasons.ts";
 import {
@@ -33,7 +33,7 @@ import {
 } from "./eligibility-enums.ts";
 import { CancellationReasonEnum } from "./order-inputs.ts";
 
-const CancellationReason = builder.objectRef<CancellationObstacleReason>("CancellationReason").implement({
+const CancellationReason = builder.objectRef<CancellationObstacle>("CancellationReason").implement({
   description: "Why units cannot be canceled, or only with the merchant's approval.",
   fields: (t) => ({
     code: t.expose("code", { type: CancellationObstacleEnum, description: "The reason as a code." }),

@@ -9,11 +9,11 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { type GraphqlContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
-import { findFilterObjects } from "#graph/filter-objects.ts";
+import { type GraphqlContext, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
+import { findIdsOfObjectsNamedInFilter } from "#graph/filter-objects.ts";
 import { requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { type GraphqlOrder, OrderRef } from "#graph/refs.ts";
-import { resolveBuyerFilter } from "./buyer-filter.ts";
+import { resolveOrderListBuyerFilter } from "./buyer-filter.ts";
 import {
   OrderFulfillmentStatusEnum,
   OrderPaymentStatusEnum,
@@ -115,10 +115,10 @@ builder.queryFields((t) => ({
       resolve: async (_root, { sort, ...args }, context) => {
         requirePeriodStartBeforeEnd("placed", args);
         requireCurrencyForTotals(sort, args);
-        const merchantId = getMerchantIdOfList(context, args.merchantId);
-        const buyerFilter = await resolveBuyerFilter(context, args);
+        const merchantId = getMerchantIdForListQuery(context, args.merchantId);
+        const buyerFilter = await resolveOrderListBuyerFilter(context, args);
         const market = { table: "market", id: args.market, merchantId, acceptsHandle: true } as const;
-        const marketIds = await findFilterObjects(context, "market", market);
+        const marketIds = await findIdsOfObjectsNamedInFilter(context, "market", market);
         const filter = {
           ...args,
           ...buyerFilter,

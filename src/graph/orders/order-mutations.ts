@@ -21,7 +21,7 @@ import {
   trackingNumberLengthMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { carrierLengthMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
-import type { ChangedOrderPart } from "#commerce/orders/change-order.ts";
+import type { OrderWithChangedPartId } from "#commerce/orders/change-order.ts";
 import type { ReportedTrackingStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import {
@@ -163,8 +163,10 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
   }),
 });
 
-const answerFulfillment = (_context: GraphqlContext, { order, id }: ChangedOrderPart): FulfillmentView =>
-  requireOrderPart(order, "fulfillments", id);
+const answerFulfillment = (
+  _context: GraphqlContext,
+  { order, id }: OrderWithChangedPartId,
+): FulfillmentView => requireOrderPart(order, "fulfillments", id);
 
 defineMutation({
   ...orderMutationKind,

@@ -3,7 +3,7 @@ import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import {
   findPaymentsWithoutOrder,
   findRefundsWithoutOrder,
-  type KindOfObjectInOrder,
+  type OrderPartKind,
 } from "#commerce/orders/find-orders.ts";
 import { buildOrderPartIdSqlQuery } from "#commerce/orders/list-orders.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
@@ -14,7 +14,7 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { type GraphqlContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { type GraphqlContext, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { FulfillmentRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import {
@@ -133,7 +133,7 @@ builder.queryFields((t) => ({
 }));
 
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
-  readonly part: KindOfObjectInOrder;
+  readonly part: OrderPartKind;
   readonly parts: Parts;
   /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
@@ -155,7 +155,7 @@ async function loadParts<Parts extends keyof OrderPartViewsByKind>(
   const query = buildOrderPartIdSqlQuery(context.db, {
     ...args,
     part,
-    merchantId: getMerchantIdOfList(context, args.merchantId),
+    merchantId: getMerchantIdForListQuery(context, args.merchantId),
   });
   const page = await loadGraphqlConnection(args, {
     db: context.db,

@@ -21,7 +21,7 @@ import { RefundCauseEnum } from "./order-inputs.ts";
  * Returns the value if the caller belongs to the merchant's staff, otherwise null. Other callers get null and
  * not an error, so that one GraphQL document can be used for all callers.
  */
-export function getValueIfMerchantStaff<Value>(
+export function getValueIfCallerIsMerchantStaff<Value>(
   value: Value,
   { viewer }: Pick<GraphqlContext, "viewer">,
 ): Value | null {
@@ -192,7 +192,7 @@ RefundRef.implement({
       nullable: true,
       description:
         "The reason for the refund in words. Visible only to the merchant's staff; null for other callers.",
-      resolve: ({ note }, _args, context) => getValueIfMerchantStaff(note, context),
+      resolve: ({ note }, _args, context) => getValueIfCallerIsMerchantStaff(note, context),
     }),
     lines: t.field({
       type: [RefundLine],

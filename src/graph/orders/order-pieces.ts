@@ -7,11 +7,11 @@ import type { OrderLineView, OrderTotals, OrderView } from "#commerce/orders/ren
 import { builder } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
-import { type VariantRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
+import { type VariantSaleOrReturnRestriction, RestrictionEnum } from "#graph/catalog/products.ts";
 import { ImageRef, MoneyRef } from "#graph/refs.ts";
 import { OrderActorEnum } from "./order-enums.ts";
 import { CancellationReasonEnum } from "./order-inputs.ts";
-import { getValueIfMerchantStaff, OrderLineQuantity } from "./order-parts.ts";
+import { getValueIfCallerIsMerchantStaff, OrderLineQuantity } from "./order-parts.ts";
 
 export const OrderQuantities = builder
   .objectRef<OrderLineView["quantities"]>("OrderLineQuantities")
@@ -110,7 +110,7 @@ builder.objectFields(OrderLineType, (t) => ({
     type: [RestrictionEnum],
     description: "Restrictions on selling, shipping or returning the product.",
     complexity: { multiplier: 1 },
-    resolve: ({ restrictions }) => restrictions as VariantRestriction[],
+    resolve: ({ restrictions }) => restrictions as VariantSaleOrReturnRestriction[],
   }),
   warranty: t.expose("warranty", {
     type: OrderLineWarranty,
@@ -216,7 +216,7 @@ export const OrderCancellation = builder.objectRef<OrderCancellationRecord>("Ord
       description:
         "The reason for the cancellation in words. Visible only to the merchant's staff; null for " +
         "other callers.",
-      resolve: ({ note }, _args, context) => getValueIfMerchantStaff(note, context),
+      resolve: ({ note }, _args, context) => getValueIfCallerIsMerchantStaff(note, context),
     }),
     actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
     at: t.expose("at", { type: "DateTime", description: "When the order was canceled." }),

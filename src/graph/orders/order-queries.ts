@@ -2,9 +2,9 @@
 import {
   findPaymentsWithoutOrder,
   findRefundsWithoutOrder,
-  findOrderPartOwner,
+  findMerchantAndOrderOfOrderPart,
   isOrderOfOtherBuyer,
-  type KindOfObjectInOrder,
+  type OrderPartKind,
 } from "#commerce/orders/find-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
@@ -24,7 +24,7 @@ import { toGraphqlOrder } from "./orders.ts";
 export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
-    isMerchantOfCaller(order.merchant.id, context) &&
+    isMerchantReadableByCaller(order.merchant.id, context) &&
     !isOrderOfOtherBuyer(order, {
       actor: getOrderActor(context),
       buyerReference: context.buyerReference,
@@ -34,7 +34,7 @@ export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): 
 }
 
 /** True if the caller may read data of the merchant. */
-export function isMerchantOfCaller(merchantId: string, context: GraphqlContext): boolean {
+export function isMerchantReadableByCaller(merchantId: string, context: GraphqlContext): boolean {
   const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;
 }
@@ -115,7 +115,7 @@ builder.queryFields((t) => ({
 }));
 
 interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
-  readonly part: KindOfObjectInOrder;
+  readonly part: OrderPartKind;
   readonly parts: Parts;
   readonly id: string;
   /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
@@ -129,8 +129,8 @@ async function findPart<Parts extends keyof OrderPartViewsByKind>(
   context: GraphqlContext,
   { part, parts, id, findWithoutOrder }: PartQuery<Parts>,
 ): Promise<OrderPartViewsByKind[Parts] | null> {
-  const owner = await findOrderPartOwner(context.db, { part, id });
-  if (owner === undefined || !isMerchantOfCaller(owner.merchantId, context)) return null;
+  const owner = await findMerchantAndOrderOfOrderPart(context.db, { part, id });
+  if (owner === undefined || !isMerchantReadableByCaller(owner.merchantId, context)) return null;
   if (owner.orderId === null) return (await findWithoutOrder?.(context.db, [id]))?.get(id) ?? null;
   const order = await context.loaders.orders.load(owner.orderId);
   return order === null ? null : (toOrderPartViews(order, parts).find((view) => view.id === id) ?? null);

@@ -26,7 +26,7 @@ import {
   OrderReturnStatusEnum,
   OrderStatusEnum,
 } from "./order-enums.ts";
-import { getValueIfMerchantStaff } from "./order-parts.ts";
+import { getValueIfCallerIsMerchantStaff } from "./order-parts.ts";
 import {
   OrderBuyer,
   OrderCancellation,
@@ -181,7 +181,7 @@ builder.objectFields(OrderRef, (t) => ({
     description:
       "Why the order is on hold; null if the order is not on hold. Visible only to the merchant's " +
       "staff; null for other callers.",
-    resolve: ({ stored }, _args, context) => getValueIfMerchantStaff(stored.holdReason, context),
+    resolve: ({ stored }, _args, context) => getValueIfCallerIsMerchantStaff(stored.holdReason, context),
   }),
   timeline: t.field({
     type: [OrderTimelineEntry],
@@ -301,7 +301,7 @@ builder.objectFields(OrderRef, (t) => ({
  * caller may not see personal data.
  */
 async function openForStaff(context: GraphqlContext, id: string | undefined): Promise<PersonalData | null> {
-  const allowed = getValueIfMerchantStaff(id, context);
+  const allowed = getValueIfCallerIsMerchantStaff(id, context);
   const row = typeof allowed === "string" ? await context.loaders.personalData.load(allowed) : null;
   return row === null ? null : (decryptPersonalData(context.services.keyring, row) ?? null);
 }

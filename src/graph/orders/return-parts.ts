@@ -13,7 +13,7 @@ import {
   WarrantyStatusEnum,
 } from "./order-enums.ts";
 import { ReturnReasonEnum } from "./eligibility-enums.ts";
-import { getValueIfMerchantStaff } from "./order-parts.ts";
+import { getValueIfCallerIsMerchantStaff } from "./order-parts.ts";
 
 const ReturnLineType = builder.objectRef<ReturnLine>("ReturnLine").implement({
   description: "Units of an order line that are returned.",
@@ -58,7 +58,8 @@ ReturnRef.implement({
       description:
         "The note of the merchant's inspection. Visible only to the merchant's staff; null for other " +
         "callers.",
-      resolve: ({ inspectionNote }, _args, context) => getValueIfMerchantStaff(inspectionNote, context),
+      resolve: ({ inspectionNote }, _args, context) =>
+        getValueIfCallerIsMerchantStaff(inspectionNote, context),
     }),
   }),
 });

@@ -10,8 +10,8 @@ import {
   loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
-import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
-import { requireExistingFilterObject } from "#graph/filter-objects.ts";
+import { getMerchantIdForListQuery, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { requireObjectNamedInFilterExists } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 
 const PromotionRedemptionType = builder.objectRef<PromotionRedemptionRow>("PromotionRedemption").implement({
@@ -62,11 +62,11 @@ builder.queryField("promotionRedemptions", (t) =>
       },
       resolve: async (_root, args, context) => {
         requirePeriodStartBeforeEnd("redeemed", args);
-        const merchantId = getMerchantIdOfList(context, args.merchantId);
+        const merchantId = getMerchantIdForListQuery(context, args.merchantId);
         const promotion = { table: "promotion", id: args.promotionId, merchantId } as const;
-        await requireExistingFilterObject(context, "promotionId", promotion);
+        await requireObjectNamedInFilterExists(context, "promotionId", promotion);
         const order = { table: "sales_order", id: args.orderId, merchantId } as const;
-        await requireExistingFilterObject(context, "orderId", order);
+        await requireObjectNamedInFilterExists(context, "orderId", order);
         return loadGraphqlConnection(args, {
           db: context.db,
           query: buildPromotionRedemptionSqlQuery(context.db, { ...args, merchantId }),

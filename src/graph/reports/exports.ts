@@ -21,7 +21,7 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { getCallerMerchantId, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { getCallerMerchantId, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import { exportMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 
@@ -229,7 +229,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_root, args, context) => {
         const { db } = context.services;
-        const merchantId = getMerchantIdOfList(context, args.merchantId);
+        const merchantId = getMerchantIdForListQuery(context, args.merchantId);
         const query = buildExportJobSqlQuery(db, { merchantId, now: context.clock.now() }).selectAll(
           "exportJob",
         );

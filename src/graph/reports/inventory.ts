@@ -6,7 +6,7 @@ import {
   readInventoryReport,
 } from "#commerce/reports/inventory-report.ts";
 import { builder } from "#graph/builder.ts";
-import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import {
   computeListReportCost,
   listLengthArgs,
@@ -111,7 +111,7 @@ builder.queryField("inventoryReport", (t) =>
     },
     resolve: (_root, { merchantId, days, coverDaysMax, first }, context) => {
       requireReportListLength(context, first);
-      const owner = getMerchantIdOfList(context, merchantId);
+      const owner = getMerchantIdForListQuery(context, merchantId);
       const now = context.clock.now();
       return context.services.readOnly((reader) =>
         readInventoryReport(reader, {

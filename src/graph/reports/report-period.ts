@@ -11,13 +11,13 @@ import {
   isCalendarDay,
   type Period,
   periodDaysMax,
-  toPeriod,
+  validateAndResolvePeriod,
 } from "#foundation/period.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { reportFileRowsMax } from "#graph/limits.ts";
-import { type GraphqlContext, getMerchantIdOfList } from "#graph/context.ts";
-import { defineArgumentCost } from "#graph/field-costs.ts";
+import { type GraphqlContext, getMerchantIdForListQuery } from "#graph/context.ts";
+import { defineFieldCostByArguments } from "#graph/field-costs.ts";
 
 export const ReportIntervalEnum = defineGraphqlEnum<PeriodBucketInterval>("ReportInterval", {
   description: "The length of a report's buckets.",
@@ -100,7 +100,7 @@ export const reportBaseCost = 1_000;
  * Computes the cost of a report with buckets: the cost of the selected fields is multiplied by the number of
  * buckets. A report with an invalid period, which is refused later, costs as much as a report on one day.
  */
-export const computeBucketedReportCost = defineArgumentCost(
+export const computeBucketedReportCost = defineFieldCostByArguments(
   { sizedBy: ["from", "to", "interval"], factor: "one more than the number of buckets of the period" },
   ({ from, to, interval }: UncheckedPeriodArgs) => {
     const hasDays =
@@ -134,7 +134,7 @@ export function parseReportPeriod(
   { from, to, timeZone, interval }: ReportPeriodInput,
   otherwise = "UTC",
 ): Period {
-  return toPeriod({ from, to, timeZone: timeZone ?? otherwise, interval });
+  return validateAndResolvePeriod({ from, to, timeZone: timeZone ?? otherwise, interval });
 }
 
 export const ReportPeriodRef = builder.objectRef<Period>("ReportPeriod").implement({
@@ -217,7 +217,7 @@ export function requireReportListLength({ isReportFile }: GraphqlContext, first:
  * Computes the cost of a report with lists: the cost of the selected fields is multiplied by the maximum
  * number of entries.
  */
-export const computeListReportCost = defineArgumentCost(
+export const computeListReportCost = defineFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: unknown }) => ({
     field: reportBaseCost,
@@ -234,7 +234,7 @@ interface ShopReportInput extends ReportPeriodInput {
  * What a report covers: the period, the merchant and the market, with the currencies of the markets and the
  * time buckets of the period.
  */
-export interface ShopReportScope extends ReportScope {
+export interface ShopReportMerchantAndPeriod extends ReportScope {
   /** Currencies of the report's markets. */
   readonly currencies: readonly string[];
   readonly buckets: readonly PeriodBucket[];
@@ -247,10 +247,10 @@ export interface ShopReportScope extends ReportScope {
 export function readShopReport<Result>(
   context: GraphqlContext,
   args: ShopReportInput,
-  read: (reader: DatabaseReader, scope: ShopReportScope) => Promise<Result>,
+  read: (reader: DatabaseReader, scope: ShopReportMerchantAndPeriod) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
   parseReportPeriod(args);
-  const merchantId = getMerchantIdOfList(context, args.merchantId);
+  const merchantId = getMerchantIdForListQuery(context, args.merchantId);
   return context.services.readOnly(async (reader) => {
     const markets = await findReportMarkets(reader, { merchantId, market: args.market ?? null });
     const period = parseReportPeriod(args, markets.timeZone ?? undefined);

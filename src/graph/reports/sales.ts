@@ -11,13 +11,13 @@ import {
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
-import { defineArgumentCost } from "#graph/field-costs.ts";
+import { defineFieldCostByArguments } from "#graph/field-costs.ts";
 import {
   ReportBucketRef,
   reportListCost,
   ReportPeriodRef,
   readShopReport,
-  type ShopReportScope,
+  type ShopReportMerchantAndPeriod,
   computeBucketedReportCost,
   reportTotalsCost,
   intervalArgs,
@@ -188,7 +188,7 @@ const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").imple
 });
 
 interface SalesReport {
-  readonly scope: ShopReportScope;
+  readonly scope: ShopReportMerchantAndPeriod;
   readonly period: Period;
   readonly currencies: readonly CurrencySales[];
 }
@@ -199,7 +199,7 @@ const countriesMax = 50;
  * Computes the cost of the list of countries in the sales report: the cost of the selected fields is
  * multiplied by `first`.
  */
-const computeCountriesCost = defineArgumentCost(
+const computeCountriesCost = defineFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: number }) => ({
     field: 1,

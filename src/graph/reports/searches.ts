@@ -7,7 +7,7 @@ import {
 import { clientsPerQueryMin } from "#commerce/search/search-counts.ts";
 import type { Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import {
   reportListCost,
   computeListReportCost,
@@ -116,7 +116,7 @@ builder.queryField("searchReport", (t) =>
       const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;
       const query = {
-        merchantId: getMerchantIdOfList(context, args.merchantId),
+        merchantId: getMerchantIdForListQuery(context, args.merchantId),
         country: country ?? null,
         from,
         to,

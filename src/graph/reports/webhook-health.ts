@@ -1,7 +1,7 @@
 /** The GraphQL query for the report on webhook deliveries, which the console shows as charts. */
 import { dividePeriodIntoBuckets, type PeriodBucket, type Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
-import { getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
+import { getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { ErrorCodeEnum } from "#graph/webhooks/deliveries.ts";
 import {
@@ -158,7 +158,7 @@ builder.queryField("webhookHealthReport", (t) =>
       const period = parseReportPeriod(args);
       const buckets = dividePeriodIntoBuckets(period, args.interval);
       const filter = {
-        merchantId: getMerchantIdOfList(context, args.merchantId),
+        merchantId: getMerchantIdForListQuery(context, args.merchantId),
         endpointId,
         installationId,
         period,

@@ -5,7 +5,7 @@
 import type { InputFieldBuilder } from "@pothos/core";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { type EventFieldFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
+import { type ChangedFieldsFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
 
 const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   description: "The order in which the deliveries of an endpoint are sent.",
@@ -18,7 +18,7 @@ const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   },
 });
 
-const FieldFilterRef = builder.objectRef<EventFieldFilter>("WebhookFieldFilter").implement({
+const FieldFilterRef = builder.objectRef<ChangedFieldsFilter>("WebhookFieldFilter").implement({
   description: "The fields whose changes an endpoint wants, for one event type.",
   fields: (t) => ({
     eventType: t.exposeString("eventType", { description: "The event type, a name of the event catalogue." }),
@@ -71,7 +71,7 @@ type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaT
  * endpoint both have these fields.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
-export const createEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
+export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
   fieldFilters: t.field({
     type: [FieldFilterInput],
     description: `${fieldFiltersDescription} The list replaces all filters; an empty list removes them.`,
@@ -90,5 +90,5 @@ export const createEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
  */
 export const EndpointOptionsInput = builder.inputType("WebhookEndpointOptionsInput", {
   description: "Further settings of a new webhook endpoint, which the REST operation does not have.",
-  fields: createEndpointOptionFields,
+  fields: createWebhookEndpointOptionFields,
 });

@@ -1,9 +1,9 @@
 /** The event feed: all events of a merchant for programs that must not miss an event. */
 import { createFailureWithDetail } from "#foundation/failure.ts";
-import { findDisallowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
+import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { type GraphqlContext, getMerchantIdOfList, merchantReaders } from "#graph/context.ts";
-import { defineArgumentCost } from "#graph/field-costs.ts";
+import { type GraphqlContext, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
+import { defineFieldCostByArguments } from "#graph/field-costs.ts";
 import { listMerchantArgs } from "#graph/list-arguments.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
 import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
@@ -40,7 +40,7 @@ export const EventFeedPageRef = builder.objectRef<EventFeedPage>("EventFeedPage"
   }),
 });
 
-export const computeFeedCost = defineArgumentCost(
+export const computeFeedCost = defineFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first?: number | null | undefined }) => ({
     field: 1,
@@ -93,13 +93,13 @@ export async function loadEventFeedPage(args: FeedArgs, context: GraphqlContext)
       code: limit < 1 ? "too_small" : "too_large",
       message: `"first" must be an integer from 1 to ${feedPageSizeMax}.`,
     });
-  requireNoFaults(
+  requireNoInputFieldErrors(
     (args.types ?? []).flatMap((type, index) =>
-      findDisallowedValueFaults(`/types/${index}`, type, { allowed: eventTypeNames, noun: "event type" }),
+      getDisallowedValueErrors(`/types/${index}`, type, { allowed: eventTypeNames, noun: "event type" }),
     ),
   );
   return readEventFeed(context.db, {
-    merchantId: getMerchantIdOfList(context, args.merchantId),
+    merchantId: getMerchantIdForListQuery(context, args.merchantId),
     types: args.types ?? null,
     after: await resolveEventFeedStartCursor(args, context),
     limit,

@@ -1,12 +1,12 @@
 /** The list of a merchant's events, of all installations. `event-feed.ts` has the feed for programs. */
-import { findDisallowedValueFaults, requireNoFaults } from "#foundation/faults.ts";
+import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { getMerchantIdOfList, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
+import { getMerchantIdForListQuery, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
@@ -68,14 +68,14 @@ builder.queryField("events", (t) =>
       resolve: async (_root, args, context) => {
         requirePeriodStartBeforeEnd("created", args);
         if (typeof args.type === "string")
-          requireNoFaults(
-            findDisallowedValueFaults("/type", args.type, { allowed: eventTypeNames, noun: "event type" }),
+          requireNoInputFieldErrors(
+            getDisallowedValueErrors("/type", args.type, { allowed: eventTypeNames, noun: "event type" }),
           );
         const page = await loadGraphqlConnection(args, {
           db: context.db,
           query: buildEventIdSqlQuery(context.db, {
             ...args,
-            merchantId: getMerchantIdOfList(context, args.merchantId),
+            merchantId: getMerchantIdForListQuery(context, args.merchantId),
           }),
           column: "event.id",
           cursor: "event",

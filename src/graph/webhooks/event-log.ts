@@ -7,7 +7,7 @@ import {
   type GraphqlContext,
   integratorCallers,
   getCallerMerchantId,
-  getMerchantIdOfList,
+  getMerchantIdForListQuery,
   merchantReaders,
 } from "#graph/context.ts";
 import { listEventCatalogue, eventTypeNames, type EventTypeView } from "#webhooks/event-catalogue.ts";
@@ -164,7 +164,7 @@ function loadDeliveryIds(
   context: GraphqlContext,
 ): Promise<GraphqlConnectionPage<{ readonly id: string }>> {
   requirePeriodStartBeforeEnd("created", args);
-  const merchantId = getMerchantIdOfList(context, args.merchantId);
+  const merchantId = getMerchantIdForListQuery(context, args.merchantId);
   if (typeof endpointId !== "string")
     return loadGraphqlConnection(args, {
       db: context.db,

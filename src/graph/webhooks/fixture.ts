@@ -6,7 +6,7 @@ import { createFailure } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { decryptSignatureFixtureSource } from "#webhooks/endpoints/endpoint-secrets.ts";
+import { decryptEndpointSecrets } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
   type SignatureFixtureRequest,
   type LiveSignatureFixture,
@@ -163,7 +163,7 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
       if (sealed === null) throw createFailure("webhook_endpoint_not_found");
-      return createSignatureFixture(decryptSignatureFixtureSource(sealed, services.keyring, clock.now()));
+      return createSignatureFixture(decryptEndpointSecrets(sealed, services.keyring, clock.now()));
     },
   }),
 );

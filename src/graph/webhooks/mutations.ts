@@ -8,7 +8,7 @@ import { createFailureWithDetail, type FailureDetail } from "#foundation/failure
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
-import { defineMutation, type MutationPreparation } from "#graph/mutation.ts";
+import { defineMutation, type WorkBeforeMutationTransaction } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import {
   createEndpoint,
@@ -27,7 +27,7 @@ import {
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { endpointInputLimits as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
-import { createEndpointOptionFields, EndpointOptionsInput } from "./endpoint-options.ts";
+import { createWebhookEndpointOptionFields, EndpointOptionsInput } from "./endpoint-options.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 
 const urlShape = z.string().max(endpointUrlLengthMax);
@@ -112,7 +112,7 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
       description: `Key-value pairs that replace all those stored with the endpoint: ${metadataRule}`,
       validate: metadata,
     }),
-    ...createEndpointOptionFields(t),
+    ...createWebhookEndpointOptionFields(t),
   }),
 });
 
@@ -173,7 +173,7 @@ const EndpointDeleted = builder
   });
 
 /** Resolves the host name of an endpoint's URL. Returns a fault if one of its IP addresses is not allowed. */
-const findUrlFaults: MutationPreparation<
+const findUrlFaults: WorkBeforeMutationTransaction<
   { readonly url?: string | null | undefined },
   readonly FailureDetail[]
 > = async ({ url }, { resolvedNames }) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);

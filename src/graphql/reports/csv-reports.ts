@@ -14,7 +14,7 @@ import {
   toFunnelCsvRow,
   toDeliveryHealthCsvRow,
 } from "./csv-rows.ts";
-import { addMajorAmountCells, type CsvReportRow as Row, getMajorAmountColumns } from "./csv-table.ts";
+import { addMajorUnitAmountCells, type CsvReportRow as Row, getMajorUnitAmountColumns } from "./csv-table.ts";
 
 export interface CsvReportDefinition {
   readonly document: DocumentNode;
@@ -297,8 +297,8 @@ function report<Answer>({
   return {
     ...rest,
     hasPeriod,
-    columns: [...columns, ...getMajorAmountColumns(columns)],
+    columns: [...columns, ...getMajorUnitAmountColumns(columns)],
     document: parse(query),
-    toRows: (data) => toRows((data as { readonly report: Answer }).report).map(addMajorAmountCells),
+    toRows: (data) => toRows((data as { readonly report: Answer }).report).map(addMajorUnitAmountCells),
   };
 }

@@ -21,13 +21,13 @@ const minorSuffix = /Minor$/;
  * digits of the row's currency, and one column with the amount in major units for each column whose name ends
  * with `Minor`. Returns an empty list for a table without amounts.
  */
-export function getMajorAmountColumns(columns: readonly string[]): readonly string[] {
+export function getMajorUnitAmountColumns(columns: readonly string[]): readonly string[] {
   const amounts = columns.filter((column) => minorSuffix.test(column));
   return amounts.length === 0 ? [] : ["exponent", ...amounts.map((name) => name.replace(minorSuffix, ""))];
 }
 
-/** Adds amounts in major units to a row: the cells of the columns that `getMajorAmountColumns` returns. */
-export function addMajorAmountCells(row: CsvReportRow): CsvReportRow {
+/** Adds amounts in major units to a row: the cells of the columns that `getMajorUnitAmountColumns` returns. */
+export function addMajorUnitAmountCells(row: CsvReportRow): CsvReportRow {
   const currency = row["currency"];
   if (typeof currency !== "string") return row;
   const exponent = getCurrencyExponent(currency);

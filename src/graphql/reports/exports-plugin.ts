@@ -11,7 +11,7 @@ import { openExportFile } from "#graph/reports/export-file.ts";
 import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
-  addCredentialToLogLine,
+  addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { parseByteRange } from "./byte-range.ts";
@@ -29,7 +29,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
 ) => {
   server.get<{ Params: { file: string } }>("/exports/:file", async (request, reply) => {
     const viewer = await authentication.authenticateDownload(request);
-    addCredentialToLogLine(request, viewer);
+    addCredentialIdToRequestLog(request, viewer);
     const { file } = request.params;
     const id = file.endsWith(extension) ? file.slice(0, -extension.length) : "";
     if (!isIdOfKind("export", id))

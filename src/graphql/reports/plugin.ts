@@ -14,7 +14,7 @@ import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
-  addCredentialToLogLine,
+  addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
@@ -34,7 +34,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
     "/reports/:file",
     async (request, reply) => {
       const viewer = await authentication.authenticateDownload(request);
-      addCredentialToLogLine(request, viewer);
+      addCredentialIdToRequestLog(request, viewer);
       const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
       const report = csvReports.get(name);
       if (report === undefined)

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { type Failure, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
-import type { MeshDevPlugin } from "#mesh/run.ts";
+import type { GraphqlMeshPlugin } from "#mesh/run.ts";
 
 /** The exports of the module that the plugin's option `contexts` names. */
 export interface MeshDevContextModule {
@@ -40,7 +40,7 @@ export interface MeshDevContext extends Partial<GraphqlContext> {
   readonly refusal?: Failure;
 }
 
-export default ({ contexts, baseDir, importFn }: Options): MeshDevPlugin => ({
+export default ({ contexts, baseDir, importFn }: Options): GraphqlMeshPlugin => ({
   isOnlyForMeshDev: true,
   onContextBuilding: ({ context, extendContext }) => {
     const { viewer, headers } = context as MeshDevContext;

@@ -3,7 +3,11 @@
  * on the contract schema. Most trusted documents run as compiled queries on the graph. The document of a
  * subscription is executed once for each event. Every other document keeps Mesh's executor.
  */
-import { getCompiledServiceDocument, getContractSchema, isServiceDocument } from "#mesh/contract-schema.ts";
+import {
+  getCompiledBuiltInGraphqlDocument,
+  getLowerCaseEnumSchema,
+  isBuiltInGraphqlDocument,
+} from "#mesh/contract-schema.ts";
 import { execute, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { getPreparedGraphqlDocument } from "#mesh/prepared-document.ts";
@@ -11,8 +15,8 @@ import { createGraphqlExecutionPolicyPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
   createGraphqlExecutionPolicyPlugin(({ schema, document, operationName }, executeWithMesh) => {
-    if (isServiceDocument(document)) {
-      const query = getCompiledServiceDocument(getContractSchema(schema), document);
+    if (isBuiltInGraphqlDocument(document)) {
+      const query = getCompiledBuiltInGraphqlDocument(getLowerCaseEnumSchema(schema), document);
       return ({ rootValue, contextValue, variableValues }) =>
         query(rootValue, contextValue, variableValues ?? {});
     }

@@ -6,7 +6,7 @@
 import type { ExecutionResult } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import type { GraphqlContext } from "#graph/context.ts";
-import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import {
   type GraphqlDocumentExecutor,
   type GraphqlExecutionPolicyArgs,
@@ -14,8 +14,8 @@ import {
 } from "#mesh/run.ts";
 import {
   toGraphqlError,
-  getFailureOfError,
-  getFailuresOfResult,
+  getFailureOfGraphqlError,
+  getFailuresOfGraphqlResult,
   PublicGraphqlError,
 } from "#mesh/public-error.ts";
 
@@ -48,9 +48,9 @@ function convertErrors(
   const bodyContext = { requestId: requestId ?? "", publicUrl: publicUrl ?? "" };
   // Errors in a document of this service become `internal_error`, because this service and not the client
   // wrote the document.
-  const failures = isServiceDocument(document)
-    ? result.errors.map((error) => getFailureOfError(error))
-    : getFailuresOfResult(result, { suggests, schema });
+  const failures = isBuiltInGraphqlDocument(document)
+    ? result.errors.map((error) => getFailureOfGraphqlError(error))
+    : getFailuresOfGraphqlResult(result, { suggests, schema });
   return {
     ...result,
     errors: failures.map(

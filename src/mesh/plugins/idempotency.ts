@@ -10,11 +10,11 @@ import { getCredentialIdOfViewer } from "#access/viewer.ts";
 import type { IdempotentRequest } from "#database/idempotency.ts";
 import { Failure, createFailure } from "#foundation/failure.ts";
 import { copyGraphqlContextForTransaction, type GraphqlContext } from "#graph/context.ts";
-import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import {
-  createDocumentFingerprint,
+  createGraphqlRequestFingerprint,
   getIdempotencyKeyOfMutation,
-  runMutationPreparations,
+  runWorkBeforeMutationTransaction,
 } from "#mesh/idempotent-document.ts";
 import { getGraphqlDocumentRequirements } from "#mesh/operation-security.ts";
 import {
@@ -31,7 +31,7 @@ export default (): Plugin =>
       getOperationAST(document, operationName)?.operation !== "mutation"
     )
       return undefined;
-    if (!isServiceDocument(document)) return runOnceByArgument(args, execute);
+    if (!isBuiltInGraphqlDocument(document)) return runOnceByArgument(args, execute);
     const { once } = contextValue;
     if (once !== null) return (input) => runOnce(once, input, execute);
     return getGraphqlDocumentRequirements(schema, document)?.isIdempotent === true
@@ -55,7 +55,7 @@ function runOnceByArgument(
     const claim = {
       ownerId: getCredentialIdOfViewer(viewer),
       key,
-      fingerprint: createDocumentFingerprint(args),
+      fingerprint: createGraphqlRequestFingerprint(args),
     };
     return runOnce({ claim, record: asJson, isAnsweredFromRecord: true }, input, execute);
   };
@@ -74,7 +74,7 @@ async function runOnce(
 ): Promise<ExecutionResult> {
   const context = input.contextValue as GraphqlContext;
   try {
-    const prepared = await runMutationPreparations(input as GraphqlExecutionPolicyArgs);
+    const prepared = await runWorkBeforeMutationTransaction(input as GraphqlExecutionPolicyArgs);
     let result: ExecutionResult = { data: null };
     const answer = await context.services.doOnce(claim, async (transaction) => {
       result = await execute({

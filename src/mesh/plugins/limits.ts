@@ -7,7 +7,7 @@ import type { Plugin } from "graphql-yoga";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 import { getGraphqlQueryCostLimit, queryMsMax } from "#graph/limits.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
-import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import { computeGraphqlOperationCost } from "#mesh/document-cost.ts";
 import { getPreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 import {
@@ -19,7 +19,7 @@ import { toGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
   createGraphqlExecutionPolicyPlugin((args, execute): GraphqlDocumentExecutor | undefined => {
-    if (args.contextValue.viewer === undefined || isServiceDocument(args.document)) return undefined;
+    if (args.contextValue.viewer === undefined || isBuiltInGraphqlDocument(args.document)) return undefined;
     return async (input) => {
       requireNoControlCharacters(args);
       const cost = tryMeasureCost(args);

@@ -6,7 +6,10 @@
  */
 import type { Plugin } from "graphql-yoga";
 import { Failure, createFailure } from "#foundation/failure.ts";
-import { getGraphqlDocumentRequirements, requireDocumentAccess } from "#mesh/operation-security.ts";
+import {
+  getGraphqlDocumentRequirements,
+  requireCredentialForGraphqlDocument,
+} from "#mesh/operation-security.ts";
 import type { GraphqlExecutionPolicyArgs } from "#mesh/run.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { MeshDevContext } from "./caller.ts";
@@ -37,7 +40,8 @@ function findAccessError({
   try {
     if (viewer === undefined) throw refusal ?? createFailure("credentials_missing");
     const requirements = getGraphqlDocumentRequirements(schema, document, operationName);
-    if (requirements !== null) requireDocumentAccess(viewer, requirements.security, publicUrl ?? "");
+    if (requirements !== null)
+      requireCredentialForGraphqlDocument(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
     // A document that a client sends may contain directives of REST operations with invalid arguments. The

@@ -6,14 +6,14 @@ import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import { type ExecutionResult, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { isTracingEnabled, type Span, type SpanOptions, runInChildSpan } from "#foundation/tracing.ts";
-import { isServiceDocument } from "#mesh/contract-schema.ts";
+import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import { getGraphqlRootFields } from "#mesh/idempotent-document.ts";
 import {
   type GraphqlExecutionPolicy,
   type GraphqlExecutionPolicyArgs,
   createGraphqlExecutionPolicyPlugin,
 } from "#mesh/run.ts";
-import { getFailureOfError } from "#mesh/public-error.ts";
+import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 
 /**
  * Creates the plugin. Without tracing, the plugin has no hooks. Whether tracing is on is already known here,
@@ -22,7 +22,7 @@ import { getFailureOfError } from "#mesh/public-error.ts";
 export default (): Plugin => (isTracingEnabled() ? createGraphqlExecutionPolicyPlugin(traceExecution) : {});
 
 const traceExecution: GraphqlExecutionPolicy = (args, execute) => {
-  if (isServiceDocument(args.document)) return undefined;
+  if (isBuiltInGraphqlDocument(args.document)) return undefined;
   const start = createSpanOptions(args);
   return (input) =>
     runInChildSpan(start, (span) =>
@@ -48,7 +48,7 @@ function createSpanOptions({ document, operationName }: GraphqlExecutionPolicyAr
 }
 
 function addErrorsToSpan(result: ExecutionResult, span: Span): ExecutionResult {
-  const failures = (result.errors ?? []).map((error) => getFailureOfError(error));
+  const failures = (result.errors ?? []).map((error) => getFailureOfGraphqlError(error));
   span.set({ "error.type": failures[0]?.code });
   if (failures.some(({ status }) => status >= 500)) span.markFailed();
   return result;

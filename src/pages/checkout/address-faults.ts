@@ -3,7 +3,11 @@
  * messages name the field as people in the address's country name it, for example "ZIP code".
  */
 import type { FailureDetail } from "#foundation/failure.ts";
-import { getAddressFieldLabel, getAddressFieldNoun, findPostalCodePlaceholder } from "./address-labels.ts";
+import {
+  getAddressFieldLabel,
+  getAddressFieldNameInSentence,
+  findPostalCodePlaceholder,
+} from "./address-labels.ts";
 import { formatCountryName } from "./amounts.ts";
 import type { AddressFormFieldName } from "./checkout-services.ts";
 import { type TranslatedText, fillPlaceholders, type CheckoutLanguage, getTextInLanguage } from "./texts.ts";
@@ -106,9 +110,9 @@ export function getAddressFieldFaultMessages(
   const opposite = { ...at, field: field === "postalCode" ? "regionCode" : "postalCode" } as const;
   const parts = {
     label: getAddressFieldLabel(at),
-    noun: getAddressFieldNoun(at),
+    noun: getAddressFieldNameInSentence(at),
     otherLabel: getAddressFieldLabel(opposite),
-    otherNoun: getAddressFieldNoun(opposite),
+    otherNoun: getAddressFieldNameInSentence(opposite),
     country: formatCountryName(country, language),
     example: findPostalCodePlaceholder(country) ?? "",
   };

@@ -178,7 +178,7 @@ export const getAddressFieldLabel = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).label, field.language);
 
 /** Returns the name of an address field as it appears inside a sentence, for example "the ZIP code". */
-export const getAddressFieldNoun = (field: FieldOfCountry): string =>
+export const getAddressFieldNameInSentence = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).noun, field.language);
 
 /** Countries whose postal codes have only digits: phones then show the keyboard for numbers. */

@@ -59,7 +59,10 @@ const isEmailAsked = ({ session, isHolder }: CheckoutPageVisit): boolean =>
  * Returns the fields of the typed address that the form of its country has. Leaves out all other fields; a
  * missing field becomes an empty text.
  */
-export function selectRequiredAddressFields(typed: EnteredAddress, visit: CheckoutPageVisit): EnteredAddress {
+export function selectAddressFieldsOfCountryForm(
+  typed: EnteredAddress,
+  visit: CheckoutPageVisit,
+): EnteredAddress {
   const { country, fields } = addressForms(typed, visit);
   return {
     countryCode: typed.countryCode ?? country,
@@ -68,17 +71,19 @@ export function selectRequiredAddressFields(typed: EnteredAddress, visit: Checko
 }
 
 /** Returns the e-mail address that the buyer typed; undefined if the address form does not ask for one. */
-export const getEnteredContactEmail = (typed: EnteredAddress, visit: CheckoutPageVisit): string | undefined =>
-  isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined;
+export const getEmailEnteredInAddressForm = (
+  typed: EnteredAddress,
+  visit: CheckoutPageVisit,
+): string | undefined => (isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined);
 
 /** Returns the faults of a typed address, in the order of the form's fields. */
 export function findEnteredAddressFaults(
   typed: EnteredAddress,
   visit: CheckoutPageVisit,
 ): AddressFormFieldFault[] {
-  const requiredParts = selectRequiredAddressFields(typed, visit);
+  const requiredParts = selectAddressFieldsOfCountryForm(typed, visit);
   const missing: FailureDetail[] =
-    getEnteredContactEmail(typed, visit) === ""
+    getEmailEnteredInAddressForm(typed, visit) === ""
       ? [{ in: "body", field: "/email", code: "required", message: "" }]
       : [];
   const order = Object.keys(requiredParts);

@@ -73,7 +73,7 @@ export const parseSubmittedCardForm = (
  * Returns the values that the buyer has typed into the card form, without checking them. Used when another
  * part of the form was refused and the page is shown again.
  */
-export const readEnteredCardWithoutFaults = (
+export const readEnteredCardFieldsWithoutValidation = (
   visit: CheckoutPageVisit,
   form: URLSearchParams,
 ): EnteredCardFields => ({

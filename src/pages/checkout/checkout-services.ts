@@ -17,8 +17,8 @@ import type { Log } from "#foundation/log.ts";
 import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { toClientAddressKey } from "#http/caller.ts";
 import { createRateLimitFailure, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
-import { markServiceDocument } from "#mesh/contract-schema.ts";
-import { getFailureOfError } from "#mesh/public-error.ts";
+import { markAsBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
+import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 
 interface CheckoutDocumentRequest {
@@ -119,7 +119,7 @@ function runnerOf(
   run: GraphqlDocumentRunner,
   services: GraphqlServices,
 ): CheckoutGraphqlDocumentRunner {
-  const document = markServiceDocument(parse(text), "A document of the checkout page");
+  const document = markAsBuiltInGraphqlDocument(parse(text), "A document of the checkout page");
   return async <Value>(
     { viewer, requestId, variables }: Parameters<CheckoutGraphqlDocumentRunner>[0],
     transaction?: Parameters<CheckoutGraphqlDocumentRunner>[1],
@@ -130,7 +130,7 @@ function runnerOf(
       { variables },
     );
     const [error] = errors ?? [];
-    if (error !== undefined) throw getFailureOfError(error);
+    if (error !== undefined) throw getFailureOfGraphqlError(error);
     return Object.values(data ?? {})[0] as Value;
   };
 }

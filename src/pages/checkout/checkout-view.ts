@@ -17,7 +17,7 @@ import { getCardFieldElementId } from "./card-view.ts";
 import type { EnteredAddress } from "./checkout-services.ts";
 import { renderBrandingFooter } from "./branding-view.ts";
 import { getLastPaymentFailureMessage, renderPaymentForm } from "./payment-view.ts";
-import { needsDelivery } from "./missing-parts.ts";
+import { hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import { renderCheckoutPageHeader } from "./page-header.ts";
 import { getPromotionReasonMessage } from "./promotion-texts.ts";
 import { renderSavedAddress, renderSavedContactEmail } from "./saved-address-view.ts";
@@ -28,7 +28,7 @@ import type { CheckoutPageContent, CheckoutPageVisit } from "./visit.ts";
  * The values with which a page is shown again after a form was refused: the typed values, the errors and a
  * message.
  */
-export interface RefusedCheckoutFormState {
+export interface RefusedFormValuesAndErrors {
   /** The address that the buyer has typed; if set, the page shows the address form with it. */
   readonly typed?: EnteredAddress;
   readonly fieldFaults?: readonly AddressFormFieldFault[];
@@ -45,7 +45,7 @@ export interface RefusedCheckoutFormState {
 
 export function renderCheckoutPage(
   visit: CheckoutPageVisit,
-  shown: RefusedCheckoutFormState = {},
+  shown: RefusedFormValuesAndErrors = {},
 ): CheckoutPageContent {
   const { session, say, language } = visit;
   const faults = faultsOf(visit, shown);
@@ -72,13 +72,13 @@ export function renderCheckoutPage(
 /** Renders the form for promotion codes, but only in the browser that may change the checkout session. */
 function promotionOf(
   visit: CheckoutPageVisit,
-  { code, codeFault }: RefusedCheckoutFormState,
+  { code, codeFault }: RefusedFormValuesAndErrors,
 ): HtmlMarkup | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
 }
 
-function stepsView(visit: CheckoutPageVisit, shown: RefusedCheckoutFormState): HtmlMarkup {
+function stepsView(visit: CheckoutPageVisit, shown: RefusedFormValuesAndErrors): HtmlMarkup {
   const { session, say, isHolder } = visit;
   const isTyping = isAddressOpen(visit, shown);
   const address = html`<section class="step" aria-labelledby="address-heading">
@@ -104,9 +104,9 @@ function stepsView(visit: CheckoutPageVisit, shown: RefusedCheckoutFormState): H
   ${renderPaymentForm(visit, { key: randomUUID(), optionId: shown.optionId, card: shown.card })}`;
 }
 
-function isAddressOpen(visit: CheckoutPageVisit, { typed }: RefusedCheckoutFormState): boolean {
+function isAddressOpen(visit: CheckoutPageVisit, { typed }: RefusedFormValuesAndErrors): boolean {
   const { session, isHolder } = visit;
-  const isNeeded = session.cart.address === null && needsDelivery(session.cart);
+  const isNeeded = session.cart.address === null && hasCartLineThatNeedsShipping(session.cart);
   return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
 }
 
@@ -146,7 +146,7 @@ interface Fault {
  */
 function faultsOf(
   visit: CheckoutPageVisit,
-  { fieldFaults = [], contactFault, codeFault, card, notice }: RefusedCheckoutFormState,
+  { fieldFaults = [], contactFault, codeFault, card, notice }: RefusedFormValuesAndErrors,
 ): Fault[] {
   const faults = [
     ...(notice === undefined ? [] : [{ message: notice, id: undefined }]),

@@ -8,7 +8,7 @@ import type { CheckoutPageVisit } from "./visit.ts";
  * Renders the name of a delivery option in the language of the page. If the merchant has no name in this
  * language, uses the name in the locale of the checkout session.
  */
-export function renderDeliveryName(
+export function renderDeliveryOptionName(
   { name, names }: Pick<CheckoutPageDeliveryOption, "name" | "names">,
   { locale, session }: Pick<CheckoutPageVisit, "locale" | "session">,
 ): HtmlMarkup {

@@ -10,27 +10,31 @@ import { createFailure, Failure, getRetryAfterSeconds } from "#foundation/failur
 import { amountMinorMax } from "#foundation/money.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import {
-  selectRequiredAddressFields,
-  getEnteredContactEmail,
+  selectAddressFieldsOfCountryForm,
+  getEmailEnteredInAddressForm,
   findEnteredAddressFaults,
   readEnteredAddress,
 } from "./address-view.ts";
 import { formatWaitTime } from "./amounts.ts";
-import { readEnteredCardWithoutFaults, parseSubmittedCardForm } from "./card-form.ts";
+import { readEnteredCardFieldsWithoutValidation, parseSubmittedCardForm } from "./card-form.ts";
 import { getFailureCodeMessage } from "./fault-texts.ts";
-import { createUrlQueryAfterChange, parseSessionVersion, parseFormInteger } from "./form-values.ts";
-import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
-import { getLanguageOfFormAction } from "./page-language.ts";
+import { createPageUrlQueryAfterFormSuccess, parseSessionVersion, parseFormInteger } from "./form-values.ts";
+import { findFirstMissingSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
+import { getLanguageSelectedByFormAction } from "./page-language.ts";
 import { getPromotionRefusalMessage } from "./promotion-texts.ts";
 import type { CheckoutLanguage } from "./texts.ts";
-import { changeCheckoutPageVisitLanguage, type CheckoutPageVisit, hasDeclinedReturnToShop } from "./visit.ts";
 import {
-  sendRefusedFormPage,
+  changeCheckoutPageVisitLanguage,
+  type CheckoutPageVisit,
+  hasBuyerChosenToStayOnCheckoutPage,
+} from "./visit.ts";
+import {
+  sendCheckoutPageWithFormErrors,
   redirectToCheckoutPage,
-  answerFormFailure,
+  sendFormFailureResponse,
   reloadSessionAfterRefusal,
-  changeSessionAndRedirect,
-  applySessionChange,
+  changeCheckoutSessionAndRedirect,
+  runCheckoutSessionChange,
   claimCheckoutPageForBrowser,
 } from "./form-replies.ts";
 
@@ -39,19 +43,19 @@ type CheckoutAction = (visit: CheckoutPageVisit, form: URLSearchParams) => Answe
 
 const actions: Readonly<Record<string, CheckoutAction>> = {
   country: (visit, form) =>
-    sendRefusedFormPage(visit, 200, { typed: readEnteredAddress(form), isCountryNew: true }),
+    sendCheckoutPageWithFormErrors(visit, 200, { typed: readEnteredAddress(form), isCountryNew: true }),
   address: setAddress,
   contact: setContact,
   delivery: selectDelivery,
   promotion: applyPromotion,
   "promotion-remove": (visit) =>
-    changeSessionAndRedirect(visit, visit.pageContext.documents.removePromotion, {
-      to: createUrlQueryAfterChange(),
+    changeCheckoutSessionAndRedirect(visit, visit.pageContext.documents.removePromotion, {
+      to: createPageUrlQueryAfterFormSuccess(),
     }),
   pay,
   "give-up": giveUp,
   cancel: (visit) =>
-    changeSessionAndRedirect(visit, visit.pageContext.documents.cancel, {
+    changeCheckoutSessionAndRedirect(visit, visit.pageContext.documents.cancel, {
       input: { reason: "buyer_changed_mind" },
       to: "?left",
     }),
@@ -75,7 +79,7 @@ export async function runCheckoutFormAction(
   form: URLSearchParams,
 ): Promise<FastifyReply | undefined> {
   const action = form.get("action") ?? "";
-  const language = getLanguageOfFormAction(action);
+  const language = getLanguageSelectedByFormAction(action);
   if (language !== undefined) return showInLanguage(visit, form, language);
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
@@ -90,7 +94,7 @@ export async function runCheckoutFormAction(
     return await doIt(visit, form);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return answerFormFailure(visit, form, error);
+    return sendFormFailureResponse(visit, form, error);
   }
 }
 
@@ -103,8 +107,8 @@ function showInLanguage(
   const changed = changeCheckoutPageVisitLanguage(visit, language);
   const typed = readEnteredAddress(form);
   if (visit.session.status === "open" && Object.keys(typed).length > 0)
-    return sendRefusedFormPage(changed, 200, { typed });
-  return redirectToCheckoutPage(changed, hasDeclinedReturnToShop(visit) ? "?stay" : "");
+    return sendCheckoutPageWithFormErrors(changed, 200, { typed });
+  return redirectToCheckoutPage(changed, hasBuyerChosenToStayOnCheckoutPage(visit) ? "?stay" : "");
 }
 
 /**
@@ -114,7 +118,7 @@ function showInLanguage(
 function refuseStranger(visit: CheckoutPageVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";
   return visit.session.status === "open"
-    ? sendRefusedFormPage(visit, 403, { notice: visit.say("elsewhere") })
+    ? sendCheckoutPageWithFormErrors(visit, 403, { notice: visit.say("elsewhere") })
     : redirectToCheckoutPage(visit);
 }
 
@@ -123,21 +127,21 @@ async function setAddress(visit: CheckoutPageVisit, form: URLSearchParams): Prom
   const faults = findEnteredAddressFaults(typed, visit);
   if (faults.length > 0) {
     visit.request.failureCode = "address_invalid";
-    return sendRefusedFormPage(visit, 400, { typed, fieldFaults: faults });
+    return sendCheckoutPageWithFormErrors(visit, 400, { typed, fieldFaults: faults });
   }
-  const contactEmail = getEnteredContactEmail(typed, visit);
+  const contactEmail = getEmailEnteredInAddressForm(typed, visit);
   const input = {
-    address: selectRequiredAddressFields(typed, visit),
+    address: selectAddressFieldsOfCountryForm(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
-  await applySessionChange(visit, visit.pageContext.documents.setAddress, {
+  await runCheckoutSessionChange(visit, visit.pageContext.documents.setAddress, {
     input,
     takesOver: true,
     entered: contactEmail === undefined ? ["address"] : ["address", "buyer_email"],
   });
   return redirectToCheckoutPage(
     visit,
-    createUrlQueryAfterChange(needsDelivery(visit.session.cart) ? "#delivery" : ""),
+    createPageUrlQueryAfterFormSuccess(hasCartLineThatNeedsShipping(visit.session.cart) ? "#delivery" : ""),
   );
 }
 
@@ -149,15 +153,15 @@ async function setContact(visit: CheckoutPageVisit, form: URLSearchParams): Prom
   const { pageContext, request, language } = visit;
   const contact = (form.get("email") ?? "").trim().slice(0, 1000);
   try {
-    return await changeSessionAndRedirect(visit, pageContext.documents.setContact, {
+    return await changeCheckoutSessionAndRedirect(visit, pageContext.documents.setContact, {
       input: { email: contact },
       entered: ["buyer_email"],
-      to: createUrlQueryAfterChange(),
+      to: createPageUrlQueryAfterFormSuccess(),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
     request.failureCode = error.code;
-    return sendRefusedFormPage(visit, 400, {
+    return sendCheckoutPageWithFormErrors(visit, 400, {
       contact,
       contactFault: getFailureCodeMessage(contact === "" ? "email_empty" : "email_malformed", language),
     });
@@ -167,12 +171,12 @@ async function setContact(visit: CheckoutPageVisit, form: URLSearchParams): Prom
 async function selectDelivery(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const optionId = form.get("optionId");
   if (optionId === null)
-    return sendRefusedFormPage(visit, 400, {
+    return sendCheckoutPageWithFormErrors(visit, 400, {
       notice: getFailureCodeMessage("delivery_option_required", visit.language),
     });
-  return changeSessionAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
+  return changeCheckoutSessionAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
     input: { optionId },
-    to: createUrlQueryAfterChange("#pay"),
+    to: createPageUrlQueryAfterFormSuccess("#pay"),
   });
 }
 
@@ -184,15 +188,15 @@ async function applyPromotion(visit: CheckoutPageVisit, form: URLSearchParams): 
   const { pageContext, request, viewer, language } = visit;
   const code = (form.get("code") ?? "").slice(0, 200);
   if (code.trim() === "")
-    return sendRefusedFormPage(visit, 400, {
+    return sendCheckoutPageWithFormErrors(visit, 400, {
       code,
       codeFault: getFailureCodeMessage("promotion_code_empty", language),
     });
   try {
     await pageContext.services.limits.requireCodesLeft(request, viewer.cartId);
-    return await changeSessionAndRedirect(visit, pageContext.documents.applyPromotion, {
+    return await changeCheckoutSessionAndRedirect(visit, pageContext.documents.applyPromotion, {
       input: { code },
-      to: createUrlQueryAfterChange(),
+      to: createPageUrlQueryAfterFormSuccess(),
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -226,7 +230,10 @@ async function refuseCode(visit: CheckoutPageVisit, code: string, failure: Failu
   visit.request.failureCode = failure.code;
   if (failure.status === 429)
     void visit.reply.header("retry-after", String(getRetryAfterSeconds(failure) ?? 1));
-  return sendRefusedFormPage(await reloadSessionAfterRefusal(visit), failure.status, { code, codeFault });
+  return sendCheckoutPageWithFormErrors(await reloadSessionAfterRefusal(visit), failure.status, {
+    code,
+    codeFault,
+  });
 }
 
 /**
@@ -249,15 +256,15 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
     // The buyer has selected another delivery option and pressed the pay button of the same form. The page
     // showed the amount for the previous option, so nothing is paid yet: the page is shown again with the new
     // amount.
-    await applySessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
-    return sendRefusedFormPage(await reloadSessionAfterRefusal(visit), 409, {
-      card: readEnteredCardWithoutFaults(visit, form),
+    await runCheckoutSessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
+    return sendCheckoutPageWithFormErrors(await reloadSessionAfterRefusal(visit), 409, {
+      card: readEnteredCardFieldsWithoutValidation(visit, form),
       notice: getFailureCodeMessage("checkout_amount_changed", language),
     });
   }
   if (session.status === "open" && findFirstMissingSection(session.cart) === "contact")
-    return sendRefusedFormPage(visit, 409, {
-      card: readEnteredCardWithoutFaults(visit, form),
+    return sendCheckoutPageWithFormErrors(visit, 409, {
+      card: readEnteredCardFieldsWithoutValidation(visit, form),
       contact: "",
       contactFault: getFailureCodeMessage("email_empty", language),
     });
@@ -274,7 +281,10 @@ async function payByTestCard(visit: CheckoutPageVisit, form: URLSearchParams): P
   if (token === undefined && visit.session.status !== "open") return redirectToCheckoutPage(visit);
   if (token === undefined) {
     visit.request.failureCode = "invalid_field";
-    return sendRefusedFormPage(visit, 400, { card: typed, optionId: form.get("optionId") ?? undefined });
+    return sendCheckoutPageWithFormErrors(visit, 400, {
+      card: typed,
+      optionId: form.get("optionId") ?? undefined,
+    });
   }
   await submit(visit, form, token);
   return redirectToCheckoutPage(visit);

@@ -10,16 +10,16 @@ import { type AddressFormFieldFault, readEnteredAddress } from "./address-view.t
 import { recordBrowserOfEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
 import { tryClaimCheckoutPageForBrowser } from "#commerce/checkout/session-page.ts";
 import type { CheckoutGraphqlDocumentRunner } from "./checkout-services.ts";
-import { readEnteredCardWithoutFaults } from "./card-form.ts";
-import { renderCheckoutPage, type RefusedCheckoutFormState } from "./checkout-view.ts";
+import { readEnteredCardFieldsWithoutValidation } from "./card-form.ts";
+import { renderCheckoutPage, type RefusedFormValuesAndErrors } from "./checkout-view.ts";
 import type { CheckoutPageSession } from "./documents.ts";
 import { getFailureMessage } from "./fault-texts.ts";
 import { sendCheckoutPage, type CheckoutPageVisit } from "./visit.ts";
 
-export const sendRefusedFormPage = (
+export const sendCheckoutPageWithFormErrors = (
   { reply, pageContext, ...visit }: CheckoutPageVisit,
   status: number,
-  shown: RefusedCheckoutFormState,
+  shown: RefusedFormValuesAndErrors,
 ): FastifyReply =>
   sendCheckoutPage(
     reply.code(status),
@@ -42,7 +42,7 @@ const failuresShownByState: ReadonlySet<string> = new Set([
   "idempotency_in_progress",
 ]);
 
-export async function answerFormFailure(
+export async function sendFormFailureResponse(
   visit: CheckoutPageVisit,
   form: URLSearchParams,
   failure: Failure,
@@ -55,16 +55,16 @@ export async function answerFormFailure(
   if (form.get("action") === "pay" && status === 409) await reprice(visit);
   const fresh = await reloadSessionAfterRefusal(visit);
   if (code === "address_market_mismatch")
-    return sendRefusedFormPage(fresh, 409, {
+    return sendCheckoutPageWithFormErrors(fresh, 409, {
       typed: readEnteredAddress(form),
       fieldFaults: [countryFault(getFailureMessage(failure, language))],
     });
   const choices = {
     optionId: form.get("optionId") ?? undefined,
-    card: readEnteredCardWithoutFaults(visit, form),
+    card: readEnteredCardFieldsWithoutValidation(visit, form),
   };
   const typed = form.get("action") === "address" ? { typed: readEnteredAddress(form) } : {};
-  return sendRefusedFormPage(fresh, status, {
+  return sendCheckoutPageWithFormErrors(fresh, status, {
     ...choices,
     ...typed,
     notice: getFailureMessage(failure, language),
@@ -95,7 +95,9 @@ async function reprice(visit: CheckoutPageVisit): Promise<void> {
  */
 async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {
-    await applySessionChange(visit, visit.pageContext.documents.selectDelivery, { input: { optionId } });
+    await runCheckoutSessionChange(visit, visit.pageContext.documents.selectDelivery, {
+      input: { optionId },
+    });
     return true;
   } catch (error) {
     if (!(error instanceof Failure) || error.status >= 500) throw error;
@@ -124,16 +126,16 @@ interface SessionChangeOptions {
   readonly entered?: readonly ("address" | "buyer_email")[];
 }
 
-export async function changeSessionAndRedirect(
+export async function changeCheckoutSessionAndRedirect(
   visit: CheckoutPageVisit,
   run: CheckoutGraphqlDocumentRunner,
   { to = "", ...options }: SessionChangeOptions & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
-  await applySessionChange(visit, run, options);
+  await runCheckoutSessionChange(visit, run, options);
   return redirectToCheckoutPage(visit, to);
 }
 
-export function applySessionChange(
+export function runCheckoutSessionChange(
   visit: CheckoutPageVisit,
   run: CheckoutGraphqlDocumentRunner,
   { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,

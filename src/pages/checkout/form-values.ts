@@ -9,7 +9,7 @@ import { createFailure } from "#foundation/failure.ts";
  * The query says that the buyer has changed something, so the page no longer shows the error of the last
  * payment.
  */
-export const createUrlQueryAfterChange = (anchor = ""): string => `?changed${anchor}`;
+export const createPageUrlQueryAfterFormSuccess = (anchor = ""): string => `?changed${anchor}`;
 
 /** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */
 export function parseFormInteger(form: URLSearchParams, name: string, max: number): number | undefined {

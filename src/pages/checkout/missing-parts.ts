@@ -3,7 +3,7 @@ import type { CheckoutPageCart } from "./documents.ts";
 
 export type MissingCheckoutSection = "address" | "contact" | "delivery";
 
-export const needsDelivery = ({ lines }: Pick<CheckoutPageCart, "lines">): boolean =>
+export const hasCartLineThatNeedsShipping = ({ lines }: Pick<CheckoutPageCart, "lines">): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
 /**
@@ -12,8 +12,8 @@ export const needsDelivery = ({ lines }: Pick<CheckoutPageCart, "lines">): boole
  */
 export function findFirstMissingSection(cart: CheckoutPageCart): MissingCheckoutSection | undefined {
   const { address, buyer, delivery } = cart;
-  if (needsDelivery(cart) && address === null) return "address";
+  if (hasCartLineThatNeedsShipping(cart) && address === null) return "address";
   if (buyer.emailHint === null) return "contact";
-  if (needsDelivery(cart) && (delivery?.selectedOptionId ?? null) === null) return "delivery";
+  if (hasCartLineThatNeedsShipping(cart) && (delivery?.selectedOptionId ?? null) === null) return "delivery";
   return undefined;
 }

@@ -56,7 +56,7 @@ export function storePageLanguage(
 export const languageActionPrefix = "language-";
 
 /** Returns the language of a form action such as `language-de`; undefined for other actions. */
-export const getLanguageOfFormAction = (action: string): CheckoutLanguage | undefined =>
+export const getLanguageSelectedByFormAction = (action: string): CheckoutLanguage | undefined =>
   action.startsWith(languageActionPrefix)
     ? findCheckoutLanguage(action.slice(languageActionPrefix.length))
     : undefined;

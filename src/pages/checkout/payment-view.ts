@@ -5,8 +5,12 @@ import type { EnteredCardFields } from "./card-form.ts";
 import { renderCardFields } from "./card-view.ts";
 import type { CheckoutPageDeliveryOption } from "./documents.ts";
 import { getPaymentFailureMessage } from "./fault-texts.ts";
-import { type MissingCheckoutSection, findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
-import { renderDeliveryName } from "./delivery-name.ts";
+import {
+  type MissingCheckoutSection,
+  findFirstMissingSection,
+  hasCartLineThatNeedsShipping,
+} from "./missing-parts.ts";
+import { renderDeliveryOptionName } from "./delivery-name.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
 /**
@@ -40,7 +44,7 @@ interface PaymentShown {
  */
 export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): HtmlMarkup {
   const { session, path } = visit;
-  const hasDelivery = needsDelivery(session.cart) && session.cart.address !== null;
+  const hasDelivery = hasCartLineThatNeedsShipping(session.cart) && session.cart.address !== null;
   const missing = findFirstMissingSection(session.cart);
   const isUndeliverable = hasDelivery && (session.cart.delivery?.options ?? []).length === 0;
   const { amountMinor, currency } = session.amountTotal;
@@ -119,7 +123,7 @@ function optionView(
       ${isSelected ? html` checked` : undefined}
       aria-describedby="option-${id}-text"
     />
-    <label for="option-${id}">${renderDeliveryName(option, visit)}</label>
+    <label for="option-${id}">${renderDeliveryOptionName(option, visit)}</label>
     <span class="amount">${cost}</span>
     <span class="soft" id="option-${id}-text">${details.join(" · ")}</span>
   </div>`;

@@ -36,7 +36,7 @@ import { renderOrderCompletedPage } from "./thanks-view.ts";
 import {
   getRequestLanguage,
   openCheckoutPageVisit,
-  readSessionStatusAndVersion,
+  readCheckoutSessionStatusAndVersion,
   type CheckoutPageContext,
   sendCheckoutPage,
   type CheckoutPageContent,
@@ -157,7 +157,7 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const state = await readSessionStatusAndVersion(pageContext, request);
+    const state = await readCheckoutSessionStatusAndVersion(pageContext, request);
     if (state === undefined) return sendUnknown(request, reply, pageContext.services);
     const { secret } = request.params as { readonly secret: string };
     const { cookie } = request.headers;

@@ -4,7 +4,7 @@ import { getBasePath } from "#pages/shared/assets.ts";
 import { type DisplayedAmount, formatAmount, negateAmount } from "./amounts.ts";
 import type { CheckoutPageCart, CheckoutPageCartLine } from "./documents.ts";
 import { getCartWarningMessage } from "./warning-texts.ts";
-import { findFirstMissingSection, needsDelivery } from "./missing-parts.ts";
+import { findFirstMissingSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
 type SummaryContext = Pick<CheckoutPageVisit, "session" | "say" | "locale" | "language" | "pageContext">;
@@ -107,7 +107,7 @@ function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryCon
         : row(say("discount"), formatAmount(negateAmount(totals.discount), locale), discountTitles(promotion))
     }
     ${
-      needsDelivery(cart)
+      hasCartLineThatNeedsShipping(cart)
         ? row(say("shipping"), totals.shipping === null ? say("later") : text(totals.shipping))
         : undefined
     }

@@ -5,12 +5,16 @@
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";
 import { renderSupportLinks } from "./branding-view.ts";
-import { renderDeliveryName } from "./delivery-name.ts";
+import { renderDeliveryOptionName } from "./delivery-name.ts";
 import type { CheckoutPageOrder } from "./documents.ts";
 import { renderShopLink, renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { renderAddressLines, getDisplayedBuyerEmail } from "./saved-address-view.ts";
 import { renderOrderSummary } from "./summary-view.ts";
-import { type CheckoutPageContent, type CheckoutPageVisit, hasDeclinedReturnToShop } from "./visit.ts";
+import {
+  type CheckoutPageContent,
+  type CheckoutPageVisit,
+  hasBuyerChosenToStayOnCheckoutPage,
+} from "./visit.ts";
 
 const leaveSeconds = 10;
 
@@ -24,7 +28,7 @@ export function renderOrderCompletedPage(
   if (order === undefined) return otherBrowserPage(visit);
   const { session, say, language } = visit;
   const { merchant, successUrl } = session;
-  const hasStayed = hasDeclinedReturnToShop(visit);
+  const hasStayed = hasBuyerChosenToStayOnCheckoutPage(visit);
   const seconds = hasStayed ? undefined : leaveSeconds;
   const shown = withoutOldData(visit);
   return {
@@ -116,7 +120,7 @@ function deliveryView(
   const days = formatDateRange(placedAt, [minDays, maxDays], locale);
   return html`<p>
       <strong>${say(pickup ? "pickupExpected" : "deliveryExpected", { days })}</strong><br />
-      ${renderDeliveryName(delivery, visit)}
+      ${renderDeliveryOptionName(delivery, visit)}
       ${pickup || carrier === null ? undefined : html`<span class="soft">· ${carrier}</span>`}
     </p>
     ${deliveryAddress === null ? undefined : renderAddressLines(visit, deliveryAddress)}`;

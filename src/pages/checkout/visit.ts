@@ -90,7 +90,7 @@ type SessionState = Pick<CheckoutPageSession, "status" | "version">;
  * Reads the status and version of the checkout session. A caller that knows the previous values can see
  * whether the session has changed.
  */
-export async function readSessionStatusAndVersion(
+export async function readCheckoutSessionStatusAndVersion(
   pageContext: CheckoutPageContext,
   request: FastifyRequest,
 ): Promise<SessionState | undefined> {
@@ -181,7 +181,7 @@ export async function openCheckoutPageVisit(
  * Returns true if the query of the URL contains `stay`: the buyer has chosen to stay on the page instead of
  * going to the shop.
  */
-export const hasDeclinedReturnToShop = ({ request }: CheckoutPageVisit): boolean =>
+export const hasBuyerChosenToStayOnCheckoutPage = ({ request }: CheckoutPageVisit): boolean =>
   Object.hasOwn(request.query as object, "stay");
 
 /**

@@ -23,19 +23,19 @@ import {
   renderConsoleMessagePage,
   renderConsoleSignInPage,
   createConsoleErrorHandler,
-  renderCrossOriginRequestPage,
-  renderSameSiteReloadPage,
+  renderCrossOriginFormRefusedPage,
+  renderPageThatReloadsWithSessionCookie,
   sendConsolePage,
   renderSuspendedShopPage,
 } from "./console-pages.ts";
 import {
   findConsoleVisitorSession,
-  recordSessionChange,
+  recordStaffSignInOrSignOut,
   type ConsoleSessionServices,
   type ConsoleVisitorSession,
 } from "./console-sessions.ts";
 
-export interface CommandLineServices extends ConsoleSessionServices {
+export interface CommandLineSignInServices extends ConsoleSessionServices {
   readonly keyring: EncryptionKeyring;
   readonly log: Log;
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -45,7 +45,10 @@ const path = "/console/command-line";
 const sessionPath = `${path}/session`;
 const codeLifeMs = 300_000;
 
-export const commandLinePlugin: FastifyPluginAsync<CommandLineServices> = async (server, services) => {
+export const commandLineSignInPlugin: FastifyPluginAsync<CommandLineSignInServices> = async (
+  server,
+  services,
+) => {
   await server.register((pages, _options, done) => {
     mountPages(pages, services);
     done();
@@ -59,7 +62,7 @@ export const commandLinePlugin: FastifyPluginAsync<CommandLineServices> = async 
   registerMethodNotAllowedRoute(server, sessionPath, ["POST"]);
 };
 
-function mountPages(pages: FastifyInstance, services: CommandLineServices): void {
+function mountPages(pages: FastifyInstance, services: CommandLineSignInServices): void {
   const { publicUrl } = services;
   pages.setErrorHandler(createConsoleErrorHandler(services.log));
   acceptOnlyFormBodies(pages);
@@ -70,7 +73,7 @@ function mountPages(pages: FastifyInstance, services: CommandLineServices): void
     const session = await findConsoleVisitorSession(request, services);
     if (session !== undefined) return sendConsolePage(reply, confirmationPage(session, asked, publicUrl));
     return request.headers["sec-fetch-site"] === "cross-site"
-      ? sendConsolePage(reply, renderSameSiteReloadPage(getBasePath(publicUrl) + request.url))
+      ? sendConsolePage(reply, renderPageThatReloadsWithSessionCookie(getBasePath(publicUrl) + request.url))
       : sendConsolePage(
           reply,
           renderConsoleSignInPage({ next: request.url, publicUrl, email: "", fault: undefined }),
@@ -81,7 +84,7 @@ function mountPages(pages: FastifyInstance, services: CommandLineServices): void
     const asked = parseLoginRequest(form);
     const session = await findConsoleVisitorSession(request, services);
     if (!isSameOriginRequest(request, new URL(publicUrl).origin))
-      return sendConsolePage(reply.code(403), renderCrossOriginRequestPage(publicUrl));
+      return sendConsolePage(reply.code(403), renderCrossOriginFormRefusedPage(publicUrl));
     if (asked === undefined || session === undefined) return sendConsolePage(reply.code(400), malformedPage);
     if (session.isSuspended)
       return sendConsolePage(reply.code(403), renderSuspendedShopPage(session, publicUrl));
@@ -190,7 +193,7 @@ const purpose = "codes of command line sign-ins";
 function createCode(
   { staff }: ConsoleVisitorSession,
   { challenge }: LoginRequest,
-  { keyring, clock }: CommandLineServices,
+  { keyring, clock }: CommandLineSignInServices,
 ): string {
   const { staffId, merchantId, version } = staff;
   const content: CodeContent = {
@@ -214,7 +217,7 @@ const redeemBody = z.strictObject({ code: z.string().max(2_000), codeVerifier: z
  * session is computed from the code, so a second use of the code would create the same session again; the
  * primary key of the sessions prevents this, and the code is refused.
  */
-async function redeemCode(request: FastifyRequest, services: CommandLineServices): Promise<string> {
+async function redeemCode(request: FastifyRequest, services: CommandLineSignInServices): Promise<string> {
   const { db, clock, publicUrl, keyring } = services;
   const now = clock.now();
   const body = redeemBody.safeParse(request.body).data;
@@ -227,7 +230,7 @@ async function redeemCode(request: FastifyRequest, services: CommandLineServices
   const secret = sign(key, `session ${content.id}`).toString("base64url");
   await runInTransaction(db, async (transaction) => {
     await createStaffSession(transaction, content, { now, secret });
-    await recordSessionChange(transaction, "commandLineSignIn", {
+    await recordStaffSignInOrSignOut(transaction, "commandLineSignIn", {
       staff: content,
       now,
       requestId: request.id,

@@ -74,7 +74,7 @@ export function renderSuspendedShopPage({ staff, merchantName }: StaffSession, p
 }
 
 /** Renders the page that answers a form which was sent from another origin. */
-export const renderCrossOriginRequestPage = (publicUrl: string): HtmlPage =>
+export const renderCrossOriginFormRefusedPage = (publicUrl: string): HtmlPage =>
   renderConsoleMessagePage(
     "This request was not sent from the console",
     "Open the console at this address and try again:",
@@ -86,7 +86,7 @@ export const renderCrossOriginRequestPage = (publicUrl: string): HtmlPage =>
  * the first request without the session cookie; the second request comes from this site and includes the
  * cookie.
  */
-export const renderSameSiteReloadPage = (url: string): HtmlPage => ({
+export const renderPageThatReloadsWithSessionCookie = (url: string): HtmlPage => ({
   ...renderConsoleMessagePage("Console", "One moment …"),
   refresh: { seconds: 0, url },
 });

@@ -32,7 +32,7 @@ interface SessionChange {
   readonly requestId: string;
 }
 
-export function recordSessionChange(
+export function recordStaffSignInOrSignOut(
   transaction: Transaction,
   action: "consoleSignIn" | "consoleSignOut" | "commandLineSignIn",
   { staff: { staffId, merchantId }, now, requestId }: SessionChange,

@@ -24,18 +24,18 @@ import { runInTransaction } from "#database/transaction.ts";
 import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { clearConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
-import { commandLinePlugin } from "./command-line.ts";
+import { commandLineSignInPlugin } from "./command-line.ts";
 import {
   findConsoleVisitorSession,
-  recordSessionChange,
+  recordStaffSignInOrSignOut,
   type ConsoleSessionServices,
 } from "./console-sessions.ts";
 import {
-  renderSameSiteReloadPage,
+  renderPageThatReloadsWithSessionCookie,
   createConsoleErrorHandler,
   renderConsolePage,
   renderConsoleSignInPage,
-  renderCrossOriginRequestPage,
+  renderCrossOriginFormRefusedPage,
   sendConsolePage,
   renderSuspendedShopPage,
 } from "./console-pages.ts";
@@ -56,7 +56,7 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
     countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
   const shared = { db, clock, publicUrl, log, limitAddress };
   mountConsole(server, { ...shared, loginLimit: createStaffLoginRateLimiter(limiter) });
-  await server.register(commandLinePlugin, { ...shared, keyring });
+  await server.register(commandLineSignInPlugin, { ...shared, keyring });
   for (const [path, methods] of consoleRoutes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
@@ -112,7 +112,7 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
  * another host name than that of its public URL, because a cookie that is set for that name would not work.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
-  sendConsolePage(reply.code(403), renderCrossOriginRequestPage(publicUrl));
+  sendConsolePage(reply.code(403), renderCrossOriginFormRefusedPage(publicUrl));
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
@@ -120,7 +120,7 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
   const next = getPathAfterSignIn(request.url);
   if (session === undefined) {
     if (request.headers["sec-fetch-site"] === "cross-site")
-      return sendConsolePage(reply, renderSameSiteReloadPage(getBasePath(publicUrl) + next));
+      return sendConsolePage(reply, renderPageThatReloadsWithSessionCookie(getBasePath(publicUrl) + next));
     return sendConsolePage(reply, renderConsoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
   }
   if (session.isSuspended)
@@ -169,7 +169,7 @@ async function answerSignIn(
   const now = services.clock.now();
   const secret = await runInTransaction(services.db, async (transaction) => {
     if (before !== undefined) await endStaffSession(transaction, before.secret);
-    await recordSessionChange(transaction, "consoleSignIn", { staff, now, requestId: request.id });
+    await recordStaffSignInOrSignOut(transaction, "consoleSignIn", { staff, now, requestId: request.id });
     return createStaffSession(transaction, staff, { now });
   });
   request.credential = { staffId: staff.staffId };
@@ -184,7 +184,7 @@ async function answerSignOut({ request, reply }: Visit, services: ConsoleService
   if (session !== undefined) {
     await runInTransaction(services.db, async (transaction) => {
       if (!(await endStaffSession(transaction, session.secret))) return;
-      await recordSessionChange(transaction, "consoleSignOut", {
+      await recordStaffSignInOrSignOut(transaction, "consoleSignOut", {
         staff: session.staff,
         now,
         requestId: request.id,

@@ -4,15 +4,15 @@ import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
 import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import { isLoopbackUrl } from "#pages/shared/loopback.ts";
-import type { PartialDemoFile } from "#demo/demo-file.ts";
+import type { PartialDemoJsonFileContent } from "#demo/demo-file.ts";
 import {
   type OpenApiDocument,
   type OpenApiDocumentOperation,
   listOpenApiOperations,
 } from "./api-document.ts";
 import {
-  createRequestExamples,
-  type RequestExamples,
+  createRequestExampleProvider,
+  type RequestExampleProvider,
   createStoredExampleAnswerLookup,
   shortenExampleAnswer,
   type StoredExampleAnswerLookup,
@@ -33,14 +33,14 @@ import { createExampleHttpRequest } from "./code/example-request.ts";
  * below the service's base path. Returns undefined if the status is not 200; the page then shows a stored
  * answer.
  */
-export type DemoAnswerFetcher = (path: string, key: string | undefined) => Promise<unknown>;
+export type DemoApiAnswerFetcher = (path: string, key: string | undefined) => Promise<unknown>;
 
 export interface DocsServices {
   readonly document: OpenApiDocument;
   readonly publicUrl: string;
   /** Reads demo.json, which has the ids and keys of the demo data; undefined if the service has no demo. */
-  readonly readDemo: () => PartialDemoFile | undefined;
-  readonly ask: DemoAnswerFetcher;
+  readonly readDemo: () => PartialDemoJsonFileContent | undefined;
+  readonly ask: DemoApiAnswerFetcher;
   readonly listEventExamples: WebhookEventExampleLister;
 }
 
@@ -76,7 +76,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
     guides,
     asset,
   };
-  const examples = createRequestExamples(demo);
+  const examples = createRequestExampleProvider(demo);
   const stored = createStoredExampleAnswerLookup({ examples, publicUrl });
   const site = {
     ...services,
@@ -119,8 +119,8 @@ export function createDocsSite(services: DocsServices): DocsSite {
 interface Site extends DocsServices {
   readonly operations: readonly OpenApiDocumentOperation[];
   readonly guides: readonly DocsGuide[];
-  readonly demo: PartialDemoFile | undefined;
-  readonly examples: RequestExamples;
+  readonly demo: PartialDemoJsonFileContent | undefined;
+  readonly examples: RequestExampleProvider;
   readonly stored: StoredExampleAnswerLookup;
   readonly home: string;
   readonly hasDemoKey: boolean;

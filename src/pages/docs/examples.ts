@@ -5,10 +5,10 @@
  */
 import { readFileSync } from "node:fs";
 import {
-  type PartialDemoFile,
+  type PartialDemoJsonFileContent,
   demoCartNames,
   demoDeliveryNames,
-  type DemoFile,
+  type DemoJsonFileContent,
   demoOrderNames,
   demoSessionNames,
 } from "#demo/demo-file.ts";
@@ -33,7 +33,7 @@ export interface RequestExampleValues {
   readonly codeBefore: string | null;
 }
 
-export interface RequestExamples {
+export interface RequestExampleProvider {
   readonly isDemo: boolean;
   of(operation: Pick<OpenApiDocumentOperation, "id" | "parameters">): RequestExampleValues;
 }
@@ -69,7 +69,7 @@ const cartOf: Readonly<Record<string, CartName>> = {
 const destructive = new Set(Object.keys(cartOf));
 
 type Known = Required<
-  Pick<DemoFile, "carts" | "sessions" | "orders" | "promotionCodes" | "webhooks" | "products">
+  Pick<DemoJsonFileContent, "carts" | "sessions" | "orders" | "promotionCodes" | "webhooks" | "products">
 >;
 
 /** The placeholder ids, which are used if the service has no demo or an older demo.json lacks an id. */
@@ -95,7 +95,9 @@ const placeholders: Known = {
   ],
 };
 
-export function createRequestExamples(demo: PartialDemoFile | undefined): RequestExamples {
+export function createRequestExampleProvider(
+  demo: PartialDemoJsonFileContent | undefined,
+): RequestExampleProvider {
   const present = Object.fromEntries(
     Object.entries(demo ?? {}).filter(([, part]) => part !== undefined),
   ) as Partial<Known>;
@@ -148,11 +150,11 @@ export function createStoredExampleAnswerLookup({
   examples,
   publicUrl,
 }: {
-  readonly examples: RequestExamples;
+  readonly examples: RequestExampleProvider;
   readonly publicUrl: string;
 }): StoredExampleAnswerLookup {
   const answers = JSON.parse(readFileSync(file, "utf8")) as Readonly<Record<string, unknown>>;
-  const atBuild = createRequestExamples(undefined);
+  const atBuild = createRequestExampleProvider(undefined);
   return (operation) => {
     const answer = answers[operation.id];
     if (answer === undefined)

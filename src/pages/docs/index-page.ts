@@ -4,7 +4,7 @@
  */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation } from "./api-document.ts";
-import type { RequestExamples } from "./examples.ts";
+import type { RequestExampleProvider } from "./examples.ts";
 import { renderStabilityBadges, type GuideLink, renderHttpMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
@@ -15,7 +15,7 @@ interface IndexPage {
   readonly document: OpenApiDocument;
   readonly operations: readonly OpenApiDocumentOperation[];
   readonly guides: readonly (GuideLink & { readonly summary: string })[];
-  readonly examples: RequestExamples;
+  readonly examples: RequestExampleProvider;
   readonly publicUrl: string;
   readonly home: string;
 }

@@ -5,7 +5,7 @@
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation, OpenApiDocumentRateLimit } from "./api-document.ts";
-import type { RequestExamples } from "./examples.ts";
+import type { RequestExampleProvider } from "./examples.ts";
 import { addWordBreaks, renderStabilityBadges, renderHttpMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { createCodeSamples, renderCodeSamples } from "./code/code-samples.ts";
@@ -17,7 +17,7 @@ import { renderTryOperationForm } from "./try-form.ts";
 
 interface OperationPage {
   readonly document: OpenApiDocument;
-  readonly examples: RequestExamples;
+  readonly examples: RequestExampleProvider;
   readonly publicUrl: string;
   /** URL path of the documentation's start page. */
   readonly home: string;

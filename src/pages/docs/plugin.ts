@@ -3,8 +3,8 @@
  * data (if there is a demo). Browsers cache a page for a minute.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { readDemoFile } from "#demo/demo-file.ts";
-import { isEntityTagKnown } from "#http/entity-tags.ts";
+import { readDemoJsonFile } from "#demo/demo-file.ts";
+import { isEntityTagKnownToClient } from "#http/entity-tags.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { getBasePath } from "#pages/shared/assets.ts";
@@ -34,7 +34,7 @@ export const docsPlugin: FastifyPluginAsync<DocsPluginOptions> = async (
     document: document as unknown as OpenApiDocument,
     publicUrl,
     listEventExamples,
-    readDemo: () => (settings.demo ? readDemoFile(settings.dataDir) : undefined),
+    readDemo: () => (settings.demo ? readDemoJsonFile(settings.dataDir) : undefined),
     ask: askOf(server),
   });
   mountDemoKey(server, { publicUrl, settings });
@@ -69,7 +69,7 @@ function mountDemoKey(
 ): void {
   server.get(demoKeyPath, ({ headers }, reply) => {
     const isOpen = settings.demo && isLoopbackRequest(publicUrl, headers);
-    const demo = isOpen ? readDemoFile(settings.dataDir) : undefined;
+    const demo = isOpen ? readDemoJsonFile(settings.dataDir) : undefined;
     if (demo === undefined) throw createFailure("route_not_found");
     return reply.header("cache-control", "no-store").send({ key: demo.keys.full });
   });
@@ -102,7 +102,7 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
       vary: "Accept-Encoding",
       "x-content-type-options": "nosniff",
     });
-    if (isEntityTagKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
+    if (isEntityTagKnownToClient(request.headers["if-none-match"], etag)) return reply.code(304).send();
     return sendCompressed(request, reply.type("application/json; charset=utf-8"), body);
   });
   server.get<{ Params: { "*": string } }>("/docs/*", (request, reply) => {
@@ -131,6 +131,6 @@ function sendPage(
     vary: "Accept-Encoding",
     link: `<${canonical}>; rel="canonical"`,
   });
-  if (isEntityTagKnown(request.headers["if-none-match"], page.etag)) return reply.code(304).send();
+  if (isEntityTagKnownToClient(request.headers["if-none-match"], page.etag)) return reply.code(304).send();
   return sendCompressed(request, reply, page.body);
 }

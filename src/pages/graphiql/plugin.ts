@@ -5,7 +5,7 @@
  * The pages' own scripts are in src/pages/graphiql/browser.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
-import { readDemoFile } from "#demo/demo-file.ts";
+import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
@@ -87,7 +87,7 @@ function readDemoTokens(
   { publicUrl, settings }: GraphiqlOptions,
 ): DemoTokens | undefined {
   const isOpen = settings.demo && isLoopbackRequest(publicUrl, headers);
-  return isOpen ? readDemoFile(settings.dataDir)?.tokens : undefined;
+  return isOpen ? readDemoJsonFile(settings.dataDir)?.tokens : undefined;
 }
 
 function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): string {

@@ -2,7 +2,7 @@
  * The landing page: what the service is, links to its parts, and the demo's accounts. The demo's secrets are
  * shown only at a loopback address, where only the developer can read the page.
  */
-import type { PartialDemoFile } from "#demo/demo-file.ts";
+import type { PartialDemoJsonFileContent } from "#demo/demo-file.ts";
 import type { PageAssets } from "#pages/shared/assets.ts";
 import { logo, productName } from "#pages/shared/brand.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
@@ -12,7 +12,7 @@ export interface LandingPageInput {
   readonly basePath: string;
   readonly publicUrl: string;
   /** The accounts, keys and ids of the demo; undefined if the service has no demo. */
-  readonly demo: PartialDemoFile | undefined;
+  readonly demo: PartialDemoJsonFileContent | undefined;
   /** True if the page may show the demo's secrets. */
   readonly hasSecrets: boolean;
   readonly asset: PageAssets;
@@ -104,7 +104,10 @@ const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string)
     <p>${text}</p>
   </li>`;
 
-function demoSection({ publicUrl, hasSecrets }: LandingPageInput, demo: PartialDemoFile): HtmlMarkup {
+function demoSection(
+  { publicUrl, hasSecrets }: LandingPageInput,
+  demo: PartialDemoJsonFileContent,
+): HtmlMarkup {
   const [product] = demo.products;
   const merchantOf = demo.merchants.first.slug;
   return html`<section class="demo" aria-labelledby="demo-heading">

@@ -3,7 +3,7 @@
  * documentation, as for every unknown path.
  */
 import type { FastifyPluginAsync } from "fastify";
-import { readDemoFile } from "#demo/demo-file.ts";
+import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { getBasePath, getPageAssets } from "#pages/shared/assets.ts";
@@ -29,7 +29,7 @@ export const landingPlugin: FastifyPluginAsync<LandingPluginOptions> = async (
     const page = createLandingPage({
       basePath: getBasePath(publicUrl),
       publicUrl,
-      demo: settings.demo ? readDemoFile(settings.dataDir) : undefined,
+      demo: settings.demo ? readDemoJsonFile(settings.dataDir) : undefined,
       hasSecrets: isLoopbackRequest(publicUrl, request.headers),
       asset: getPageAssets("landing", publicUrl),
     });

@@ -127,7 +127,7 @@ export function getPageHttpHeaders({
  * Returns the host of the URL to which an app is redirected. If it is the URL of a native app, returns its
  * scheme.
  */
-export function getRedirectDestination(redirectUri: string): string {
+export function getRedirectHostOrScheme(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   return url === null || url.host === "" ? (url?.protocol ?? redirectUri) : url.host;
 }

@@ -68,7 +68,7 @@ export async function claimDeliveries(
   { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
-  const moment = toDeliveryClaimTimeSql(now);
+  const moment = createDeliveryClaimTimesAsSql(now);
   const { at } = moment;
   const until = new Date(now.getTime() + leaseMs);
   const probeAt = new Date(now.getTime() + probeEveryMs);
@@ -169,7 +169,7 @@ const burstShare = 0.2;
  */
 const aheadMsMax = 2 * leaseMs;
 
-export interface DeliveryClaimTimeSql {
+export interface DeliveryClaimTimesAsSql {
   readonly at: RawBuilder<unknown>;
   /**
    * The latest time that the database can have stored correctly. Stored times after this time are ignored,
@@ -178,12 +178,12 @@ export interface DeliveryClaimTimeSql {
   readonly latest: RawBuilder<unknown>;
 }
 
-export const toDeliveryClaimTimeSql = (now: Date): DeliveryClaimTimeSql => ({
+export const createDeliveryClaimTimesAsSql = (now: Date): DeliveryClaimTimesAsSql => ({
   at: sql`${now}::timestamptz`,
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const currentSendRateTokensSql = ({ at, latest }: DeliveryClaimTimeSql): RawBuilder<number> => {
+export const currentSendRateTokensSql = ({ at, latest }: DeliveryClaimTimesAsSql): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch
     from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
@@ -197,7 +197,7 @@ export const currentSendRateTokensSql = ({ at, latest }: DeliveryClaimTimeSql): 
  */
 export const countSendingDeliveriesSql = (
   condition: RawBuilder<unknown>,
-  { at, latest }: DeliveryClaimTimeSql,
+  { at, latest }: DeliveryClaimTimesAsSql,
 ): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
     where s.status = 'sending' and ${condition} and s.next_attempt_at > ${at}

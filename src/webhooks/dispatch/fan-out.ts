@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { heldAtSql, releaseFirstHeldDeliveries } from "#webhooks/delivery-order.ts";
+import { heldAtSql, releaseFirstHeldDeliveryPerSubject } from "#webhooks/delivery-order.ts";
 import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
@@ -149,6 +149,6 @@ async function insertDeliveries(
   const ordered = matches.flatMap(({ endpointId, orderedSubjectId: subjectId, isAwaited }) =>
     subjectId === null || !isAwaited ? [] : [{ endpointId, subjectId }],
   );
-  await releaseFirstHeldDeliveries(transaction, ordered, now);
+  await releaseFirstHeldDeliveryPerSubject(transaction, ordered, now);
   return [...new Set(matches.filter(({ isAwaited }) => isAwaited).map(({ endpointId }) => endpointId))];
 }

@@ -215,7 +215,7 @@ async function disableFailingEndpoint(
  * Postpones a delivery whose attempt failed by an internal error of this service. The attempt is counted like
  * a failed attempt, so that the delivery is not repeated forever.
  */
-export async function postponeDelivery(
+export async function retryDeliveryAfterInternalError(
   { db, now, scale, random }: DeliveryAttemptRecordContext,
   { id, lease, attemptNumber }: ClaimedDelivery,
 ): Promise<void> {
@@ -242,7 +242,7 @@ export async function postponeDelivery(
  * Releases a delivery whose attempt was aborted because the process stops, so that another process can repeat
  * the attempt at once.
  */
-export async function releaseDelivery(
+export async function releaseDeliveryOfAbortedAttempt(
   db: Database,
   { id, lease, attemptNumber }: ClaimedDelivery,
   now: Date,

@@ -16,9 +16,9 @@ import { sendDelivery } from "./deliver.ts";
 import { fanOutEventsMax, fanOutEvents } from "./fan-out.ts";
 import {
   type DeliveryAttemptRecordContext,
-  postponeDelivery,
+  retryDeliveryAfterInternalError,
   recordDeliveryAttempt,
-  releaseDelivery,
+  releaseDeliveryOfAbortedAttempt,
 } from "./record-attempt.ts";
 import { createRecentlyActiveEndpoints, type RecentlyActiveEndpoints } from "./recently-active-endpoints.ts";
 import { createDeliverySuccessRecorder, type DeliverySuccessRecorder } from "./record-success.ts";
@@ -208,8 +208,8 @@ async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Pr
     if (!signal.aborted)
       log.error({ err, deliveryId, endpointId, attemptNumber }, "A webhook could not be sent.");
     const undone = signal.aborted
-      ? releaseDelivery(db, delivery, clock.now())
-      : postponeDelivery(recording(), delivery);
+      ? releaseDeliveryOfAbortedAttempt(db, delivery, clock.now())
+      : retryDeliveryAfterInternalError(recording(), delivery);
     await undone.catch(() => undefined);
   }
 }

@@ -9,13 +9,14 @@ import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { EventContext, EventOutbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventMerchantTimeAndCause, EventOutbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { findEndpoints, createEndpointConflictFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
-import { type EndpointInputRules, requireValidEndpointUrl } from "./endpoint-input.ts";
-import type { StoredEventFieldFilters } from "./field-filters.ts";
+import { type EndpointInputCheckOptions, requireValidEndpointUrl } from "./endpoint-input.ts";
+import type { StoredChangedFieldsFilters } from "./field-filters.ts";
 
-export interface EndpointCommandContext extends EventContext, Omit<EndpointInputRules, "resolvedFaults"> {
+export interface EndpointCommandContext
+  extends EventMerchantTimeAndCause, Omit<EndpointInputCheckOptions, "resolvedFaults"> {
   /**
    * The calling installation; null if the caller acts for the merchant and may change endpoints of any of its
    * installations.
@@ -31,7 +32,8 @@ export interface EndpointCommandContext extends EventContext, Omit<EndpointInput
  * of the IP addresses of the URL's host name. Callers therefore cannot forget to look the addresses up before
  * the transaction of the command.
  */
-export type EndpointUrlCommandContext = EndpointCommandContext & Pick<EndpointInputRules, "resolvedFaults">;
+export type EndpointUrlCommandContext = EndpointCommandContext &
+  Pick<EndpointInputCheckOptions, "resolvedFaults">;
 
 /**
  * The endpoint to change. If `expectedVersion` is given and the endpoint has another version by now, the
@@ -97,7 +99,7 @@ export interface EndpointPatch {
   readonly payloadMode?: "snapshot" | "thin";
   readonly maxPerSecond?: number | null;
   readonly metadata?: Record<string, string>;
-  readonly fieldFilters?: StoredEventFieldFilters | null;
+  readonly fieldFilters?: StoredChangedFieldsFilters | null;
   readonly deliveryOrder?: DeliveryOrderMode;
   readonly status?: "enabled" | "disabled" | "deleted";
   readonly disabledReason?: "manual" | null;
@@ -173,7 +175,7 @@ export function requireUrlAllowedByMerchantMode(
  * Refuses a URL that another endpoint of the installation uses, and a new endpoint above the limit. `except`
  * is the id of an existing endpoint whose URL changes.
  */
-export async function requireUnusedUrlAndFreeSlot(
+export async function requireUnusedUrlAndEndpointLimit(
   transaction: Transaction,
   installation: LockedInstallation,
   { url, except }: { readonly url: string; readonly except?: string },

@@ -12,7 +12,7 @@ import {
 import type { DatabaseReader } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
-import type { StoredEventFieldFilters } from "./field-filters.ts";
+import type { StoredChangedFieldsFilters } from "./field-filters.ts";
 
 export type EndpointStatus = "enabled" | "disabled" | "auto_disabled";
 export type PayloadMode = "snapshot" | "thin";
@@ -30,7 +30,7 @@ export interface WebhookEndpoint {
   readonly eventTypes: readonly string[];
   readonly payloadMode: PayloadMode;
   readonly maxPerSecond: number | null;
-  readonly fieldFilters: StoredEventFieldFilters | null;
+  readonly fieldFilters: StoredChangedFieldsFilters | null;
   readonly deliveryOrder: DeliveryOrderMode;
   /** The secrets that currently sign webhooks, newest first; two while a secret is being replaced. */
   readonly secrets: readonly WebhookSecretHint[];

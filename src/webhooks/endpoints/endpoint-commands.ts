@@ -4,7 +4,7 @@ import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { allowDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
+import { allowEndpointDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
 import { insertEvents } from "#webhooks/outbox.ts";
 import {
   type EndpointPatch,
@@ -16,13 +16,13 @@ import {
   buildCallerEndpointSqlQuery,
   loadWebhookEndpoint,
   requireInstallationNotUninstalled,
-  requireUnusedUrlAndFreeSlot,
+  requireUnusedUrlAndEndpointLimit,
   requireUrlAllowedByMerchantMode,
   saveEndpoint,
   toJsonbValue,
 } from "./change-endpoint.ts";
 import { type EndpointInputFields, requireValidEndpointFields } from "./endpoint-input.ts";
-import { toStoredEventFieldFilters } from "./field-filters.ts";
+import { toStoredChangedFieldsFilters } from "./field-filters.ts";
 import { type EndpointWithSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
 import {
   createEndpointConflictFailure,
@@ -48,7 +48,7 @@ export async function createEndpoint(
   const installation = await lockInstallation(transaction, context, input.installationId);
   requireUrlAllowedByMerchantMode(input.url, context, installation);
   requireInstallationNotUninstalled(installation);
-  await requireUnusedUrlAndFreeSlot(transaction, installation, { url: input.url });
+  await requireUnusedUrlAndEndpointLimit(transaction, installation, { url: input.url });
   const id = await insertEndpoint(transaction, context, input);
   const secret = await insertWebhookSecret(transaction, context, { endpointId: id, version: 1 });
   const endpoint = await loadWebhookEndpoint(transaction, id, context.now);
@@ -80,7 +80,7 @@ async function insertEndpoint(
       payloadMode: input.payloadMode ?? "snapshot",
       maxPerSecond: input.maxPerSecond ?? null,
       metadata: JSON.stringify(input.metadata ?? {}),
-      fieldFilters: toJsonbValue(toStoredEventFieldFilters(input.fieldFilters)),
+      fieldFilters: toJsonbValue(toStoredChangedFieldsFilters(input.fieldFilters)),
       deliveryOrder: input.deliveryOrder ?? "any",
       createdAt: now,
       updatedAt: now,
@@ -116,7 +116,8 @@ export async function updateEndpoint(
   const patch = toEndpointPatch(before, input);
   if (Object.keys(patch).length === 0) return before;
   await saveEndpoint(transaction, before, { patch, now: context.now });
-  if (patch.deliveryOrder === "any") await allowDeliveriesInAnyOrder(transaction, before.id, context.now);
+  if (patch.deliveryOrder === "any")
+    await allowEndpointDeliveriesInAnyOrder(transaction, before.id, context.now);
   return loadWebhookEndpoint(transaction, before.id, context.now);
 }
 
@@ -134,7 +135,7 @@ async function lockEndpointForNewUrl(
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
   requireUrlAllowedByMerchantMode(url, context, installation);
-  await requireUnusedUrlAndFreeSlot(transaction, installation, { url, except: endpoint.id });
+  await requireUnusedUrlAndEndpointLimit(transaction, installation, { url, except: endpoint.id });
   return endpoint;
 }
 
@@ -163,7 +164,7 @@ function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): E
 }
 
 const toWantedOptions = ({ fieldFilters, deliveryOrder }: EndpointUpdateInput): EndpointPatch => ({
-  ...(fieldFilters === undefined ? {} : { fieldFilters: toStoredEventFieldFilters(fieldFilters) }),
+  ...(fieldFilters === undefined ? {} : { fieldFilters: toStoredChangedFieldsFilters(fieldFilters) }),
   ...(deliveryOrder === undefined || deliveryOrder === null ? {} : { deliveryOrder }),
 });
 

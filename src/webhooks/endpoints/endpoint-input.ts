@@ -2,13 +2,13 @@
  * Validates the input of endpoint commands before any row is read. The failure lists all faults; the first
  * fault determines the error code.
  */
-import { createRequestBodyFault, findTextFaults } from "#foundation/faults.ts";
+import { createRequestBodyErrorDetail, getTextFieldErrors } from "#foundation/faults.ts";
 import { createFailure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import { findNearestText } from "#foundation/nearest.ts";
-import { findEndpointUrlFaults, type EndpointUrlRules } from "#webhooks/endpoint-url.ts";
+import { findEndpointUrlFaults, type EndpointUrlCheckOptions } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
-import { type EventFieldFilter, findEventFieldFilterFaults } from "./field-filters.ts";
+import { type ChangedFieldsFilter, findChangedFieldsFilterFaults } from "./field-filters.ts";
 
 export const endpointInputLimits = {
   eventTypesMax: 100,
@@ -25,31 +25,34 @@ export interface EndpointInputFields {
   readonly description?: string | null | undefined;
   readonly maxPerSecond?: number | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
-  readonly fieldFilters?: readonly EventFieldFilter[] | null | undefined;
+  readonly fieldFilters?: readonly ChangedFieldsFilter[] | null | undefined;
   readonly deliveryOrder?: DeliveryOrderMode | null | undefined;
 }
 
-export interface EndpointInputRules extends EndpointUrlRules {
+export interface EndpointInputCheckOptions extends EndpointUrlCheckOptions {
   /** The faults that were found in the IP addresses of the URL's host name before the transaction began. */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 
 type Fault = readonly [FailureCode, FailureDetail];
 
-export function requireValidEndpointFields(fields: EndpointInputFields, rules: EndpointInputRules): void {
+export function requireValidEndpointFields(
+  fields: EndpointInputFields,
+  rules: EndpointInputCheckOptions,
+): void {
   const faults = [
     ...asFaults("webhook_url_not_allowed", urlFaults(fields.url, rules)),
     ...patternFaults(fields.eventTypes ?? []),
     ...asFaults(
       "invalid_field",
-      findTextFaults("/description", fields.description, {
+      getTextFieldErrors("/description", fields.description, {
         min: 0,
         max: endpointInputLimits.descriptionMax,
         lines: "many",
       }),
     ),
     ...asFaults("invalid_field", metadataFaults(fields.metadata ?? {})),
-    ...asFaults("invalid_field", findEventFieldFilterFaults(fields.fieldFilters)),
+    ...asFaults("invalid_field", findChangedFieldsFilterFaults(fields.fieldFilters)),
   ];
   const [first] = faults;
   if (first !== undefined)
@@ -60,7 +63,7 @@ export function requireValidEndpointFields(fields: EndpointInputFields, rules: E
  * Checks the form of the URL by the rules for the merchant's mode. Before the merchant is read,
  * `requireValidEndpointFields` checks the URL by rules that may be less strict.
  */
-export function requireValidEndpointUrl(url: string, rules: EndpointUrlRules): void {
+export function requireValidEndpointUrl(url: string, rules: EndpointUrlCheckOptions): void {
   const [first, ...rest] = findEndpointUrlFaults(url, rules);
   if (first !== undefined)
     throw createFailure("webhook_url_not_allowed", { message: first.message, details: [first, ...rest] });
@@ -71,7 +74,7 @@ const asFaults = (failure: FailureCode, details: readonly FailureDetail[]): Faul
 
 function urlFaults(
   url: string | null | undefined,
-  { resolvedFaults, ...rules }: EndpointInputRules,
+  { resolvedFaults, ...rules }: EndpointInputCheckOptions,
 ): readonly FailureDetail[] {
   if (url === null || url === undefined) return [];
   const faults = findEndpointUrlFaults(url, rules);
@@ -99,7 +102,7 @@ function createEventTypeFault(field: string, pattern: string): FailureDetail {
         ? [`; "allowed" lists the event types of the group`, inGroup.slice(0, suggestionsMax)]
         : ["; listInstallationWebhookEvents lists them in data.eventTypes", null];
   const message = `The value must be an event type of the catalogue or a group such as order.*${hint}.`;
-  return { ...createRequestBodyFault(field, "unknown", message), allowed };
+  return { ...createRequestBodyErrorDetail(field, "unknown", message), allowed };
 }
 
 /** Accepts event types of the catalogue, `group.*`, or `*` as the only entry. */
@@ -114,7 +117,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
           : [
               [
                 "invalid_field",
-                createRequestBodyFault(
+                createRequestBodyErrorDetail(
                   field,
                   "not_alone",
                   '"*" means all events and must be the only entry.',
@@ -127,7 +130,7 @@ function patternFaults(patterns: readonly string[]): Fault[] {
     }),
     ...(isRepeated
       ? asFaults("invalid_field", [
-          createRequestBodyFault("/eventTypes", "duplicate", "eventTypes must not contain duplicates."),
+          createRequestBodyErrorDetail("/eventTypes", "duplicate", "eventTypes must not contain duplicates."),
         ])
       : []),
   ];
@@ -138,11 +141,15 @@ function metadataFaults(metadata: Readonly<Record<string, string>>): FailureDeta
   const entries = Object.entries(metadata);
   if (entries.length > metadataKeysMax)
     return [
-      createRequestBodyFault("/metadata", "too_long", `metadata may have at most ${metadataKeysMax} keys.`),
+      createRequestBodyErrorDetail(
+        "/metadata",
+        "too_long",
+        `metadata may have at most ${metadataKeysMax} keys.`,
+      ),
     ];
-  const ofKeys = entries.flatMap(([key]) => findTextFaults("/metadata", key, { max: metadataKeyMax }));
+  const ofKeys = entries.flatMap(([key]) => getTextFieldErrors("/metadata", key, { max: metadataKeyMax }));
   const ofValues = entries.flatMap(([key, value]) =>
-    findTextFaults(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, {
+    getTextFieldErrors(`/metadata/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, value, {
       min: 0,
       max: metadataValueMax,
       lines: "many",

@@ -12,7 +12,7 @@ import {
   getWebhookSecretEncryptionContext,
   createWebhookSecretHint,
 } from "#webhooks/signatures.ts";
-import type { SignatureFixtureEndpoint, SignatureFixtureSource } from "#webhooks/signature-fixture.ts";
+import type { SignatureFixtureEndpoint, EndpointWithDecryptedSecrets } from "#webhooks/signature-fixture.ts";
 import {
   getPreviousValuesOfChangedEndpointFields,
   requireExpectedEndpointVersion,
@@ -112,7 +112,7 @@ interface SealedRow {
 }
 
 /** An endpoint with its secrets, encrypted as in the database. */
-export interface EncryptedSignatureFixtureSource {
+export interface EndpointWithEncryptedSecrets {
   readonly endpoint: SignatureFixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
@@ -121,12 +121,12 @@ export interface EncryptedSignatureFixtureSource {
  * Finds endpoints with their signing secrets, by endpoint id. The result includes disabled endpoints and
  * excludes deleted endpoints.
  */
-export async function findSignatureFixtureSources(
+export async function findEndpointsWithEncryptedSecrets(
   reader: DatabaseReader,
   endpointIds: readonly string[],
   now: Date,
-): Promise<Map<string, EncryptedSignatureFixtureSource>> {
-  const { rows } = await sql<SignatureFixtureEndpoint & Pick<EncryptedSignatureFixtureSource, "secrets">>`
+): Promise<Map<string, EndpointWithEncryptedSecrets>> {
+  const { rows } = await sql<SignatureFixtureEndpoint & Pick<EndpointWithEncryptedSecrets, "secrets">>`
     select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
     from webhook_endpoint w join merchant m on m.id = w.merchant_id
     where w.id = any(${endpointIds}::text[]) and w.status <> 'deleted'`.execute(reader);
@@ -140,11 +140,11 @@ const sealedSecrets = (now: Date): RawBuilder<readonly SealedRow[]> => sql<reado
   from webhook_secret s where s.endpoint_id = w.id and (s.expires_at is null
   or s.expires_at > ${now}::timestamptz))`;
 
-export function decryptSignatureFixtureSource(
-  { endpoint, secrets }: EncryptedSignatureFixtureSource,
+export function decryptEndpointSecrets(
+  { endpoint, secrets }: EndpointWithEncryptedSecrets,
   keyring: EncryptionKeyring,
   now: Date,
-): SignatureFixtureSource {
+): EndpointWithDecryptedSecrets {
   const opened = secrets.map(({ id, version, sealed, dataKey, keyId }) => {
     const row = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
     return { version, value: keyring.open(row, getWebhookSecretEncryptionContext(id)).toString("utf8") };

@@ -4,49 +4,56 @@
  * lists the fields that have changed.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createRequestBodyFault, findDuplicateFaults, findListLengthFaults } from "#foundation/faults.ts";
+import {
+  createRequestBodyErrorDetail,
+  getDuplicateEntryErrors,
+  getListLengthErrors,
+} from "#foundation/faults.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import { eventTypeNames, listEventObjectFields } from "#webhooks/event-catalogue.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 
-export interface EventFieldFilter {
+export interface ChangedFieldsFilter {
   readonly eventType: string;
   readonly fields: readonly string[];
 }
 
 /** Field filters as they are stored: the wanted fields by event type. */
-export type StoredEventFieldFilters = Readonly<Record<string, readonly string[]>>;
+export type StoredChangedFieldsFilters = Readonly<Record<string, readonly string[]>>;
 
 export const filteredTypesMax = 100;
 const filteredFieldsMax = 50;
 
-export function findEventFieldFilterFaults(
-  filters: readonly EventFieldFilter[] | null | undefined,
+export function findChangedFieldsFilterFaults(
+  filters: readonly ChangedFieldsFilter[] | null | undefined,
 ): FailureDetail[] {
   if (filters === null || filters === undefined) return [];
   const types = filters.map(({ eventType }) => eventType);
   return [
-    ...findListLengthFaults("/fieldFilters", filters, { min: 0, max: filteredTypesMax }),
-    ...findDuplicateFaults(types, (index) => `/fieldFilters/${index}/eventType`),
+    ...getListLengthErrors("/fieldFilters", filters, { min: 0, max: filteredTypesMax }),
+    ...getDuplicateEntryErrors(types, (index) => `/fieldFilters/${index}/eventType`),
     ...filters.flatMap((filter, index) => findFilterFaults(filter, `/fieldFilters/${index}`)),
   ];
 }
 
-function findFilterFaults({ eventType, fields }: EventFieldFilter, path: string): FailureDetail[] {
+function findFilterFaults({ eventType, fields }: ChangedFieldsFilter, path: string): FailureDetail[] {
   if (!isEventType(eventType)) {
     const message = `"${path.slice(1)}/eventType" must be a name of the event catalogue.`;
     return [
-      { ...createRequestBodyFault(`${path}/eventType`, "unknown", message), allowed: [...eventTypeNames] },
+      {
+        ...createRequestBodyErrorDetail(`${path}/eventType`, "unknown", message),
+        allowed: [...eventTypeNames],
+      },
     ];
   }
   const allowed = listEventObjectFields(eventType);
   return [
-    ...findListLengthFaults(`${path}/fields`, fields, { min: 1, max: filteredFieldsMax }),
-    ...findDuplicateFaults(fields, (index) => `${path}/fields/${index}`),
+    ...getListLengthErrors(`${path}/fields`, fields, { min: 1, max: filteredFieldsMax }),
+    ...getDuplicateEntryErrors(fields, (index) => `${path}/fields/${index}`),
     ...fields.flatMap((field, index) => {
       if (allowed.includes(field)) return [];
       const message = `"${path.slice(1)}/fields/${index}" must be a field of the object of ${eventType}.`;
-      return [{ ...createRequestBodyFault(`${path}/fields/${index}`, "unknown", message), allowed }];
+      return [{ ...createRequestBodyErrorDetail(`${path}/fields/${index}`, "unknown", message), allowed }];
     }),
   ];
 }
@@ -54,9 +61,9 @@ function findFilterFaults({ eventType, fields }: EventFieldFilter, path: string)
 const isEventType = (name: string): name is EventType => (eventTypeNames as readonly string[]).includes(name);
 
 /** Returns the filters as they are stored; null if there are none. */
-export const toStoredEventFieldFilters = (
-  filters: readonly EventFieldFilter[] | null | undefined,
-): StoredEventFieldFilters | null =>
+export const toStoredChangedFieldsFilters = (
+  filters: readonly ChangedFieldsFilter[] | null | undefined,
+): StoredChangedFieldsFilters | null =>
   filters === null || filters === undefined || filters.length === 0
     ? null
     : Object.fromEntries(filters.map(({ eventType, fields }) => [eventType, [...fields]]));

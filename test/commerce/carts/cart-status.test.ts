@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CartAggregate, CartStatus } from "#commerce/carts/cart-aggregate.ts";
 import {
   isCartPastRetention,
-  hasCheckoutSessionOfCartEnded,
+  hasNoRunningCheckoutSession,
   requireChangeableCart,
   getCartStatusAtTime,
 } from "#commerce/carts/cart-status.ts";
@@ -83,10 +83,10 @@ describe("a cart", () => {
     "has no running session if the session is missing, ended or out of time; a session that is " +
       "being paid is running",
     () => {
-      expect(hasCheckoutSessionOfCartEnded({ session: null }, now)).toBe(true);
+      expect(hasNoRunningCheckoutSession({ session: null }, now)).toBe(true);
       for (const status of ["completed", "canceled", "expired"] as const)
-        expect(hasCheckoutSessionOfCartEnded({ session: session(status, 1) }, now)).toBe(true);
-      expect(hasCheckoutSessionOfCartEnded({ session: session("processing", -1) }, now)).toBe(false);
+        expect(hasNoRunningCheckoutSession({ session: session(status, 1) }, now)).toBe(true);
+      expect(hasNoRunningCheckoutSession({ session: session("processing", -1) }, now)).toBe(false);
     },
   );
 

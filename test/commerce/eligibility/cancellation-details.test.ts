@@ -7,9 +7,9 @@ import {
   evaluateCancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import { findLinesJoinedByPromotions } from "#commerce/orders/cancellation/obstacles.ts";
+import { findOrderLinesSharingPromotions } from "#commerce/orders/cancellation/obstacles.ts";
 import {
-  findMostFavorableDecision,
+  findMostFavorableEligibilityDecision,
   decideEligibility,
   calculateEligibilityExpiry,
   removeReasonsWithRepeatedCode,
@@ -169,14 +169,14 @@ describe("a bundle that a promotion creates", () => {
     ...promotion,
   });
   const sets = (promotion: Partial<OrderPromotion>): unknown =>
-    findLinesJoinedByPromotions({ promotions: [bought(promotion)] });
+    findOrderLinesSharingPromotions({ promotions: [bought(promotion)] });
 
   it("consists of the given lines and the bought lines, each once", () => {
     expect(sets({})).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ kind: "buy_x_get_y" })).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ boughtLineIds: [] })).toEqual([["oln_1"]]);
     expect(
-      findLinesJoinedByPromotions({
+      findOrderLinesSharingPromotions({
         promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])],
       }),
     ).toEqual([["oln_1"]]);
@@ -334,9 +334,9 @@ describe("a decision", () => {
   });
 
   it("over several lines is the best of them, and denied for no line", () => {
-    expect(findMostFavorableDecision(["denied", "request_required", "allowed"])).toBe("allowed");
-    expect(findMostFavorableDecision(["denied", "request_required"])).toBe("request_required");
-    expect(findMostFavorableDecision([])).toBe("denied");
+    expect(findMostFavorableEligibilityDecision(["denied", "request_required", "allowed"])).toBe("allowed");
+    expect(findMostFavorableEligibilityDecision(["denied", "request_required"])).toBe("request_required");
+    expect(findMostFavorableEligibilityDecision([])).toBe("denied");
   });
 
   it("contains each code once, in its first form", () => {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import {
   explainWhyNoUnitsAreReturnable,
-  countRefundedOrAcceptedForRefundUnits,
+  countUnitsRefundedOrAcceptedForRefund,
   countReturnableUnits,
   countUndeliveredUnits,
   countWithdrawableUnsentUnits,
@@ -58,16 +58,16 @@ describe("the returnable units", () => {
       const line = { ...arrived, refunded: 1 };
       expect(count(countReturnableUnits, line, found)).toBe(isExchanged || isOwed ? 2 : 4);
       // The exchanged unit stays paid.
-      expect(count(countRefundedOrAcceptedForRefundUnits, line, found)).toBe(isOwed ? 3 : 1);
+      expect(count(countUnitsRefundedOrAcceptedForRefund, line, found)).toBe(isOwed ? 3 : 1);
     },
   );
 
   it("count units that came back and were exchanged once", () => {
     const exchanged = { kind: "exchange", status: "closed", lines: [units(2, 2)] } as const;
     expect(count(countReturnableUnits, { ...arrived, returned: 2 }, exchanged)).toBe(3);
-    expect(count(countRefundedOrAcceptedForRefundUnits, { ...arrived, returned: 2 }, exchanged)).toBe(0);
+    expect(count(countUnitsRefundedOrAcceptedForRefund, { ...arrived, returned: 2 }, exchanged)).toBe(0);
     expect(
-      count(countRefundedOrAcceptedForRefundUnits, { ...arrived, refunded: 1 }, exchanged, {
+      count(countUnitsRefundedOrAcceptedForRefund, { ...arrived, refunded: 1 }, exchanged, {
         kind: "withdrawal",
         status: "inspected",
         lines: [units(1, 1)],

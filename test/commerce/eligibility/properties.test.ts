@@ -8,7 +8,10 @@ import "#test/support/properties.ts";
 import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
 import { returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { evaluateCancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
-import { findMostFavorableDecision, decideEligibility } from "#commerce/orders/eligibility-reason.ts";
+import {
+  findMostFavorableEligibilityDecision,
+  decideEligibility,
+} from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { factsAt, paperOrder, placedAt } from "./paper-order.ts";
 
@@ -150,7 +153,9 @@ describe("a cancellation answer", () => {
     fc.assert(
       fc.property(asked, instant, ({ order: one, now }, other) => {
         const answer = evaluateCancellationEligibility(one, new Date(now));
-        expect(answer.decision).toBe(findMostFavorableDecision(answer.lines.map(({ decision }) => decision)));
+        expect(answer.decision).toBe(
+          findMostFavorableEligibilityDecision(answer.lines.map(({ decision }) => decision)),
+        );
         expect(answer.decision === "allowed").toBe(answer.reasons.length === 0);
         expect(answer.refund === null).toBe(answer.decision === "denied");
         for (const [index, { decision, reasons, cancelableQuantity }] of answer.lines.entries()) {
@@ -161,7 +166,7 @@ describe("a cancellation answer", () => {
         expect(answer.refund?.estimated.amountMinor ?? 0).toBeLessThanOrEqual(one.totalMinor);
         const [early = now, late = now] = [now, other].toSorted();
         const then = [early, late].map((at) => evaluateCancellationEligibility(one, new Date(at)).decision);
-        expect(findMostFavorableDecision(then)).toBe(then[0]);
+        expect(findMostFavorableEligibilityDecision(then)).toBe(then[0]);
       }),
     );
   });

@@ -5,7 +5,11 @@
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { PaymentProviderRequest, PaymentProvider } from "#commerce/payments/provider.ts";
-import { createTestProvider, lateSuccessMs, slowAnswerMs } from "#commerce/payments/test/test-provider.ts";
+import {
+  createTestPaymentProvider,
+  lateSuccessMs,
+  slowAnswerMs,
+} from "#commerce/payments/test/test-provider.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
@@ -21,7 +25,7 @@ describeOnBoth("the test provider", (open) => {
   let count = 0;
   beforeAll(async () => {
     database = await open();
-    provider = createTestProvider({ db: database.db, clock, wait: async (ms) => void waits.push(ms) });
+    provider = createTestPaymentProvider({ db: database.db, clock, wait: async (ms) => void waits.push(ms) });
   });
 
   const asked = (reference: string, amountMinor = 1000): PaymentProviderRequest => ({
@@ -88,7 +92,7 @@ describeOnBoth("the test provider", (open) => {
 
   it("tok_slow is authorized before its answer, which is delayed by three seconds", async () => {
     waits.length = 0;
-    const slow = createTestProvider({
+    const slow = createTestPaymentProvider({
       db: database.db,
       clock,
       wait: async (ms) => {
@@ -105,7 +109,7 @@ describeOnBoth("the test provider", (open) => {
 
   it("an aborted signal ends the wait for tok_slow", async () => {
     const patience = new AbortController();
-    const answer = createTestProvider({ db: database.db, clock }).authorize({
+    const answer = createTestPaymentProvider({ db: database.db, clock }).authorize({
       ...asked("pay-impatient"),
       token: "tok_slow",
       checkout: null,

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import {
   countBuyXGetYApplications,
   type BuyXGetYRule,
-  createEntitledLinePredicate,
+  createPromotedLinePredicate,
   countUnitsMissingForBuyXGetY,
 } from "#commerce/pricing/discounts.ts";
 
@@ -73,6 +73,6 @@ describe("the entitled lines", () => {
     ["either, where both are named", ["lamp"], ["camping"], true],
     ["neither", ["lamp"], ["kitchen"], false],
   ])("are %s", (_name, productIds, categoryIds, expected) => {
-    expect(createEntitledLinePredicate({ productIds, categoryIds })(tent)).toBe(expected);
+    expect(createPromotedLinePredicate({ productIds, categoryIds })(tent)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 /** Properties of every priced cart with any lines and any combination of promotions. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type BuyXGetYRule, createEntitledLinePredicate } from "#commerce/pricing/discounts.ts";
+import { type BuyXGetYRule, createPromotedLinePredicate } from "#commerce/pricing/discounts.ts";
 import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import { discountRule, entitlement, randomCart } from "#test/commerce/pricing/random-carts.ts";
 
@@ -74,7 +74,7 @@ it("a priced cart has no negative amount, and no discount on lines outside of th
         const mayTake = new Set(
           kind === "free_shipping"
             ? [null]
-            : input.lines.filter(createEntitledLinePredicate(entitled)).map(({ id }) => id),
+            : input.lines.filter(createPromotedLinePredicate(entitled)).map(({ id }) => id),
         );
         expect(allocations.filter(({ lineId }) => !mayTake.has(lineId))).toEqual([]);
       }
@@ -151,8 +151,8 @@ it("a priced cart gets the same price again, and its input does not change", () 
  * that costs the shop least.
  */
 function leastOfMost(rule: BuyXGetYRule, lines: readonly CartLineToPrice[]): number {
-  const isEntitled = createEntitledLinePredicate(rule.entitled);
-  const isBought = createEntitledLinePredicate(
+  const isEntitled = createPromotedLinePredicate(rule.entitled);
+  const isBought = createPromotedLinePredicate(
     [...rule.buy.productIds, ...rule.buy.categoryIds].length === 0 ? rule.entitled : rule.buy,
   );
   const units = lines.flatMap((line) => Array.from({ length: line.quantity }, () => line));

@@ -4,11 +4,11 @@ import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/
 import {
   AmountOutOfRangeError,
   type DiscountRule,
-  type PromotionEntitlement,
+  type PromotionProductScope,
 } from "#commerce/pricing/discounts.ts";
 
-const everything: PromotionEntitlement = { productIds: [], categoryIds: [] };
-const products = (...productIds: string[]): PromotionEntitlement => ({ productIds, categoryIds: [] });
+const everything: PromotionProductScope = { productIds: [], categoryIds: [] };
+const products = (...productIds: string[]): PromotionProductScope => ({ productIds, categoryIds: [] });
 const taxed = (basisPoints: number, appliesToShipping = true) => ({ basisPoints, appliesToShipping });
 
 function line(id: string, unitPriceMinor: number, quantity = 1): CartLineToPrice {

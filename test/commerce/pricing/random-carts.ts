@@ -1,6 +1,6 @@
 /** Generates carts and promotions of every kind, for tests of properties that hold for all of them. */
 import fc from "fast-check";
-import type { DiscountRule, PromotionEntitlement } from "#commerce/pricing/discounts.ts";
+import type { DiscountRule, PromotionProductScope } from "#commerce/pricing/discounts.ts";
 import type { PriceCartInput, CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 
 const productIds = ["p0", "p1", "p2", "p3", "p4", "p5"];
@@ -12,7 +12,7 @@ const categoryIds = ["c0", "c1", "c2"];
  */
 const magnitude = fc.constantFrom(10, 1000, 100_000, 10_000_000, 1_000_000_000);
 
-export const entitlement: fc.Arbitrary<PromotionEntitlement> = fc.oneof(
+export const entitlement: fc.Arbitrary<PromotionProductScope> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ productIds: [], categoryIds: [] }) },
   {
     weight: 3,

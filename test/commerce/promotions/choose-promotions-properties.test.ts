@@ -1,7 +1,7 @@
 /** Properties of the choice of promotions for any cart, checked by a second implementation of the conditions. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createEntitledLinePredicate } from "#commerce/pricing/discounts.ts";
+import { createPromotedLinePredicate } from "#commerce/pricing/discounts.ts";
 import { priceCart } from "#commerce/pricing/price-cart.ts";
 import {
   type PromotionCartContext,
@@ -96,7 +96,7 @@ function isNotForBuyer(rule: PromotionRule, buyer: string | null): boolean {
 }
 
 function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: PromotionCartContext): boolean {
-  const entitled = pricing.lines.filter(createEntitledLinePredicate(rule.discount.entitled));
+  const entitled = pricing.lines.filter(createPromotedLinePredicate(rule.discount.entitled));
   const units = entitled.reduce((sum, { quantity }) => sum + quantity, 0);
   const subtotal = entitled.reduce((sum, { unitPriceMinor, quantity }) => sum + unitPriceMinor * quantity, 0);
   return [

@@ -18,7 +18,7 @@ import { readCheckoutFunnelReport } from "#commerce/reports/shopping-report.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
-import { dividePeriodIntoBuckets, toPeriod } from "#foundation/period.ts";
+import { dividePeriodIntoBuckets, validateAndResolvePeriod } from "#foundation/period.ts";
 import { copyDemo } from "#test/support/copies.ts";
 
 let database: OpenedDatabase;
@@ -55,7 +55,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-const period = toPeriod({ from: "2026-01-01", to: "2026-12-31", timeZone: "UTC" });
+const period = validateAndResolvePeriod({ from: "2026-01-01", to: "2026-12-31", timeZone: "UTC" });
 const reports: readonly [
   string,
   (db: Database, scope: ReportScope) => Promise<unknown>,

@@ -5,10 +5,10 @@
 import { describe, expect, it } from "vitest";
 import {
   clientsPerQueryMin,
-  type CountedSearchRequest,
-  createSearchCountRecorder,
-  type SearchCountRecorder,
-  deleteOldSearchCounts,
+  type SearchRequestToCount,
+  createSearchQueryCounter,
+  type SearchQueryCounter,
+  deleteOldSearchQueryCounts,
 } from "#commerce/search/search-counts.ts";
 import { createLog } from "#foundation/log.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -19,13 +19,13 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
   const quiet = createLog("error", { write: () => undefined });
   const startedAt = "2034-01-01T12:00:00Z";
 
-  const setUp = async (): Promise<{ counts: SearchCountRecorder; clock: TestClock }> => {
+  const setUp = async (): Promise<{ counts: SearchQueryCounter; clock: TestClock }> => {
     const { db } = world().database;
     await db.deleteFrom("searchQueryDay").execute();
     const clock = new TestClock(new Date(startedAt));
-    return { counts: createSearchCountRecorder({ db, clock, log: quiet }), clock };
+    return { counts: createSearchQueryCounter({ db, clock, log: quiet }), clock };
   };
-  const search = (client: string, over: Partial<CountedSearchRequest> = {}): CountedSearchRequest => ({
+  const search = (client: string, over: Partial<SearchRequestToCount> = {}): SearchRequestToCount => ({
     client,
     merchant: undefined,
     country: "DE",
@@ -82,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
     counts.start();
     await counts.stop();
     const { counts: next } = {
-      counts: createSearchCountRecorder({
+      counts: createSearchQueryCounter({
         db: world().database.db,
         clock: new TestClock(new Date(startedAt)),
         log: quiet,
@@ -106,7 +106,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
 
   it("never fail, neither for a broken clock nor for an extreme query", async () => {
     const { counts } = await setUp();
-    const broken = createSearchCountRecorder({
+    const broken = createSearchQueryCounter({
       db: world().database.db,
       clock: {
         now: () => {
@@ -149,7 +149,7 @@ describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
           empty: 0,
         })
         .execute();
-    await deleteOldSearchCounts(db, now);
+    await deleteOldSearchQueryCounts(db, now);
     expect(await kept()).toMatchObject([{ query: "ago0" }, { query: "ago732" }]);
   });
 });

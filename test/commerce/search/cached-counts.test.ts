@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { indexProducts } from "#commerce/search/index-products.ts";
-import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
 import type { ProductSearchInput } from "#commerce/search/search-form.ts";
 import { searchProducts, type ProductSearchResults } from "#commerce/search/search-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
@@ -104,7 +104,7 @@ describeOnBoth("the counts of a browse", (open) => {
       database.db,
     );
     expect((await search()).hits[0]?.productId).toBe(least?.productId);
-    await refreshPopularity({ db: database.db, now });
+    await refreshProductPopularity({ db: database.db, now });
     expect((await search()).hits[0]?.productId).not.toBe(least?.productId);
   });
 

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { buildRankingLimitTsqueries } from "#commerce/search/limit-matches.ts";
-import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
 import {
   defaultSearchMatchLimits,
   type SearchMatchLimits,
@@ -87,7 +87,7 @@ describeOnBoth("a search with too many matches", (open) => {
   });
 
   it("follows the popularity", async () => {
-    await refreshPopularity({ db: database.db, now });
+    await refreshProductPopularity({ db: database.db, now });
     const { rows } = await sql<{ step: string; count: number }>`select lexeme as step, count(*)::int as count
       from search_document, unnest(words) where lexeme like '+%' group by 1`.execute(database.db);
     expect(rows).toEqual([{ step: "+0", count: fans }]);

@@ -1,6 +1,6 @@
 /** Distinguishes queries with personal data from queries for goods. */
 import { expect, it } from "vitest";
-import { mayContainPersonalData } from "#commerce/search/search-counts.ts";
+import { mayQueryContainPersonalData } from "#commerce/search/search-counts.ts";
 
 it.each([
   "anna.schmidt@example.com",
@@ -18,7 +18,7 @@ it.each([
   "4006381333932",
   "4111 1111 1111 1111",
 ])("the query %s counts as personal, so it is not kept", (query) =>
-  expect(mayContainPersonalData(query)).toBe(true),
+  expect(mayQueryContainPersonalData(query)).toBe(true),
 );
 
 it.each([
@@ -32,4 +32,6 @@ it.each([
   "3m 12345678",
   "a @ b",
   "200 x 300 x 400 cm",
-])("the query %j does not count as personal", (query) => expect(mayContainPersonalData(query)).toBe(false));
+])("the query %j does not count as personal", (query) =>
+  expect(mayQueryContainPersonalData(query)).toBe(false),
+);

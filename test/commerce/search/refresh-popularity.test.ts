@@ -1,7 +1,7 @@
 /** Popularity, the sort key of browsing, follows the orders of the last 30 days. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { refreshPopularity } from "#commerce/search/refresh-popularity.ts";
+import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { insertOrder } from "#test/support/orders.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -9,7 +9,7 @@ import { createWorld, type World } from "#test/support/world.ts";
 const dayMs = 86_400_000;
 
 const refresh = ({ database, clock }: World): Promise<number> =>
-  refreshPopularity({ db: database.db, now: clock.now() });
+  refreshProductPopularity({ db: database.db, now: clock.now() });
 
 async function popularityOf(
   { database: { db } }: World,
@@ -63,7 +63,9 @@ describeOnBoth("popularity", (_open, engine) => {
       from product p, generate_series(1, 1200) as n where p.id = (select min(id) from product
       where status = 'published')`.execute(db);
     world.statements.length = 0;
-    expect(await refreshPopularity({ db, now: world.clock.now(), signal: AbortSignal.abort() })).toBe(0);
+    expect(await refreshProductPopularity({ db, now: world.clock.now(), signal: AbortSignal.abort() })).toBe(
+      0,
+    );
     expect(await refresh(world)).toBe(1200);
     const [counts, writes] = [/from sales_order/, /update product p set popularity/].map((part) =>
       world.statements.filter((text) => part.test(text)),

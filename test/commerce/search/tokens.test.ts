@@ -7,7 +7,7 @@ import {
   normalizeSkuOrGtin,
   splitWords,
   removeCaseAndAccents,
-  findJoinedForms,
+  joinHyphenatedWords,
   listLexemes,
 } from "#commerce/search/tokens.ts";
 
@@ -67,7 +67,7 @@ describe("words", () => {
 });
 
 it("a hyphenated word is also indexed as one word", () => {
-  expect(findJoinedForms("E-Bike und Wi-Fi")).toEqual(["ebike", "wifi"]);
+  expect(joinHyphenatedWords("E-Bike und Wi-Fi")).toEqual(["ebike", "wifi"]);
 });
 
 it("a code is compared without its punctuation", () => {

@@ -1,8 +1,12 @@
 /** The keys by which similar words are found. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { computeTypoKeys, computeTypoKeysOfTerm, getMaxCorrectedTypos } from "#commerce/search/typo-keys.ts";
-import { computeTypoDistance } from "#foundation/nearest.ts";
+import {
+  computeTypoKeysOfQueryWord,
+  computeTypoKeysOfVocabularyWord,
+  getMaxCorrectedTypos,
+} from "#commerce/search/typo-keys.ts";
+import { computeEditDistance } from "#foundation/nearest.ts";
 
 it.each([
   ["one typo from 4 letters", "tent", 1],
@@ -30,9 +34,11 @@ it("finds every word within the distance by a common key", () => {
           [letters[index - 1], letters[index]] = [letters[index] ?? "", letters[index - 1] ?? ""];
         return letters.join("");
       }, term);
-      fc.pre(computeTypoDistance(typed, term, 2) <= getMaxCorrectedTypos(typed));
-      const keys = new Set(computeTypoKeysOfTerm(term, { isCompound: false }));
-      expect(computeTypoKeys(typed, getMaxCorrectedTypos(typed)).some((key) => keys.has(key))).toBe(true);
+      fc.pre(computeEditDistance(typed, term, 2) <= getMaxCorrectedTypos(typed));
+      const keys = new Set(computeTypoKeysOfVocabularyWord(term, { isCompound: false }));
+      expect(
+        computeTypoKeysOfQueryWord(typed, getMaxCorrectedTypos(typed)).some((key) => keys.has(key)),
+      ).toBe(true);
     }),
     { numRuns: 2000 },
   );

@@ -1,6 +1,6 @@
 /** The vocabulary of indexed words: compounds, their parts, and the terms that store typo keys and spellings. */
 import { expect, it } from "vitest";
-import { loadWordStemsThroughCache } from "#commerce/search/stems.ts";
+import { loadCachedOrStoredWordStems } from "#commerce/search/stems.ts";
 import { insertSearchTerms, toSearchTermRow } from "#commerce/search/term-rows.ts";
 import { type SearchVocabularyEntry } from "#commerce/search/vocabulary-cache.ts";
 import { loadSearchVocabularyEntries } from "#commerce/search/word-vocabulary.ts";
@@ -23,7 +23,7 @@ const insert = (
   );
 
 async function lookUp({ db }: OpenedDatabase, word: string): Promise<SearchVocabularyEntry | undefined> {
-  const stems = await loadWordStemsThroughCache(db, new Set([word]));
+  const stems = await loadCachedOrStoredWordStems(db, new Set([word]));
   return (await loadSearchVocabularyEntries(db, { words: [word], phrases: [], stems })).get(word);
 }
 

@@ -4,7 +4,7 @@ import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { readServerSentEvents, type ServerSentEvent } from "#pages/shared/browser/server-sent-events.ts";
-import type { DemoFile } from "#demo/demo-file.ts";
+import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
 import { portOf } from "#test/support/raw-http.ts";
@@ -76,7 +76,7 @@ export function followIn(
   const { token = "admin" } = request;
   const value =
     token !== null && token in world.demo.tokens
-      ? world.demo.tokens[token as keyof DemoFile["tokens"]]
+      ? world.demo.tokens[token as keyof DemoJsonFileContent["tokens"]]
       : token;
   return follow({ ...request, port: portOf(world), token: value });
 }

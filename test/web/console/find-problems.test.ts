@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { findInstallationProblems } from "#pages/console/browser/overview/find-problems.ts";
-import type { LoggedEvent } from "#pages/console/browser/overview/overview-documents.ts";
+import type { EventWithDeliveryStatuses } from "#pages/console/browser/overview/overview-documents.ts";
 
 const nowMs = Date.parse("2026-11-23T15:00:00Z");
 const well = {
@@ -21,7 +21,7 @@ const well = {
   },
 } as unknown as ConsoleWebhookEndpoint;
 
-type Logged = LoggedEvent["deliveries"][number];
+type Logged = EventWithDeliveryStatuses["deliveries"][number];
 
 const logged = (delivery: Partial<Logged>): Logged => ({
   id: "whd_1",
@@ -31,7 +31,7 @@ const logged = (delivery: Partial<Logged>): Logged => ({
   ...delivery,
 });
 
-const event = (...deliveries: Partial<Logged>[]): LoggedEvent => ({
+const event = (...deliveries: Partial<Logged>[]): EventWithDeliveryStatuses => ({
   id: "evt_1",
   type: "order.placed",
   occurredAt: "2026-11-23T14:00:00Z",
@@ -42,7 +42,7 @@ type Check = Parameters<typeof findInstallationProblems>[0]["installation"]["rea
 
 const problemsOf = (
   endpoint: ConsoleWebhookEndpoint,
-  events: readonly LoggedEvent[] = [],
+  events: readonly EventWithDeliveryStatuses[] = [],
   checks: readonly Partial<Check>[] = [],
 ): readonly string[] =>
   findInstallationProblems({

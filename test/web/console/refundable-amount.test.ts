@@ -1,6 +1,9 @@
 /** The console's refunds: how much of an order can be refunded, and how a typed amount is read. */
 import { expect, it } from "vitest";
-import { getRefundableAmount, parseMajorAmount } from "#pages/console/browser/orders/refundable-amount.ts";
+import {
+  getRefundableAmount,
+  parseEnteredAmountAsMinorUnits,
+} from "#pages/console/browser/orders/refundable-amount.ts";
 
 it("the refundable amount is what was captured, less what was refunded or is being refunded", () => {
   const payment = { capturedAmount: { amountMinor: 5000 }, refundedAmount: { amountMinor: 1200 } };
@@ -24,5 +27,5 @@ it.each([
   ["", 2, undefined],
   ["9999999999999", 2, undefined],
 ])("the typed amount %j with %i digits is %j in minor units", (text, exponent, minor) => {
-  expect(parseMajorAmount(text, { exponent })).toBe(minor);
+  expect(parseEnteredAmountAsMinorUnits(text, { exponent })).toBe(minor);
 });

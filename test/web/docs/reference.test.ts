@@ -16,7 +16,7 @@ import {
   type OpenApiSchema,
   type OpenApiSchemas,
 } from "#pages/docs/api-document.ts";
-import { createRequestExamples, createStoredExampleAnswerLookup } from "#pages/docs/examples.ts";
+import { createRequestExampleProvider, createStoredExampleAnswerLookup } from "#pages/docs/examples.ts";
 import { createDocsSite, type DocsServices, type DocsSite } from "#pages/docs/docs-site.ts";
 import { guideNames } from "#pages/docs/guides.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -101,7 +101,7 @@ describe("the reference", () => {
     const contract = await readContract(world());
     const document = await documentOf();
     const stored = createStoredExampleAnswerLookup({
-      examples: createRequestExamples(undefined),
+      examples: createRequestExampleProvider(undefined),
       publicUrl: "https://shop.example/commerce",
     });
     for (const operation of listOpenApiOperations(document))

@@ -7,7 +7,11 @@ import { makeOrder, marketsOf } from "#test/graph/reports/made-orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { csvReports } from "#graphql/reports/csv-reports.ts";
-import { addMajorAmountCells, getMajorAmountColumns, formatCsvReport } from "#graphql/reports/csv-table.ts";
+import {
+  addMajorUnitAmountCells,
+  getMajorUnitAmountColumns,
+  formatCsvReport,
+} from "#graphql/reports/csv-table.ts";
 
 describe("GET /reports/NAME.csv", () => {
   const world = useWorld("pglite");
@@ -226,8 +230,8 @@ describe("a CSV table", () => {
   );
 
   it("has amounts in major units with the digits of the currency, also of the largest amount", () => {
-    expect(getMajorAmountColumns(["currency", "netMinor", "units"])).toEqual(["exponent", "net"]);
-    expect(getMajorAmountColumns(["units"])).toEqual([]);
+    expect(getMajorUnitAmountColumns(["currency", "netMinor", "units"])).toEqual(["exponent", "net"]);
+    expect(getMajorUnitAmountColumns(["units"])).toEqual([]);
     const columns = ["net", "exponent"];
     const amounts = [
       ["EUR", 5, "0.05,2"],
@@ -238,7 +242,7 @@ describe("a CSV table", () => {
       ["EUR", null, ",2"],
     ] as const;
     for (const [currency, netMinor, line] of amounts)
-      expect(formatCsvReport(columns, [addMajorAmountCells({ currency, netMinor })])).toBe(
+      expect(formatCsvReport(columns, [addMajorUnitAmountCells({ currency, netMinor })])).toBe(
         `net,exponent\r\n${line}\r\n`,
       );
   });

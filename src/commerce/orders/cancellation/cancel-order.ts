@@ -5,10 +5,10 @@
  * paid too much.
  */
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  requireNoFaults,
-  findTextFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
@@ -16,7 +16,7 @@ import { type CancellationEligibility, evaluateCancellationEligibility } from ".
 import {
   buyerCancellationReasons,
   type CancellationReason,
-  type CancellationObstacleReason,
+  type CancellationObstacle,
   createCancellationObstacle,
 } from "./reasons.ts";
 import { findPartlyCanceledPromotionLines } from "./obstacles.ts";
@@ -59,7 +59,7 @@ export async function cancelOrder(
   context: OrderCommandContext,
   input: CancelOrderInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(findCancellationInputFaults(input, context.actor));
+  requireNoInputFieldErrors(findCancellationInputFaults(input, context.actor));
   const order = await lockOrder(transaction, context, input.orderId);
   const decided = decideOrderCancellation(order, input, context);
   const { reason, expectedVersion, note = null } = input;
@@ -83,15 +83,15 @@ export async function cancelOrder(
 export function findCancellationInputFaults(
   { lines, note, reason }: Pick<CancelOrderInput, "lines" | "note" | "reason">,
   actor: OrderActor,
-): InputFaults {
+): InputFieldErrors {
   const isOfBuyer = buyerCancellationReasons.some((code) => code === reason);
   return [
     ...findOrderLineSelectionFaults(lines),
-    ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
+    ...getTextFieldErrors("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(actor === "buyer" && !isOfBuyer
       ? [
           {
-            ...createRequestBodyFault("/reason", "not_allowed", "A buyer cannot give this reason."),
+            ...createRequestBodyErrorDetail("/reason", "not_allowed", "A buyer cannot give this reason."),
             allowed: buyerCancellationReasons,
           },
         ]
@@ -177,7 +177,7 @@ export function requireCancelableUnits(
 }
 
 /** Returns the reasons why fewer units of an order line can be canceled than were ordered. */
-function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacleReason[] {
+function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacle[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
   if (line.shipped === 0) return [createCancellationObstacle("line_already_canceled")];
   return [

@@ -18,7 +18,7 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderLineIdAndQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { allocateRefundToLinesAndShipping, queueRefund } from "#commerce/orders/payment/refunds.ts";
-import { decreaseStoredUnreservedUnits } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
+import { decreaseUnreservedUnitCounts } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
 export interface OrderUnitsToCancel {
@@ -51,7 +51,7 @@ export async function cancelOrderUnits(
   }));
   await releaseOrderStock(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
-  await decreaseStoredUnreservedUnits(transaction, { order, returnId: null, lines: unreserved });
+  await decreaseUnreservedUnitCounts(transaction, { order, returnId: null, lines: unreserved });
   await cancelLineUnits(transaction, order.id, value.lines);
   const events: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },

@@ -6,17 +6,17 @@
 import { type Money, createMoney } from "#foundation/money.ts";
 import { calculateCanceledUnitsValue } from "#commerce/orders/order-value.ts";
 import {
-  type AssessedCancellationLine,
+  type OrderLineAssessedForCancellation,
   assessCancellationLines,
   calculateCancellationWindowEnd,
 } from "./obstacles.ts";
 import {
   cancellationReasonOptions,
-  type CancellationObstacleReason,
+  type CancellationObstacle,
   type CancellationReasonOption,
 } from "./reasons.ts";
 import {
-  findMostFavorableDecision,
+  findMostFavorableEligibilityDecision,
   type EligibilityDecision,
   decideEligibility,
   calculateEligibilityExpiry,
@@ -37,7 +37,7 @@ export interface CancellationLineEligibility {
   readonly decision: EligibilityDecision;
   readonly cancelableQuantity: number;
   readonly orderedQuantity: number;
-  readonly reasons: readonly CancellationObstacleReason[];
+  readonly reasons: readonly CancellationObstacle[];
 }
 
 export interface EstimatedCancellationRefund {
@@ -71,7 +71,7 @@ export interface CancellationEligibility {
   readonly decision: EligibilityDecision;
   readonly scope: "order" | "lines" | "none";
   /** Reasons against the cancellation. The list is empty if and only if the decision is `allowed`. */
-  readonly reasons: readonly CancellationObstacleReason[];
+  readonly reasons: readonly CancellationObstacle[];
   readonly lines: readonly CancellationLineEligibility[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
   readonly deadline: OrderCancellationDeadline | null;
@@ -95,7 +95,7 @@ export function evaluateCancellationEligibility(
   const policy = getOrderPolicy(order, "cancellation");
   const assessed = assessCancellationLines({ order, rules: policy.rules, now, actor });
   const lines = assessed.map(toLine);
-  const decision = findMostFavorableDecision(lines.map((line) => line.decision));
+  const decision = findMostFavorableEligibilityDecision(lines.map((line) => line.decision));
   const best = lines.filter((line) => line.decision === decision);
   const chosen =
     decision === "denied"
@@ -127,7 +127,7 @@ export function evaluateCancellationEligibility(
   };
 }
 
-function toLine({ line, open, reasons }: AssessedCancellationLine): CancellationLineEligibility {
+function toLine({ line, open, reasons }: OrderLineAssessedForCancellation): CancellationLineEligibility {
   const decision = decideEligibility(reasons);
   return {
     lineId: line.id,
@@ -157,7 +157,7 @@ function scopeOf(
  * Returns true if the eligibility answer must contain the cancellation deadline. If the decision is "denied",
  * the answer contains the deadline only if the cancellation is denied because the deadline has passed.
  */
-const hasDeadline = (reasons: readonly CancellationObstacleReason[]): boolean =>
+const hasDeadline = (reasons: readonly CancellationObstacle[]): boolean =>
   decideEligibility(reasons) !== "denied" ||
   reasons.some(({ code }) => code === "cancellation_window_elapsed");
 

@@ -4,7 +4,7 @@
  * because the promotion was granted for all of them.
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
-import { type CancellationObstacleReason, createCancellationObstacle } from "./reasons.ts";
+import { type CancellationObstacle, createCancellationObstacle } from "./reasons.ts";
 import { decideEligibility } from "#commerce/orders/eligibility-reason.ts";
 import type {
   OrderLineIdAndQuantity,
@@ -15,11 +15,11 @@ import type {
 import type { FulfillmentStatus, OrderActor } from "#commerce/orders/order-states.ts";
 import { isOpenReturn, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 
-export interface AssessedCancellationLine {
+export interface OrderLineAssessedForCancellation {
   readonly line: OrderLine;
   /** Number of units of the order line that were neither canceled nor sent. */
   readonly open: number;
-  readonly reasons: readonly CancellationObstacleReason[];
+  readonly reasons: readonly CancellationObstacle[];
 }
 
 export interface CancellationAssessmentContext {
@@ -33,7 +33,9 @@ export interface CancellationAssessmentContext {
   readonly actor: OrderActor;
 }
 
-export function assessCancellationLines(context: CancellationAssessmentContext): AssessedCancellationLine[] {
+export function assessCancellationLines(
+  context: CancellationAssessmentContext,
+): OrderLineAssessedForCancellation[] {
   const { order, actor } = context;
   const end = endOf(order);
   if (end !== null) return order.lines.map((line) => ({ line, open: 0, reasons: [end] }));
@@ -60,8 +62,8 @@ export function calculateCancellationWindowEnd(
 
 function checkCancellationLine(
   context: CancellationAssessmentContext,
-  { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationObstacleReason[] },
-): AssessedCancellationLine {
+  { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationObstacle[] },
+): OrderLineAssessedForCancellation {
   const { order, actor } = context;
   const open = getUncanceledQuantity(line) - line.shipped;
   if (open === 0) return { line, open, reasons: [nothingOpen(line)] };
@@ -74,7 +76,7 @@ function checkCancellationLine(
  * Returns the reason why no unit of a canceled or completed order can be canceled; null for other orders. If
  * there is such a reason, it is the only reason for all lines of the order.
  */
-function endOf({ status }: OrderAggregate): CancellationObstacleReason | null {
+function endOf({ status }: OrderAggregate): CancellationObstacle | null {
   if (status === "canceled") return createCancellationObstacle("order_already_canceled");
   return status === "completed" ? createCancellationObstacle("order_completed") : null;
 }
@@ -85,7 +87,7 @@ function stateObstacles({
   payments,
   refunds,
   cancellationRequest,
-}: OrderAggregate): CancellationObstacleReason[] {
+}: OrderAggregate): CancellationObstacle[] {
   const pending = payments.flatMap((payment) => payment.pending);
   const isProcessing =
     payments.some((payment) => payment.status === "pending") || pending.some(({ kind }) => kind !== "refund");
@@ -111,7 +113,7 @@ function stateObstacles({
 
 const digital = ["digital", "gift_card"];
 
-function nothingOpen(line: OrderLine): CancellationObstacleReason {
+function nothingOpen(line: OrderLine): CancellationObstacle {
   if (getUncanceledQuantity(line) === 0) return createCancellationObstacle("line_already_canceled");
   if (line.delivered < line.shipped) return createCancellationObstacle("fulfillment_shipped");
   return createCancellationObstacle(
@@ -121,7 +123,7 @@ function nothingOpen(line: OrderLine): CancellationObstacleReason {
   );
 }
 
-function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): CancellationObstacleReason[] {
+function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): CancellationObstacle[] {
   const open = returns.find(
     (found) => isOpenReturn(found) && found.lines.some(({ lineId }) => lineId === id),
   );
@@ -130,7 +132,7 @@ function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): Cancel
     : [createCancellationObstacle("return_open", { data: { returnId: open.id } })];
 }
 
-function policyObstacles({ order, rules, now }: CancellationAssessmentContext): CancellationObstacleReason[] {
+function policyObstacles({ order, rules, now }: CancellationAssessmentContext): CancellationObstacle[] {
   if (rules.mode === "none") return [createCancellationObstacle("self_service_disabled")];
   const endsAt = calculateCancellationWindowEnd(order, rules);
   const isOver = endsAt !== null && now.getTime() >= endsAt;
@@ -151,7 +153,7 @@ function policyObstacles({ order, rules, now }: CancellationAssessmentContext): 
 
 const packed: ReadonlySet<FulfillmentStatus> = new Set(["packing", "ready_for_pickup"]);
 
-function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationObstacleReason[] {
+function packingObstacles({ fulfillments }: OrderAggregate, line: OrderLine): CancellationObstacle[] {
   // Fulfillments of returns are left out, because they send the items of an exchange or replacement, not
   // ordered units.
   const own = fulfillments.filter(
@@ -177,12 +179,15 @@ function splitSetObstacles(
   {
     one,
     checked,
-  }: { readonly one: AssessedCancellationLine; readonly checked: readonly AssessedCancellationLine[] },
-): CancellationObstacleReason[] {
+  }: {
+    readonly one: OrderLineAssessedForCancellation;
+    readonly checked: readonly OrderLineAssessedForCancellation[];
+  },
+): CancellationObstacle[] {
   if (decideEligibility(one.reasons) === "denied") return [];
-  const isWhole = ({ line, open, reasons }: AssessedCancellationLine): boolean =>
+  const isWhole = ({ line, open, reasons }: OrderLineAssessedForCancellation): boolean =>
     open === getUncanceledQuantity(line) && decideEligibility(reasons) !== "denied";
-  const splitSet = findLinesJoinedByPromotions(order).find(
+  const splitSet = findOrderLinesSharingPromotions(order).find(
     (lineIds) =>
       lineIds.includes(one.line.id) &&
       checked.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
@@ -198,7 +203,7 @@ function splitSetObstacles(
  */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
-export function findLinesJoinedByPromotions({
+export function findOrderLinesSharingPromotions({
   promotions,
 }: Pick<OrderAggregate, "promotions">): (readonly string[])[] {
   return promotions
@@ -223,7 +228,7 @@ export function findPartlyCanceledPromotionLines(
 ): readonly string[] | undefined {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   const wanted = new Map(order.lines.map((line) => [line.id, getUncanceledQuantity(line)]));
-  return findLinesJoinedByPromotions(order).find(
+  return findOrderLinesSharingPromotions(order).find(
     (lineIds) =>
       lineIds.some((id) => (quantities.get(id) ?? 0) > 0) &&
       lineIds.some((id) => (quantities.get(id) ?? 0) < (wanted.get(id) ?? 0)),

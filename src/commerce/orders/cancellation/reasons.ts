@@ -49,7 +49,7 @@ export const cancellationReasonOptions: readonly CancellationReasonOption[] = [
 export const cancellationObstacles = englishTexts.cancellationObstacles;
 export type CancellationObstacleCode = keyof typeof cancellationObstacles;
 
-export type CancellationObstacleReason = EligibilityReason<CancellationObstacleCode>;
+export type CancellationObstacle = EligibilityReason<CancellationObstacleCode>;
 
 export function createCancellationObstacle(
   code: CancellationObstacleCode,
@@ -57,7 +57,7 @@ export function createCancellationObstacle(
     blocking = true,
     data = {},
   }: { readonly blocking?: boolean; readonly data?: Readonly<Record<string, unknown>> } = {},
-): CancellationObstacleReason {
+): CancellationObstacle {
   const message = getEligibilityObstacleText("cancellationObstacles", { code, blocking }, "en");
   return { code, message, blocking, data };
 }

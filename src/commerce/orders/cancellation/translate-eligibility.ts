@@ -10,7 +10,7 @@ import {
 } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { CancellationEligibility } from "./eligibility.ts";
-import type { CancellationObstacleReason } from "./reasons.ts";
+import type { CancellationObstacle } from "./reasons.ts";
 
 export type TranslatedCancellationEligibility = CancellationEligibility & {
   /** The language of all texts in the eligibility answer. */
@@ -29,7 +29,7 @@ export function translateCancellationEligibility(
   const answerLanguage = chooseEligibilityAnswerLanguage(order, callerLocales);
   const { language } = answerLanguage;
   const { cancellationReasons } = getEligibilityTexts(language);
-  const translate = (reasons: readonly CancellationObstacleReason[]): CancellationObstacleReason[] =>
+  const translate = (reasons: readonly CancellationObstacle[]): CancellationObstacle[] =>
     reasons.map((reason) => ({
       ...reason,
       message: getEligibilityObstacleText("cancellationObstacles", reason, language),

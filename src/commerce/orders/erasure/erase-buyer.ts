@@ -8,9 +8,13 @@ import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
 import { toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import { getCartStatusAtTime } from "#commerce/carts/cart-status.ts";
-import { applyCartChangePlan, type CartCommandContext, lockCartRow } from "#commerce/carts/change-cart.ts";
 import {
-  eraseAnswersOfIdempotencyRecords,
+  applyCartChangePlan,
+  type CartCommandContext,
+  lockAndReadCart,
+} from "#commerce/carts/change-cart.ts";
+import {
+  eraseStoredAnswersOfIdempotencyRecords,
   findIdempotencyRecords,
 } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -102,7 +106,7 @@ async function removePersonalDataFromCart(
   context: CartCommandContext,
   cartId: string,
 ): Promise<void> {
-  const cart = await lockCartRow(transaction, { ...context, isSystem: true }, cartId);
+  const cart = await lockAndReadCart(transaction, { ...context, isSystem: true }, cartId);
   if (cart.address === null && cart.buyerEmail === null) return;
   const draft = { ...toUnpricedCartDraft(cart), address: null, buyerEmailId: null };
   await applyCartChangePlan(transaction, context, { cart, plan: () => ({ event: "cart.updated", draft }) });
@@ -136,5 +140,5 @@ async function redactStoredAnswers(
     matchesBody: traces.isIn,
     since: lookedUpTo,
   });
-  return eraseAnswersOfIdempotencyRecords(transaction, keyring, [...answers, ...newer]);
+  return eraseStoredAnswersOfIdempotencyRecords(transaction, keyring, [...answers, ...newer]);
 }

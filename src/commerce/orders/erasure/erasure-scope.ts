@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  findPersonalData,
+  findEncryptedPersonalData,
   maskAddress,
   maskEmail,
   decryptPersonalData,
@@ -193,7 +193,7 @@ async function findBuyerTraces(
   keyring: EncryptionKeyring,
   scope: BuyerErasureScope,
 ): Promise<BuyerTraces> {
-  const rows = await findPersonalData(reader, scope.personalIds);
+  const rows = await findEncryptedPersonalData(reader, scope.personalIds);
   const opened = [...rows.values()].flatMap((row) => {
     try {
       return decryptPersonalData(keyring, row) ?? [];

@@ -3,16 +3,16 @@
  * fulfillment. This rule ignores fulfillments that were canceled, have failed or came back to the sender.
  */
 import {
-  type InputFaults,
-  createRequestBodyFault,
-  requireNoFaults,
-  findTextFaults,
+  type InputFieldErrors,
+  createRequestBodyErrorDetail,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import {
-  type ChangedOrderPart,
+  type OrderWithChangedPartId,
   changeLockedOrder,
   lockOrder,
   type OrderIdAndExpectedVersion,
@@ -55,10 +55,10 @@ export async function createFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
   input: CreateFulfillmentInput,
-): Promise<ChangedOrderPart> {
-  requireNoFaults([
+): Promise<OrderWithChangedPartId> {
+  requireNoInputFieldErrors([
     ...findOrderLineSelectionFaults(input.lines),
-    ...findTextFaults("/carrier", input.carrier, { max: carrierLengthMax }),
+    ...getTextFieldErrors("/carrier", input.carrier, { max: carrierLengthMax }),
   ]);
   const id = createId("fulfillment", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
@@ -189,7 +189,7 @@ function requireOpen(
   throw createFailure("invalid_state", {
     message: "Some lines have fewer unfulfilled units than requested.",
     details: short.map(({ index, quantity }) =>
-      createRequestBodyFault(
+      createRequestBodyErrorDetail(
         `/lines/${index}/quantity`,
         "too_large",
         `At most ${quantity} units of this line need a fulfillment.`,
@@ -216,10 +216,10 @@ function typeFor(
   );
   if (requestedType === null)
     return !needsTransport ? "digital" : delivery?.pickup === true ? "pickup" : "shipping";
-  requireNoFaults(requestedType === "digital" && needsTransport ? typeFaults : []);
+  requireNoInputFieldErrors(requestedType === "digital" && needsTransport ? typeFaults : []);
   return requestedType;
 }
 
-const typeFaults: InputFaults = [
-  createRequestBodyFault("/type", "not_allowed", "Some of the lines need shipping or pickup."),
+const typeFaults: InputFieldErrors = [
+  createRequestBodyErrorDetail("/type", "not_allowed", "Some of the lines need shipping or pickup."),
 ];

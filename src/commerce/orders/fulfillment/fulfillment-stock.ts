@@ -21,7 +21,7 @@ import {
   countRefundedUndeliveredUnits,
   countUnitsRefundedBeforeLoss,
   countUnitsInFulfillments,
-  countUnreservedUnits,
+  countLostUnitsWithoutReservedStock,
   getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import { insertFulfillment } from "./create-fulfillment.ts";
@@ -95,7 +95,7 @@ export async function allocateFulfillmentUnits(
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableOrderStock(transaction, context, unreservedOf(waiting)));
   requireStock(order, await allocateOrderStock(transaction, context, waiting, order.number));
-  await decreaseStoredUnreservedUnits(transaction, {
+  await decreaseUnreservedUnitCounts(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
@@ -129,7 +129,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
         0,
         line.allocated - countUnitsRefundedBeforeLoss(order, line) - countUnitsInFulfillments(others, lineId),
       );
-    const promised = getUncanceledQuantity(line) - line.allocated - countUnreservedUnits(order, lineId);
+    const promised =
+      getUncanceledQuantity(line) - line.allocated - countLostUnitsWithoutReservedStock(order, lineId);
     return missing <= 0
       ? []
       : [
@@ -147,7 +148,7 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
  * Reserves stock to send lost units again, as far as stock is available. If too little stock is available,
  * the remaining units are recorded as unreserved, so that the fulfillment can still become `failed`.
  */
-export async function reserveReplacementOfLostUnits(
+export async function reserveStockToResendLostUnits(
   transaction: Transaction,
   context: OrderCommandContext,
   change: OrderAndFulfillment,
@@ -169,7 +170,7 @@ export async function reserveReplacementOfLostUnits(
  * hand, and its other units can be sent with another fulfillment. If the fulfillment contained replacements
  * of an exchange, creates the next fulfillment for them at once.
  */
-export async function takeBackUnitsReturnedToSender(
+export async function updateStockForUnitsReturnedToSender(
   transaction: Transaction,
   context: OrderCommandContext,
   change: OrderAndFulfillment,
@@ -307,7 +308,7 @@ interface DroppedUnits {
  * Reduces the stored numbers of unreserved units, because stock has now been reserved for these units or they
  * were canceled. Reduces the numbers of older fulfillments first.
  */
-export async function decreaseStoredUnreservedUnits(
+export async function decreaseUnreservedUnitCounts(
   transaction: Transaction,
   { order, returnId, lines }: DroppedUnits,
 ): Promise<void> {

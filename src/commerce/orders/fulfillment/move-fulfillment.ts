@@ -2,16 +2,16 @@
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { isHttpsUrl } from "#commerce/catalog/catalog-fields.ts";
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  requireNoFaults,
-  findTextFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { carrierLengthMax } from "./create-fulfillment.ts";
 import {
-  type ChangedOrderPart,
+  type OrderWithChangedPartId,
   changeOrder,
   type OrderCommandContext,
   findOrderIdOfOrderPart,
@@ -26,8 +26,8 @@ import {
 import {
   changeOrderLineUnitCounts,
   type OrderAndFulfillment,
-  reserveReplacementOfLostUnits,
-  takeBackUnitsReturnedToSender,
+  reserveStockToResendLostUnits,
+  updateStockForUnitsReturnedToSender,
   allocateFulfillmentUnits,
 } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
@@ -54,7 +54,7 @@ export interface RecordFulfillmentTrackingInput extends FulfillmentIdAndOrderVer
 
 export const trackingNumberLengthMax = 64;
 
-type Changing = Promise<ChangedOrderPart>;
+type Changing = Promise<OrderWithChangedPartId>;
 
 export function packFulfillment(
   transaction: Transaction,
@@ -75,7 +75,7 @@ export function shipFulfillment(
   input: ShipFulfillmentInput,
 ): Changing {
   const { tracking, estimatedDeliveryAt } = input;
-  requireNoFaults([
+  requireNoInputFieldErrors([
     ...trackingFaults(tracking ?? {}),
     ...arrivalFaults(estimatedDeliveryAt ?? null, context.now),
   ]);
@@ -96,15 +96,15 @@ export function shipFulfillment(
   });
 }
 
-function trackingFaults({ carrier, number, url }: ParcelTracking): InputFaults {
+function trackingFaults({ carrier, number, url }: ParcelTracking): InputFieldErrors {
   const isUrlFine = url === null || url === undefined || isHttpsUrl(url);
   return [
-    ...findTextFaults("/tracking/carrier", carrier, { max: carrierLengthMax }),
-    ...findTextFaults("/tracking/number", number, { max: trackingNumberLengthMax }),
+    ...getTextFieldErrors("/tracking/carrier", carrier, { max: carrierLengthMax }),
+    ...getTextFieldErrors("/tracking/number", number, { max: trackingNumberLengthMax }),
     ...(isUrlFine
       ? []
       : [
-          createRequestBodyFault(
+          createRequestBodyErrorDetail(
             "/tracking/url",
             "pattern_mismatch",
             "The URL must be an https URL without credentials.",
@@ -115,11 +115,11 @@ function trackingFaults({ carrier, number, url }: ParcelTracking): InputFaults {
 
 const arrivalDaysMax = 365;
 
-function arrivalFaults(estimatedAt: Date | null, now: Date): InputFaults {
+function arrivalFaults(estimatedAt: Date | null, now: Date): InputFieldErrors {
   const latest = now.getTime() + arrivalDaysMax * 24 * 60 * 60_000;
   if (estimatedAt === null || (estimatedAt > now && estimatedAt.getTime() <= latest)) return [];
   return [
-    createRequestBodyFault(
+    createRequestBodyErrorDetail(
       "/estimatedDeliveryAt",
       "out_of_range",
       `It must be in the future, and no more than ${arrivalDaysMax} days from now.`,
@@ -137,7 +137,7 @@ export function recordFulfillmentTrackingStatus(
     name: input.status,
     effect: async (change) =>
       input.status === "returned_to_sender"
-        ? takeBackUnitsReturnedToSender(transaction, context, change)
+        ? updateStockForUnitsReturnedToSender(transaction, context, change)
         : undefined,
   });
 }
@@ -169,7 +169,7 @@ export function markFulfillmentFailed(
   return move(transaction, context, {
     target,
     name: "fail",
-    effect: async (change) => reserveReplacementOfLostUnits(transaction, context, change),
+    effect: async (change) => reserveStockToResendLostUnits(transaction, context, change),
   });
 }
 

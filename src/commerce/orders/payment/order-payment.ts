@@ -5,7 +5,7 @@
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import { requireNoFaults } from "#foundation/faults.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
 import { createMoney } from "#foundation/money.ts";
 import {
@@ -87,7 +87,7 @@ export async function capturePayment(
   context: OrderCommandContext,
   input: PaymentCaptureInput,
 ): Promise<OrderAggregate> {
-  requireNoFaults(findMoneyAmountFaults(input.amount));
+  requireNoInputFieldErrors(findMoneyAmountFaults(input.amount));
   const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
   requireAmountInOrderCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);

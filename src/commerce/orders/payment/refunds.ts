@@ -7,10 +7,10 @@
  */
 import { sql } from "kysely";
 import {
-  createRequestBodyFault,
-  type InputFaults,
-  requireNoFaults,
-  findTextFaults,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+  requireNoInputFieldErrors,
+  getTextFieldErrors,
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts";
@@ -71,7 +71,7 @@ export async function createRefund(
   context: OrderCommandContext,
   input: CreateRefundInput,
 ): Promise<CreatedRefundWithOrder> {
-  requireNoFaults(inputFaults(input));
+  requireNoInputFieldErrors(inputFaults(input));
   const order = await lockOrder(transaction, context, input.orderId);
   const worth = composeRefund(order, input);
   let refundId = "";
@@ -102,15 +102,15 @@ export async function createRefund(
   };
 }
 
-function inputFaults({ lines, shipping, amount, note }: CreateRefundInput): InputFaults {
+function inputFaults({ lines, shipping, amount, note }: CreateRefundInput): InputFieldErrors {
   const hasParts = (lines ?? amount ?? null) !== null || shipping === true;
   return [
     ...findOrderLineSelectionFaults(lines),
     ...findMoneyAmountFaults(amount),
-    ...findTextFaults("/note", note, { max: noteLengthMax, lines: "many" }),
+    ...getTextFieldErrors("/note", note, { max: noteLengthMax, lines: "many" }),
     ...(hasParts
       ? []
-      : [createRequestBodyFault("/amount", "required", "Lines, shipping or an amount must be given.")]),
+      : [createRequestBodyErrorDetail("/amount", "required", "Lines, shipping or an amount must be given.")]),
   ];
 }
 

@@ -17,7 +17,7 @@ export const challengeMs = 10 * 60_000;
 export const challengeTokens = ["tok_challenge", "tok_challenge_decline"] as const;
 
 const challengeTokenSet: ReadonlySet<string> = new Set(challengeTokens);
-export const isPaymentChallengeToken = (token: string): boolean => challengeTokenSet.has(token);
+export const isCardTokenRequiringChallenge = (token: string): boolean => challengeTokenSet.has(token);
 
 export interface OpenPaymentChallenge {
   /** The id of the payment that waits for the buyer's answer. */

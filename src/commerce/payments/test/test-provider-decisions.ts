@@ -10,14 +10,14 @@ export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
  * The decision of the test provider about a capture, void or refund: the changes of its stored payment, or
  * the code with which it declines the request.
  */
-export type TestProviderDecision =
+export type TestPaymentProviderDecision =
   | Partial<Pick<TestProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>
   | string;
 
 export function decideTestProviderCapture(
   payment: TestProviderPaymentRow,
   { amountMinor }: PaymentProviderRequest,
-): TestProviderDecision {
+): TestPaymentProviderDecision {
   if (payment.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
     return "amount_exceeds_authorized";
@@ -27,7 +27,7 @@ export function decideTestProviderCapture(
 export function decideTestProviderRefund(
   payment: TestProviderPaymentRow,
   { amountMinor }: PaymentProviderRequest,
-): TestProviderDecision {
+): TestPaymentProviderDecision {
   if (amountMinor > payment.capturedMinor - payment.refundedMinor) return "amount_exceeds_captured";
   return { refundedMinor: payment.refundedMinor + amountMinor };
 }
@@ -35,7 +35,7 @@ export function decideTestProviderRefund(
 export function decideTestProviderVoid(
   payment: TestProviderPaymentRow,
   { amountMinor }: PaymentProviderRequest,
-): TestProviderDecision {
+): TestPaymentProviderDecision {
   if (payment.status !== "authorized") return "payment_not_authorized";
   if (amountMinor > payment.amountMinor - payment.capturedMinor - payment.voidedMinor)
     return "amount_exceeds_authorized";

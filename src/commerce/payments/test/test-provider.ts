@@ -22,12 +22,12 @@ import {
   decideTestProviderCapture,
   decideTestProviderRefund,
   decideTestProviderVoid,
-  type TestProviderDecision,
+  type TestPaymentProviderDecision,
   type TestProviderPaymentRow,
 } from "./test-provider-decisions.ts";
-import { challengeMs, isPaymentChallengeToken } from "./test-challenge.ts";
+import { challengeMs, isCardTokenRequiringChallenge } from "./test-challenge.ts";
 
-export interface TestProviderOptions {
+export interface TestPaymentProviderOptions {
   readonly db: Database;
   readonly clock: Clock;
   /** Waits before an authorization with the token `tok_slow` is answered. Tests replace this function. */
@@ -65,11 +65,18 @@ const storedToken = (token: string): string => (knownTokens.has(token) ? token :
 
 type EntryKind = "authorize" | "capture" | "void" | "refund";
 
-export function createTestProvider({ db, clock, wait = waitFor }: TestProviderOptions): PaymentProvider {
+export function createTestPaymentProvider({
+  db,
+  clock,
+  wait = waitFor,
+}: TestPaymentProviderOptions): PaymentProvider {
   const movement =
     (
       kind: Exclude<EntryKind, "authorize">,
-      decide: (payment: TestProviderPaymentRow, request: PaymentProviderRequest) => TestProviderDecision,
+      decide: (
+        payment: TestProviderPaymentRow,
+        request: PaymentProviderRequest,
+      ) => TestPaymentProviderDecision,
     ) =>
     async (request: PaymentProviderRequest) =>
       runInTransaction(db, (transaction) =>
@@ -135,7 +142,7 @@ async function authorizeOnce(
 function initialStatus(token: string, now: Date): Pick<TestProviderPaymentRow, "status" | "decidedAt"> {
   if (token === "tok_late_success")
     return { status: "pending", decidedAt: new Date(now.getTime() + lateSuccessMs) };
-  if (isPaymentChallengeToken(token))
+  if (isCardTokenRequiringChallenge(token))
     return { status: "pending", decidedAt: new Date(now.getTime() + challengeMs) };
   const isAuthorized = token === "tok_success" || token === "tok_slow";
   return { status: isAuthorized ? "authorized" : "declined", decidedAt: now };
@@ -159,7 +166,7 @@ function authorizationResult(outcome: string, payment: TestProviderPaymentRow): 
  */
 function applyLateDecision(payment: TestProviderPaymentRow, now: Date): TestProviderPaymentRow {
   if (payment.status !== "pending" || payment.decidedAt > now) return payment;
-  if (isPaymentChallengeToken(payment.token)) return { ...payment, status: "declined" };
+  if (isCardTokenRequiringChallenge(payment.token)) return { ...payment, status: "declined" };
   return { ...payment, status: "authorized", capturedMinor: payment.amountMinor };
 }
 
@@ -223,7 +230,10 @@ interface MovementCommand {
   readonly kind: Exclude<EntryKind, "authorize">;
   readonly request: PaymentProviderRequest;
   readonly now: Date;
-  readonly decide: (payment: TestProviderPaymentRow, request: PaymentProviderRequest) => TestProviderDecision;
+  readonly decide: (
+    payment: TestProviderPaymentRow,
+    request: PaymentProviderRequest,
+  ) => TestPaymentProviderDecision;
 }
 
 async function applyMovement(

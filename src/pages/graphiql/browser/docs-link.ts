@@ -15,7 +15,7 @@ interface DocsLinkOptions {
  * Shows the link now and updates it when the heading changes. `panel` is GraphiQL's HTML element that
  * contains the documentation while the documentation is open.
  */
-export function linkDocsToTypeMap(panel: Element, { map, schema }: DocsLinkOptions): void {
+export function addTypeMapLinkToDocsPanel(panel: Element, { map, schema }: DocsLinkOptions): void {
   const update = (): void => {
     const header = panel.querySelector(".graphiql-doc-explorer-header-content");
     if (header === null) return;

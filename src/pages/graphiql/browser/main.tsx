@@ -5,7 +5,7 @@
 import { type JSX, render } from "preact";
 import { useState } from "preact/hooks";
 import "./graphiql.css";
-import { linkDocsToTypeMap } from "./docs-link.ts";
+import { addTypeMapLinkToDocsPanel } from "./docs-link.ts";
 import {
   addElementToAnswerPane,
   openExampleInNewTab,
@@ -20,7 +20,7 @@ import { GraphiqlResultPanel } from "./result/result-panel.tsx";
 import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
 import { GraphiqlStatusLine } from "./status-line.tsx";
 import { GraphiqlTabRow } from "./tab-row.tsx";
-import { TokenButton, TokenDialog, useTokenKeeper } from "./token-dialog.tsx";
+import { TokenButton, TokenDialog, useRerenderOnTokenChange } from "./token-dialog.tsx";
 import { GraphiqlTokenKeeper } from "./token-keeper.ts";
 
 interface ToolsProps {
@@ -30,7 +30,7 @@ interface ToolsProps {
 }
 
 function Tools({ keeper, data, onPick }: ToolsProps): JSX.Element {
-  useTokenKeeper(keeper);
+  useRerenderOnTokenChange(keeper);
   const [isPicking, setPicking] = useState(false);
   return (
     <>
@@ -116,7 +116,7 @@ async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: Ed
     draw();
   });
   const docs = await waitForElement(() => editor.querySelector(".graphiql-plugin") ?? undefined);
-  linkDocsToTypeMap(docs, { map: data.map, schema: () => schema });
+  addTypeMapLinkToDocsPanel(docs, { map: data.map, schema: () => schema });
 }
 
 interface EditorParts {

@@ -16,13 +16,13 @@ interface TokenDialogProps extends Kept {
  * Renders the calling component again when the stored token, the role of the token, or the message in the
  * token dialog changes.
  */
-export function useTokenKeeper(keeper: GraphiqlTokenKeeper): void {
+export function useRerenderOnTokenChange(keeper: GraphiqlTokenKeeper): void {
   const [, setTurn] = useState(0);
   useLayoutEffect(() => keeper.onChange(() => setTurn((turn) => turn + 1)), [keeper]);
 }
 
 export function TokenButton({ keeper }: Kept): JSX.Element {
-  useTokenKeeper(keeper);
+  useRerenderOnTokenChange(keeper);
   return (
     <button type="button" class="tool" aria-haspopup="dialog" onClick={() => keeper.change()}>
       Token… <span class="holder">{nameOf(keeper.holder)}</span>
@@ -37,7 +37,7 @@ function nameOf(holder: CredentialRoleAndMerchant | undefined): string {
 }
 
 export function TokenDialog({ keeper, data }: TokenDialogProps): JSX.Element | null {
-  useTokenKeeper(keeper);
+  useRerenderOnTokenChange(keeper);
   return keeper.question === undefined ? null : <OpenDialog keeper={keeper} data={data} />;
 }
 

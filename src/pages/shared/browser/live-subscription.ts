@@ -53,7 +53,7 @@ const pauseMsMax = 30_000;
  * Starts to receive the results of a subscription and returns immediately. The caller ends the subscription
  * by aborting `signal`.
  */
-export function followSubscription<Data>(live: LiveSubscription<Data>): void {
+export function startLiveSubscription<Data>(live: LiveSubscription<Data>): void {
   void follow(live);
 }
 

@@ -22,7 +22,7 @@ interface StaffName {
   readonly name: string;
 }
 
-export interface AuditApiKeyName extends AppOfCredential {
+export interface AuditLogApiKey extends AppOfCredential {
   readonly id: string;
   readonly name: string;
   readonly lastFour: string;
@@ -38,7 +38,7 @@ export interface AuditLogEntry {
   readonly targetId: string | null;
   readonly requestId: string | null;
   readonly details: Readonly<Record<string, unknown>>;
-  readonly apiKey: AuditApiKeyName | null;
+  readonly apiKey: AuditLogApiKey | null;
   readonly oauthGrant: (AppOfCredential & { readonly staff: StaffName | null }) | null;
   readonly staff: StaffName | null;
   readonly internalToken: { readonly id: string; readonly name: string } | null;
@@ -80,13 +80,13 @@ export const auditDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface AuditStaffName extends StaffName {
+export interface AuditLogStaffMember extends StaffName {
   readonly email: string;
 }
 
 interface AuditActors {
-  readonly staffAccounts: GraphqlConnection<AuditStaffName>;
-  readonly apiKeys: GraphqlConnection<AuditApiKeyName>;
+  readonly staffAccounts: GraphqlConnection<AuditLogStaffMember>;
+  readonly apiKeys: GraphqlConnection<AuditLogApiKey>;
 }
 
 /**

@@ -16,7 +16,7 @@ const unnamedActors: Readonly<Record<AuditLogEntry["actor"], string>> = {
   SYSTEM: "The service",
 };
 
-export function AuditActorText({ entry }: { readonly entry: AuditLogEntry }): JSX.Element {
+export function AuditEntryActorName({ entry }: { readonly entry: AuditLogEntry }): JSX.Element {
   const { apiKey, oauthGrant, staff, internalToken, actor, actorId } = entry;
   const toOthers = actorId === null ? undefined : `/audit?by=${actorId}`;
   const linked = (name: ComponentChildren): JSX.Element =>
@@ -60,9 +60,15 @@ function pageOfTarget(targetType: string | null, targetId: string): string | und
  * Names of staff members and API keys by their id. The sentences of the audit log contain these names instead
  * of the ids, because staff do not know the ids.
  */
-export type AuditTargetNames = ReadonlyMap<string, string>;
+export type AuditTargetNamesById = ReadonlyMap<string, string>;
 
-function TargetText({ entry, names }: { readonly entry: AuditLogEntry; readonly names: AuditTargetNames }) {
+function TargetText({
+  entry,
+  names,
+}: {
+  readonly entry: AuditLogEntry;
+  readonly names: AuditTargetNamesById;
+}) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
   // If the actor changed the actor's own account, the sentence says “their own” instead of a name. For a
@@ -93,7 +99,7 @@ interface EntryProps {
    * not name the object again.
    */
   readonly isOfTarget: boolean;
-  readonly names: AuditTargetNames;
+  readonly names: AuditTargetNamesById;
 }
 
 export function AuditEntryItem({ entry, isOfTarget, names }: EntryProps): JSX.Element {
@@ -106,7 +112,7 @@ export function AuditEntryItem({ entry, isOfTarget, names }: EntryProps): JSX.El
       </p>
       <div>
         <p>
-          <AuditActorText entry={entry} />{" "}
+          <AuditEntryActorName entry={entry} />{" "}
           {formatAuditAction(action) ?? (
             <>
               made the change <code>{action}</code>

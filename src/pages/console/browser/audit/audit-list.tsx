@@ -8,7 +8,7 @@ import {
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EmptyListNote, PageButtons, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import { auditDocument, type AuditLogFilter } from "./audit-documents.ts";
-import { AuditEntryItem, type AuditTargetNames } from "./audit-entry.tsx";
+import { AuditEntryItem, type AuditTargetNamesById } from "./audit-entry.tsx";
 import "./audit.css";
 
 export const emptyAuditFilter: AuditLogFilter = {
@@ -25,10 +25,10 @@ interface AuditListProps {
   /** The text for a list without audit entries, for example because no entry matches the filter. */
   readonly empty: ComponentChildren;
   readonly isOfTarget?: boolean;
-  readonly names?: AuditTargetNames;
+  readonly names?: AuditTargetNamesById;
 }
 
-const noNames: AuditTargetNames = new Map();
+const noNames: AuditTargetNamesById = new Map();
 
 export function AuditEntryList({
   filter,

@@ -12,9 +12,9 @@ import { getAuditActionsOfGroup, formatAuditAction, auditActionGroups } from "./
 import {
   type ConsoleAuditActorKind,
   auditActorsDocument,
-  type AuditApiKeyName,
+  type AuditLogApiKey,
   type AuditLogFilter,
-  type AuditStaffName,
+  type AuditLogStaffMember,
 } from "./audit-documents.ts";
 import { AuditEntryList } from "./audit-list.tsx";
 import "#pages/console/browser/parts/filters.css";
@@ -89,9 +89,9 @@ export function AuditPage({ place }: { readonly place: ConsoleLocation }): JSX.E
 
 interface NamedActors {
   readonly actors: {
-    readonly people: readonly AuditStaffName[];
+    readonly people: readonly AuditLogStaffMember[];
     /** Newest first. */
-    readonly keys: readonly AuditApiKeyName[];
+    readonly keys: readonly AuditLogApiKey[];
   };
 }
 

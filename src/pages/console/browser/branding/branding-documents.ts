@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the branding page. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 /** The texts of a merchant's branding that the form changes. */
 export const brandingFields = [
@@ -13,9 +13,9 @@ export const brandingFields = [
   "privacyUrl",
   "imprintUrl",
 ] as const;
-export type BrandingField = (typeof brandingFields)[number];
+export type BrandingTextFieldName = (typeof brandingFields)[number];
 
-export interface ConsoleMerchantBranding extends Readonly<Record<BrandingField, string | null>> {
+export interface ConsoleMerchantBranding extends Readonly<Record<BrandingTextFieldName, string | null>> {
   readonly logo: { readonly url: string; readonly width: number; readonly height: number } | null;
 }
 
@@ -35,13 +35,13 @@ export const brandingDocument = createConsoleGraphqlDocument<{
  * The input of the mutation that changes a merchant's branding. Fields that are left out stay unchanged; null
  * removes a text or the logo. The logo is the content of an image file in base64.
  */
-interface BrandingInput extends Partial<Readonly<Record<BrandingField | "logo", string | null>>> {
+interface BrandingInput extends Partial<Readonly<Record<BrandingTextFieldName | "logo", string | null>>> {
   readonly merchantId: string;
 }
 
 export const updateBrandingDocument = createConsoleGraphqlDocument<
   { readonly merchantBrandingUpdate: BrandedMerchant },
-  IdempotencyVariables & { readonly input: BrandingInput }
+  IdempotencyKeyGraphqlVariables & { readonly input: BrandingInput }
 >(`
   mutation ConsoleBrandingUpdate($idempotencyKey: String!, $input: MerchantBrandingUpdateInput!) {
     merchantBrandingUpdate(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }

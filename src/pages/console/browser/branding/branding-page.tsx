@@ -12,7 +12,7 @@ import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
   type ConsoleMerchantBranding,
   brandingDocument,
-  type BrandingField,
+  type BrandingTextFieldName,
   brandingFields,
   updateBrandingDocument,
 } from "./branding-documents.ts";
@@ -50,27 +50,31 @@ export function BrandingPage({ isReadOnly = false }: BrandingPageProps): JSX.Ele
 }
 
 /** The label and the hint of each field of the branding form, in the order of the fields. */
-const fieldTexts: Readonly<Record<BrandingField, { readonly label: string; readonly hint: string }>> = {
-  displayName: {
-    label: "Name",
-    hint: "At most 100 characters. If it is empty, buyers see the name of your shop's account.",
-  },
-  color: {
-    label: "Colour of the buttons",
-    hint: "As #rrggbb, for example #2f5d50. The text on it is black or white: the colour that is easier to read.",
-  },
-  supportUrl: { label: "Help page", hint: "A URL that starts with https://." },
-  supportEmail: { label: "E-mail address for help", hint: "Shown on the page and as a link." },
-  supportPhone: { label: "Phone number for help", hint: "With the country code, for example +49 30 123456." },
-  termsUrl: { label: "Terms of sale", hint: "A URL that starts with https://." },
-  privacyUrl: { label: "Privacy policy", hint: "A URL that starts with https://." },
-  imprintUrl: { label: "Legal notice", hint: "A URL that starts with https://." },
-};
+const fieldTexts: Readonly<Record<BrandingTextFieldName, { readonly label: string; readonly hint: string }>> =
+  {
+    displayName: {
+      label: "Name",
+      hint: "At most 100 characters. If it is empty, buyers see the name of your shop's account.",
+    },
+    color: {
+      label: "Colour of the buttons",
+      hint: "As #rrggbb, for example #2f5d50. The text on it is black or white: the colour that is easier to read.",
+    },
+    supportUrl: { label: "Help page", hint: "A URL that starts with https://." },
+    supportEmail: { label: "E-mail address for help", hint: "Shown on the page and as a link." },
+    supportPhone: {
+      label: "Phone number for help",
+      hint: "With the country code, for example +49 30 123456.",
+    },
+    termsUrl: { label: "Terms of sale", hint: "A URL that starts with https://." },
+    privacyUrl: { label: "Privacy policy", hint: "A URL that starts with https://." },
+    imprintUrl: { label: "Legal notice", hint: "A URL that starts with https://." },
+  };
 
-type FormTexts = Readonly<Record<BrandingField, string>>;
+type FormTexts = Readonly<Record<BrandingTextFieldName, string>>;
 
 function textsOf(branding: ConsoleMerchantBranding | null): FormTexts {
-  const text = (field: BrandingField): string => branding?.[field] ?? "";
+  const text = (field: BrandingTextFieldName): string => branding?.[field] ?? "";
   return {
     displayName: text("displayName"),
     color: text("color"),
@@ -146,7 +150,7 @@ function BrandingForm({ merchantId, name, branding, isReadOnly }: BrandingFormPr
 }
 
 /** Returns the value that is saved for a text in the branding form: the text, or null if it is empty. */
-function valueOf(field: BrandingField, text: string): string | null {
+function valueOf(field: BrandingTextFieldName, text: string): string | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;
   return field === "color" ? trimmed.toLowerCase() : trimmed;

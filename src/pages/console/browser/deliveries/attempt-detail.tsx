@@ -22,7 +22,7 @@ interface AttemptDetailProps {
   readonly url: string | null;
 }
 
-export function AttemptDetail({ delivery, attempt, url }: AttemptDetailProps): JSX.Element {
+export function DeliveryAttemptDetails({ delivery, attempt, url }: AttemptDetailProps): JSX.Element {
   const tabs = [
     { name: "Request", panel: () => <RequestPanel delivery={delivery} attempt={attempt} url={url} /> },
     { name: "Response", panel: () => <ResponsePanel attempt={attempt} /> },

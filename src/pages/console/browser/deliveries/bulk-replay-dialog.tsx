@@ -15,8 +15,8 @@ import {
   bulkReplayDocument,
   openDeliveriesDocument,
   type ReplayableDeliveryStatus,
-  type ReplayPreviewCounts,
-  formatReplayPlan,
+  type BulkReplayPreviewCounts,
+  describeBulkReplaySize,
   replayPreviewDocument,
   describeSkippedDeliveries,
 } from "./bulk-replay-documents.ts";
@@ -229,13 +229,13 @@ const ExplanationFields = ({ explanation, failure, onChange }: ExplanationFields
 );
 
 /** Shows how many deliveries the replay will send again, how many it will not send, and why not. */
-const ReplayCount = ({ counts }: { readonly counts: ReplayPreviewCounts | null }): JSX.Element =>
+const ReplayCount = ({ counts }: { readonly counts: BulkReplayPreviewCounts | null }): JSX.Element =>
   counts === null ? (
     <p>The endpoint does not exist.</p>
   ) : (
     <>
       <p>
-        <strong>{formatReplayPlan(counts)}</strong>
+        <strong>{describeBulkReplaySize(counts)}</strong>
       </p>
       {describeSkippedDeliveries(counts.skipped).map((text) => (
         <p key={text} class="soft">

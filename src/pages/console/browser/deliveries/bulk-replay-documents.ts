@@ -3,7 +3,7 @@
  * results.
  */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ReplayableDeliveryStatus = "EXHAUSTED" | "SKIPPED";
 
@@ -20,7 +20,7 @@ interface ReplayPeriod {
   readonly after: string | null;
 }
 
-export interface ReplayPreviewCounts {
+export interface BulkReplayPreviewCounts {
   readonly replayable: number;
   readonly limit: number;
   readonly hasMore: boolean;
@@ -28,7 +28,7 @@ export interface ReplayPreviewCounts {
 }
 
 export const replayPreviewDocument = createConsoleGraphqlDocument<
-  { webhookReplayPreview: ReplayPreviewCounts | null },
+  { webhookReplayPreview: BulkReplayPreviewCounts | null },
   ReplayPeriod
 >(`
   query ConsoleReplayPreview($endpointId: ID!, $since: DateTime!, $until: DateTime!,
@@ -50,7 +50,7 @@ export interface BulkReplayMutationResult {
 
 export const bulkReplayDocument = createConsoleGraphqlDocument<
   BulkReplayMutationResult,
-  IdempotencyVariables & { input: ReplayPeriod & { reason: string; note: string | null } }
+  IdempotencyKeyGraphqlVariables & { input: ReplayPeriod & { reason: string; note: string | null } }
 >(`
   mutation ConsoleBulkReplay($idempotencyKey: String!, $input: WebhookDeliveriesReplayInput!) {
     webhookDeliveriesReplay(idempotencyKey: $idempotencyKey, input: $input) {
@@ -59,14 +59,14 @@ export const bulkReplayDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface OpenDeliveryCounts {
+export interface UnfinishedDeliveryCountsByStatus {
   readonly pending: { readonly totalCount: number };
   readonly sending: { readonly totalCount: number };
   readonly retrying: { readonly totalCount: number };
 }
 
 export const openDeliveriesDocument = createConsoleGraphqlDocument<
-  OpenDeliveryCounts,
+  UnfinishedDeliveryCountsByStatus,
   { endpointId: string }
 >(`
   query ConsoleOpenDeliveries($endpointId: ID!) {
@@ -99,7 +99,7 @@ export const describeSkippedDeliveries = (skipped: readonly SkippedDeliveries[])
   });
 
 /** Returns a sentence that says, before the replay starts, how many deliveries it will send again. */
-export function formatReplayPlan({ replayable, limit, hasMore }: ReplayPreviewCounts): string {
+export function describeBulkReplaySize({ replayable, limit, hasMore }: BulkReplayPreviewCounts): string {
   const bound = `One replay goes through at most ${limit.toLocaleString()} deliveries, the oldest first`;
   const count =
     replayable === 0 ? "No delivery can be replayed." : `Exactly ${deliveriesAre(replayable)} sent again.`;

@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export const deliveryStatuses = [
   "PENDING",
@@ -97,7 +97,7 @@ export const deliveryDocument = createConsoleGraphqlDocument<
 
 export const retryDocument = createConsoleGraphqlDocument<
   { webhookDeliveryRetry: { readonly id: string } },
-  IdempotencyVariables & { deliveryId: string; input: { expectedAttemptCount: number } }
+  IdempotencyKeyGraphqlVariables & { deliveryId: string; input: { expectedAttemptCount: number } }
 >(`
   mutation ConsoleRetry($idempotencyKey: String!, $deliveryId: ID!, $input: WebhookDeliveryRetryInput!) {
     webhookDeliveryRetry(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { id }
@@ -116,7 +116,7 @@ export interface ConsoleReplayDeliveryInput {
 
 export const replayDocument = createConsoleGraphqlDocument<
   ReplayMutationResult,
-  IdempotencyVariables & { deliveryId: string; input: ConsoleReplayDeliveryInput }
+  IdempotencyKeyGraphqlVariables & { deliveryId: string; input: ConsoleReplayDeliveryInput }
 >(`
   mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {
     webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery

@@ -23,7 +23,7 @@ import {
 import {
   StatusBadge,
   formatMilliseconds,
-  LiveStateBadge,
+  LiveSubscriptionStateBadge,
   TimeText,
   formatEnumValue,
 } from "#pages/console/browser/parts/formats.tsx";
@@ -38,15 +38,15 @@ import {
   deliveryStatuses,
 } from "./delivery-documents.ts";
 import {
-  mergeDeliveries,
-  findChangedDeliveries,
+  mergeLoadedAndLiveDeliveries,
+  findNewOrChangedListedDeliveries,
   type DeliveryListState,
-  type LiveWebhookDeliveries,
-  getLiveDeliveriesSince,
-  addLiveDeliveries,
+  type LiveWebhookDeliveriesById,
+  getDeliveriesReportedSinceQuery,
+  addReportedDeliveriesToLiveList,
 } from "./merge-deliveries.ts";
 import { BulkReplayDialog } from "./bulk-replay-dialog.tsx";
-import { FirstDeliveryPanel } from "./first-delivery.tsx";
+import { SendFirstTestDeliveryPanel } from "./first-delivery.tsx";
 import { AttemptOutcomeText, NextAttemptText } from "./delivery-texts.tsx";
 import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
 
@@ -94,7 +94,7 @@ export function DeliveryList({
     <section aria-labelledby="deliveries">
       <div class="bar">
         <h2 id="deliveries">
-          Deliveries <LiveStateBadge state={state} />
+          Deliveries <LiveSubscriptionStateBadge state={state} />
         </h2>
         <div class="actions">
           <StatusFilter status={status} onChange={setStatus} />
@@ -109,7 +109,7 @@ export function DeliveryList({
           <>
             {webhookDeliveries.edges.length === 0 ? (
               status === null ? (
-                <FirstDeliveryPanel endpoint={endpoint} />
+                <SendFirstTestDeliveryPanel endpoint={endpoint} />
               ) : (
                 <EmptyListNote>No delivery has the status “{formatEnumValue(status)}”.</EmptyListNote>
               )
@@ -176,9 +176,9 @@ function useDeliveriesLive({
 }: LiveDeliveriesProps): LiveDeliveriesView {
   // The deliveries that the subscription has reported. They are stored in a ref and not in state, because a
   // second event may arrive before the component renders again, and must be added to the first.
-  const reported = useRef<LiveWebhookDeliveries>(new Map());
+  const reported = useRef<LiveWebhookDeliveriesById>(new Map());
   const [shownReported, setShownReported] = useState(reported.current);
-  const reportedBeforeQuery = useRef<LiveWebhookDeliveries | undefined>(undefined);
+  const reportedBeforeQuery = useRef<LiveWebhookDeliveriesById | undefined>(undefined);
   const [announcement, announce] = useState("");
   const [changedIds, setChangedIds] = useState<ReadonlySet<string>>(new Set());
   const wasLive = useRef(false);
@@ -186,7 +186,7 @@ function useDeliveriesLive({
   useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => {
     if (query.data === undefined || reportedBeforeQuery.current === undefined) return;
-    reported.current = getLiveDeliveriesSince(reported.current, reportedBeforeQuery.current);
+    reported.current = getDeliveriesReportedSinceQuery(reported.current, reportedBeforeQuery.current);
     reportedBeforeQuery.current = undefined;
     setShownReported(reported.current);
   }, [query.data]);
@@ -203,12 +203,12 @@ function useDeliveriesLive({
       }
       wasLive.current = true;
       const before = reported.current;
-      reported.current = addLiveDeliveries(before, deliveryChanged.deliveries);
+      reported.current = addReportedDeliveriesToLiveList(before, deliveryChanged.deliveries);
       setShownReported(reported.current);
       if (query.data === undefined) return;
-      const changed = findChangedDeliveries(
-        mergeDeliveries(query.data, before, shown),
-        mergeDeliveries(query.data, reported.current, shown),
+      const changed = findNewOrChangedListedDeliveries(
+        mergeLoadedAndLiveDeliveries(query.data, before, shown),
+        mergeLoadedAndLiveDeliveries(query.data, reported.current, shown),
       );
       if (changed.length === 0) return;
       setChangedIds((others) => new Set([...others, ...changed.map(({ id }) => id)]));
@@ -218,7 +218,8 @@ function useDeliveriesLive({
       timer.current = setTimeout(onDelivered, settleMs);
     },
   );
-  const data = query.data === undefined ? undefined : mergeDeliveries(query.data, shownReported, shown);
+  const data =
+    query.data === undefined ? undefined : mergeLoadedAndLiveDeliveries(query.data, shownReported, shown);
   return { live: { ...query, data }, announcement, changedIds, state };
 }
 

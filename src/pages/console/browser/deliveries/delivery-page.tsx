@@ -8,7 +8,7 @@ import { useGraphqlSubscription, useGraphqlQuery } from "#pages/console/browser/
 import {
   StatusBadge,
   formatMilliseconds,
-  LiveStateBadge,
+  LiveSubscriptionStateBadge,
   TimeText,
   formatEnumValue,
 } from "#pages/console/browser/parts/formats.tsx";
@@ -21,7 +21,7 @@ import {
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { endpointDocument } from "#pages/console/browser/endpoints/endpoint-documents.ts";
-import { AttemptDetail } from "./attempt-detail.tsx";
+import { DeliveryAttemptDetails } from "./attempt-detail.tsx";
 import { AttemptOutcomeText, describeDeliveryStatus, NextAttemptText } from "./delivery-texts.tsx";
 import {
   type ConsoleDeliveryAttempt,
@@ -64,7 +64,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
       <PageHeading title={delivery ? delivery.event.type : "Delivery"}>
         {delivery ? (
           <>
-            <LiveStateBadge state={state} />
+            <LiveSubscriptionStateBadge state={state} />
             {delivery.nextAttemptAt === null ? (
               <button type="button" disabled={!delivery.replayable} onClick={() => setReplaying(true)}>
                 Replay
@@ -174,7 +174,7 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
           />
         )}
         {shown === undefined || endpoint.data === undefined ? null : (
-          <AttemptDetail
+          <DeliveryAttemptDetails
             key={shown.id}
             delivery={delivery}
             attempt={shown}

@@ -13,7 +13,7 @@ import {
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 
-export function FirstDeliveryPanel({
+export function SendFirstTestDeliveryPanel({
   endpoint,
 }: {
   readonly endpoint: ConsoleWebhookEndpoint | undefined;

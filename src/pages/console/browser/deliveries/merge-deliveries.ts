@@ -17,7 +17,7 @@ export interface DeliveryListState {
   readonly isNewest: boolean;
 }
 
-export type LiveWebhookDeliveries = ReadonlyMap<string, ConsoleWebhookDelivery>;
+export type LiveWebhookDeliveriesById = ReadonlyMap<string, ConsoleWebhookDelivery>;
 
 /** The maximum number of deliveries reported by the subscription that the page keeps in memory. */
 export const liveDeliveriesMax = 100;
@@ -26,10 +26,10 @@ export const liveDeliveriesMax = 100;
  * Adds changed deliveries to the deliveries that the subscription has already reported; a delivery replaces
  * its earlier state. If there are more than the maximum, the oldest deliveries are dropped.
  */
-export function addLiveDeliveries(
-  before: LiveWebhookDeliveries,
+export function addReportedDeliveriesToLiveList(
+  before: LiveWebhookDeliveriesById,
   changed: readonly ConsoleWebhookDelivery[],
-): LiveWebhookDeliveries {
+): LiveWebhookDeliveriesById {
   const all = new Map([...before, ...changed.map((delivery) => [delivery.id, delivery] as const)]);
   return new Map([...all].toSorted(([, one], [, other]) => byTime(other, one)).slice(0, liveDeliveriesMax));
 }
@@ -39,18 +39,19 @@ export function addLiveDeliveries(
  * deliveries that were reported earlier; they are left out, because the result of the query is at least as
  * new.
  */
-export const getLiveDeliveriesSince = (
-  reported: LiveWebhookDeliveries,
-  before: LiveWebhookDeliveries,
-): LiveWebhookDeliveries => new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
+export const getDeliveriesReportedSinceQuery = (
+  reported: LiveWebhookDeliveriesById,
+  before: LiveWebhookDeliveriesById,
+): LiveWebhookDeliveriesById =>
+  new Map([...reported].filter(([id, delivery]) => before.get(id) !== delivery));
 
 /**
  * Merges the loaded deliveries with those that the subscription has reported, oldest first as in GraphQL. A
  * reported delivery replaces the loaded state of the same delivery.
  */
-export function mergeDeliveries(
+export function mergeLoadedAndLiveDeliveries(
   { webhookDeliveries: page }: DeliveryListQueryResult,
-  reported: LiveWebhookDeliveries,
+  reported: LiveWebhookDeliveriesById,
   { status, isNewest }: DeliveryListState,
 ): DeliveryListQueryResult {
   const loaded = new Map(page.edges.map(({ node }) => [node.id, node]));
@@ -71,7 +72,7 @@ export function mergeDeliveries(
  * Compares two states of the shown list. Returns the deliveries of the second state that are not in the first
  * state, or have another status there.
  */
-export function findChangedDeliveries(
+export function findNewOrChangedListedDeliveries(
   before: DeliveryListQueryResult,
   after: DeliveryListQueryResult,
 ): readonly ConsoleWebhookDelivery[] {

@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the webhook endpoint pages. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
 export type ConsolePayloadMode = "SNAPSHOT" | "THIN";
@@ -46,7 +46,7 @@ const fields = `
  * Returns the GraphQL selection of the fields of a webhook endpoint, which the documents of other pages
  * include.
  */
-export const getEndpointFieldSelection = (): string => fields;
+export const getEndpointGraphqlFieldSelection = (): string => fields;
 
 interface EndpointsAnswer {
   readonly installation: {
@@ -106,7 +106,7 @@ export interface ConsoleEndpointInput {
 
 export const createEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointCreate: EndpointSecretMutationResult },
-  IdempotencyVariables & { installationId: string; input: ConsoleEndpointInput }
+  IdempotencyKeyGraphqlVariables & { installationId: string; input: ConsoleEndpointInput }
 >(`
   mutation ConsoleEndpointCreate($idempotencyKey: String!, $installationId: ID!, $input:
   PublicWebhookCreateRequest!) {
@@ -118,7 +118,10 @@ export const createEndpointDocument = createConsoleGraphqlDocument<
 
 export const updateEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointUpdate: ConsoleWebhookEndpoint },
-  IdempotencyVariables & { endpointId: string; input: ConsoleEndpointInput & { expectedVersion: number } }
+  IdempotencyKeyGraphqlVariables & {
+    endpointId: string;
+    input: ConsoleEndpointInput & { expectedVersion: number };
+  }
 >(`
   mutation ConsoleEndpointUpdate($idempotencyKey: String!, $endpointId: ID!, $input:
   WebhookEndpointUpdateInput!) {
@@ -127,7 +130,10 @@ export const updateEndpointDocument = createConsoleGraphqlDocument<
   }
 `);
 
-type Transition = IdempotencyVariables & { endpointId: string; input: { expectedVersion?: number } };
+type Transition = IdempotencyKeyGraphqlVariables & {
+  endpointId: string;
+  input: { expectedVersion?: number };
+};
 
 export const enableEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointEnable: { id: string } },
@@ -172,7 +178,7 @@ export const testEndpointDocument = createConsoleGraphqlDocument<
 
 export const rotateSecretDocument = createConsoleGraphqlDocument<
   { webhookSecretRotate: EndpointSecretMutationResult },
-  IdempotencyVariables & { endpointId: string; input: { overlapHours: number } }
+  IdempotencyKeyGraphqlVariables & { endpointId: string; input: { overlapHours: number } }
 >(`
   mutation ConsoleSecretRotate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookSecretRotateInput!)
   {

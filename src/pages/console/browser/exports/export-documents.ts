@@ -3,7 +3,7 @@ import {
   createConsoleGraphqlDocument,
   type GraphqlConnection,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export const exportRowKinds = [
   "ORDERS",
@@ -57,7 +57,7 @@ export interface ConsoleCreateExportInput {
 
 export const createExportDocument = createConsoleGraphqlDocument<
   { exportCreate: { readonly id: string } },
-  { readonly input: ConsoleCreateExportInput } & IdempotencyVariables
+  { readonly input: ConsoleCreateExportInput } & IdempotencyKeyGraphqlVariables
 >(`
   mutation ConsoleExportCreate($input: ExportCreateInput!, $idempotencyKey: String!) {
     exportCreate(input: $input, idempotencyKey: $idempotencyKey) { id }
@@ -66,7 +66,7 @@ export const createExportDocument = createConsoleGraphqlDocument<
 
 export const cancelExportDocument = createConsoleGraphqlDocument<
   { exportCancel: { readonly id: string } },
-  { readonly input: { readonly exportId: string } } & IdempotencyVariables
+  { readonly input: { readonly exportId: string } } & IdempotencyKeyGraphqlVariables
 >(`
   mutation ConsoleExportCancel($input: ExportCancelInput!, $idempotencyKey: String!) {
     exportCancel(input: $input, idempotencyKey: $idempotencyKey) { id }

@@ -4,7 +4,10 @@
  * a list is shown.
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { type LiveSubscriptionState, followSubscription } from "#pages/shared/browser/live-subscription.ts";
+import {
+  type LiveSubscriptionState,
+  startLiveSubscription,
+} from "#pages/shared/browser/live-subscription.ts";
 import {
   toGraphqlFailure,
   sendGraphqlRequest,
@@ -37,7 +40,7 @@ export function useGraphqlSubscription<Result, Variables extends object>(
     const stopping = new AbortController();
     const { signal } = stopping;
     let isFirst = true;
-    followSubscription<Result>({
+    startLiveSubscription<Result>({
       url: `${basePath}/graphql`,
       query: document,
       variables: variables as Readonly<Record<string, unknown>>,
@@ -135,7 +138,7 @@ interface MutationState<Result, Variables> {
   readonly forget: () => void;
 }
 
-export interface IdempotencyVariables {
+export interface IdempotencyKeyGraphqlVariables {
   readonly idempotencyKey: string;
 }
 
@@ -145,7 +148,7 @@ export interface IdempotencyVariables {
  * succeeded although its answer was lost.
  */
 export function useGraphqlMutation<Result, Variables extends object>(
-  document: ConsoleGraphqlDocument<Result, Variables & IdempotencyVariables>,
+  document: ConsoleGraphqlDocument<Result, Variables & IdempotencyKeyGraphqlVariables>,
 ): MutationState<Result, Variables> {
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<GraphqlFailure>();

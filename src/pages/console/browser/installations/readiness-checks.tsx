@@ -17,7 +17,7 @@ import type { ConsoleInstallationReadiness, ConsoleReadinessCheck } from "./inst
  * A button with which staff can fix a failed readiness check on the same page, for example by opening a
  * dialog.
  */
-export interface ReadinessAction {
+export interface ReadinessCheckFixButton {
   readonly name: string;
   readonly run: () => void;
 }
@@ -28,7 +28,7 @@ interface ReadinessProps {
    * Buttons with which staff can fix failed readiness checks, by the code of the check. A button replaces the
    * link of the check.
    */
-  readonly steps?: Readonly<Record<string, ReadinessAction | undefined>>;
+  readonly steps?: Readonly<Record<string, ReadinessCheckFixButton | undefined>>;
 }
 
 const isOpen = ({ status }: ConsoleReadinessCheck): boolean => status === "FAIL" || status === "WARN";
@@ -148,7 +148,7 @@ export const getReadinessCheckTitle = (code: string): string =>
 
 interface CheckProps {
   readonly check: ConsoleReadinessCheck;
-  readonly step: ReadinessAction | undefined;
+  readonly step: ReadinessCheckFixButton | undefined;
   readonly installationId: string;
 }
 

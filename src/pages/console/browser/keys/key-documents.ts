@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsoleApiKey {
   readonly id: string;
@@ -46,7 +46,7 @@ interface KeyInput {
 
 export const createKeyDocument = createConsoleGraphqlDocument<
   { apiKeyCreate: { value: string; apiKey: ConsoleApiKey } },
-  IdempotencyVariables & { input: KeyInput }
+  IdempotencyKeyGraphqlVariables & { input: KeyInput }
 >(`
   mutation ConsoleKeyCreate($idempotencyKey: String!, $input: ApiKeyCreateInput!) {
     apiKeyCreate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } }
@@ -55,7 +55,9 @@ export const createKeyDocument = createConsoleGraphqlDocument<
 
 export const rotateKeyDocument = createConsoleGraphqlDocument<
   { apiKeyRotate: { value: string; apiKey: ConsoleApiKey; rotated: ConsoleApiKey } },
-  IdempotencyVariables & { input: { apiKeyId: string; overlapHours: number; expiresAt: string | null } }
+  IdempotencyKeyGraphqlVariables & {
+    input: { apiKeyId: string; overlapHours: number; expiresAt: string | null };
+  }
 >(`
   mutation ConsoleKeyRotate($idempotencyKey: String!, $input: ApiKeyRotateInput!) {
     apiKeyRotate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } rotated {
@@ -65,7 +67,7 @@ export const rotateKeyDocument = createConsoleGraphqlDocument<
 
 export const revokeKeyDocument = createConsoleGraphqlDocument<
   { apiKeyRevoke: ConsoleApiKey },
-  IdempotencyVariables & { input: { apiKeyId: string } }
+  IdempotencyKeyGraphqlVariables & { input: { apiKeyId: string } }
 >(`
   mutation ConsoleKeyRevoke($idempotencyKey: String!, $input: ApiKeyRevokeInput!) {
     apiKeyRevoke(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }

@@ -7,7 +7,7 @@ import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { formatMoney, type MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 import { cancelOrderDocument, type ConsoleOrder, refundOrderDocument } from "./order-documents.ts";
-import { getRefundableAmount, parseMajorAmount } from "./refundable-amount.ts";
+import { getRefundableAmount, parseEnteredAmountAsMinorUnits } from "./refundable-amount.ts";
 
 const cancellationReasons = [
   { value: "CHANGED_MIND", label: "The buyer no longer wants it" },
@@ -115,7 +115,7 @@ export function RefundOrderDialog({ order, onChanged, onClose }: OrderDialogProp
   const [fault, setFault] = useState<GraphqlFailure>();
   const { isBusy, failure, run } = useGraphqlMutation(refundOrderDocument);
   const isStale = isStaleOrder(failure);
-  const typed = parseMajorAmount(amount, largest);
+  const typed = parseEnteredAmountAsMinorUnits(amount, largest);
   const finish = (): void => {
     onChanged();
     onClose();

@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
 export const orderStates = ["PENDING", "CONFIRMED", "ON_HOLD", "COMPLETED", "CANCELED"] as const;
@@ -226,7 +226,7 @@ interface CancelOrderVariables {
 
 export const cancelOrderDocument = createConsoleGraphqlDocument<
   { orderCancel: { id: string } },
-  IdempotencyVariables & CancelOrderVariables
+  IdempotencyKeyGraphqlVariables & CancelOrderVariables
 >(`
   mutation ConsoleOrderCancel($idempotencyKey: String!, $orderId: ID!, $input: OrderCancelInput!) {
     orderCancel(idempotencyKey: $idempotencyKey, orderId: $orderId, input: $input) { id }
@@ -245,7 +245,7 @@ interface RefundVariables {
 
 export const refundOrderDocument = createConsoleGraphqlDocument<
   { refundCreate: { id: string } },
-  IdempotencyVariables & RefundVariables
+  IdempotencyKeyGraphqlVariables & RefundVariables
 >(`
   mutation ConsoleRefundCreate($idempotencyKey: String!, $orderId: ID!, $input: RefundCreateInput!) {
     refundCreate(idempotencyKey: $idempotencyKey, orderId: $orderId, input: $input) { id }

@@ -28,7 +28,7 @@ export function getRefundableAmount({ payments, refunds }: RefundableOrder): num
  * Converts a typed amount such as “12.50” or “12,50” to minor units. Returns undefined if the text is not a
  * positive amount, or has more decimal digits than the currency allows.
  */
-export function parseMajorAmount(
+export function parseEnteredAmountAsMinorUnits(
   text: string,
   { exponent }: { readonly exponent: number },
 ): number | undefined {

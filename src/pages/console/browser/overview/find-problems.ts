@@ -6,7 +6,7 @@
 import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
 import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
-import type { LoggedEvent } from "./overview-documents.ts";
+import type { EventWithDeliveryStatuses } from "./overview-documents.ts";
 
 export interface InstallationProblem {
   readonly key: string;
@@ -23,7 +23,7 @@ type CheckedInstallation = Pick<InstallationWithReadiness, "id" | "readiness">;
 interface ProblemSources {
   readonly installation: CheckedInstallation;
   readonly endpoints: readonly ConsoleWebhookEndpoint[];
-  readonly events: readonly LoggedEvent[];
+  readonly events: readonly EventWithDeliveryStatuses[];
   readonly nowMs: number;
   /** Returns the title of a readiness check by its code. */
   readonly titleOf: (code: string) => string;
@@ -87,7 +87,7 @@ function endpointProblem(endpoint: ConsoleWebhookEndpoint, nowMs: number): Insta
   };
 }
 
-type LoggedDelivery = LoggedEvent["deliveries"][number];
+type LoggedDelivery = EventWithDeliveryStatuses["deliveries"][number];
 
 const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
   "SUCCEEDED",
@@ -100,14 +100,14 @@ const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
  * Returns true if all attempts of a delivery failed and staff must still do something: no repetition of the
  * delivery has succeeded or is in progress.
  */
-const isLost = (delivery: LoggedDelivery, { deliveries }: LoggedEvent): boolean =>
+const isLost = (delivery: LoggedDelivery, { deliveries }: EventWithDeliveryStatuses): boolean =>
   delivery.replayOf === null &&
   delivery.status === "EXHAUSTED" &&
   !deliveries.some(({ replayOf, status }) => replayOf === delivery.id && settling.has(status));
 
 function deliveryProblems(
   { id, url }: ConsoleWebhookEndpoint,
-  events: readonly LoggedEvent[],
+  events: readonly EventWithDeliveryStatuses[],
 ): readonly InstallationProblem[] {
   const own = events.flatMap((event) =>
     event.deliveries

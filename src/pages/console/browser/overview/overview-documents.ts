@@ -2,7 +2,7 @@
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import {
   type ConsoleWebhookEndpoint,
-  getEndpointFieldSelection,
+  getEndpointGraphqlFieldSelection,
 } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import type { ConsoleDeliveryStatus } from "#pages/console/browser/deliveries/delivery-documents.ts";
 
@@ -33,7 +33,7 @@ export const healthDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface LoggedEvent {
+export interface EventWithDeliveryStatuses {
   readonly id: string;
   readonly type: string;
   readonly occurredAt: string;
@@ -48,7 +48,7 @@ export interface LoggedEvent {
 export interface NeedsAttentionQueryResult {
   readonly installation: {
     readonly webhookEndpointList: { readonly endpoints: readonly ConsoleWebhookEndpoint[] };
-    readonly webhookLog: { readonly events: readonly LoggedEvent[] };
+    readonly webhookLog: { readonly events: readonly EventWithDeliveryStatuses[] };
   } | null;
 }
 
@@ -58,7 +58,7 @@ export const needsAttentionDocument = createConsoleGraphqlDocument<
 >(`
   query ConsoleAttention($installationId: ID!) {
     installation(id: $installationId) {
-      webhookEndpointList { endpoints { ${getEndpointFieldSelection()} } }
+      webhookEndpointList { endpoints { ${getEndpointGraphqlFieldSelection()} } }
       webhookLog { events { id type occurredAt deliveries { id endpointId status replayOf } } }
     }
   }

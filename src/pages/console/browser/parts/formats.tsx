@@ -167,6 +167,8 @@ const words: Readonly<Record<LiveSubscriptionState, string>> = {
   ended: "Not live",
 };
 
-export const LiveStateBadge = ({ state }: { readonly state: LiveSubscriptionState }): JSX.Element => (
-  <span class={`live ${state}`}>{words[state]}</span>
-);
+export const LiveSubscriptionStateBadge = ({
+  state,
+}: {
+  readonly state: LiveSubscriptionState;
+}): JSX.Element => <span class={`live ${state}`}>{words[state]}</span>;

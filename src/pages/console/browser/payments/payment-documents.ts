@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the page on which a merchant connects a payment provider. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsolePaymentConnection {
   readonly id: string;
@@ -33,7 +33,7 @@ interface ConnectInput {
 
 export const connectProviderDocument = createConsoleGraphqlDocument<
   { readonly paymentProviderConnect: MerchantWithPayments },
-  IdempotencyVariables & { readonly input: ConnectInput }
+  IdempotencyKeyGraphqlVariables & { readonly input: ConnectInput }
 >(`
   mutation ConsolePaymentProviderConnect($idempotencyKey: String!, $input: PaymentProviderConnectInput!) {
     paymentProviderConnect(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }
@@ -42,7 +42,7 @@ export const connectProviderDocument = createConsoleGraphqlDocument<
 
 export const disconnectProviderDocument = createConsoleGraphqlDocument<
   { readonly paymentProviderDisconnect: MerchantWithPayments },
-  IdempotencyVariables & { readonly input: { readonly connectionId: string } }
+  IdempotencyKeyGraphqlVariables & { readonly input: { readonly connectionId: string } }
 >(`
   mutation ConsolePaymentProviderDisconnect($idempotencyKey: String!, $input: PaymentProviderDisconnectInput!) {
     paymentProviderDisconnect(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }

@@ -21,7 +21,7 @@ export const formatMinorAmount = (amountMinor: number, currency: string): string
   formatMoney({ amountMinor, currency, exponent: getBrowserCurrencyExponent(currency) });
 
 /** Returns a share as a percentage, for example “12.5%”; a dash if the share is null. */
-export const formatShare = (share: number | null): string =>
+export const formatShareAsPercentage = (share: number | null): string =>
   share === null
     ? "–"
     : new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 }).format(share);

@@ -14,16 +14,16 @@ import {
 import {
   MinorAmountText,
   formatMinorAmount,
-  formatShare,
+  formatShareAsPercentage,
   getBrowserCurrencyExponent,
   filterRowsByCurrency,
 } from "./amounts.tsx";
 import { chooseReportInterval, type ReportFilter } from "./report-choices.ts";
 import {
-  type FunnelBucket,
+  type ConsoleFunnelReportBucket,
   funnelDocument,
-  type ReportedSales,
-  type SalesOfCurrency,
+  type ConsoleSalesReportAmounts,
+  type ConsoleSalesReportOfCurrency,
   salesDocument,
 } from "./report-documents.ts";
 
@@ -89,7 +89,7 @@ interface TotalRow {
   readonly value: JSX.Element;
 }
 
-function listTotals(totals: ReportedSales): readonly TotalRow[] {
+function listTotals(totals: ConsoleSalesReportAmounts): readonly TotalRow[] {
   return [
     ...countTitles.map(([key, title]) => ({ title, value: <>{totals[key].toLocaleString()}</> })),
     ...amountTitles.map(([key, title]) => ({
@@ -105,7 +105,7 @@ const totalColumns: TableColumn<TotalRow>[] = [
 ];
 
 interface SalesProps extends ReportViewProps {
-  readonly sales: SalesOfCurrency;
+  readonly sales: ConsoleSalesReportOfCurrency;
 }
 
 function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
@@ -139,7 +139,7 @@ function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
 export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
   const query = useGraphqlQuery(funnelDocument, toVariables(choices));
   const interval = chooseReportInterval(choices);
-  const columns: TableColumn<FunnelBucket>[] = [
+  const columns: TableColumn<ConsoleFunnelReportBucket>[] = [
     { title: intervalTitles[interval], cell: ({ day }) => (day === "" ? "Total" : formatReportDay(day)) },
     { title: "Carts", isNumber: true, cell: ({ carts }) => carts.toLocaleString() },
     { title: "With checkout", isNumber: true, cell: ({ checkouts }) => checkouts.toLocaleString() },
@@ -149,7 +149,11 @@ export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
       cell: ({ submittedCheckouts }) => submittedCheckouts.toLocaleString(),
     },
     { title: "Ordered", isNumber: true, cell: ({ orders }) => orders.toLocaleString() },
-    { title: "Conversion", isNumber: true, cell: ({ conversionRate }) => formatShare(conversionRate) },
+    {
+      title: "Conversion",
+      isNumber: true,
+      cell: ({ conversionRate }) => formatShareAsPercentage(conversionRate),
+    },
   ];
   return (
     <QueryResultView query={query} what="the carts">

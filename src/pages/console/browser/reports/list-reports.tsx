@@ -9,9 +9,9 @@ import {
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import { MinorAmountText, filterRowsByCurrency } from "./amounts.tsx";
-import { type ReportFilter, toPeriodVariables } from "./report-choices.ts";
+import { type ReportFilter, getReportPeriodOfFilter } from "./report-choices.ts";
 import {
-  type ReportedPromotion,
+  type ConsolePromotionReportRow,
   promotionsDocument,
   type ConsoleReturnReportRow,
   returnsDocument,
@@ -23,7 +23,7 @@ interface ListReportProps {
   readonly choices: ReportFilter;
 }
 
-const promotionColumns: TableColumn<ReportedPromotion>[] = [
+const promotionColumns: TableColumn<ConsolePromotionReportRow>[] = [
   { title: "Promotion", cell: ({ promotionId }) => <code class="whole">{promotionId}</code> },
   { title: "Orders", isNumber: true, cell: ({ orders }) => orders.toLocaleString() },
   { title: "Canceled", isNumber: true, cell: ({ canceledOrders }) => canceledOrders.toLocaleString() },
@@ -45,7 +45,7 @@ const promotionColumns: TableColumn<ReportedPromotion>[] = [
 ];
 
 export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
-  const query = useGraphqlQuery(promotionsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(promotionsDocument, getReportPeriodOfFilter(choices));
   return (
     <QueryResultView query={query} what="the promotions">
       {({ promotionReport }) => {
@@ -90,7 +90,7 @@ const returnColumns: TableColumn<ConsoleReturnReportRow>[] = [
 ];
 
 export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
-  const query = useGraphqlQuery(returnsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(returnsDocument, getReportPeriodOfFilter(choices));
   return (
     <QueryResultView query={query} what="the returns">
       {({ returnReport }) => {
@@ -117,7 +117,7 @@ const searchColumns: TableColumn<ConsoleSearchReportRow>[] = [
 ];
 
 export function SearchReportView({ choices }: ListReportProps): JSX.Element {
-  const query = useGraphqlQuery(searchesDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(searchesDocument, getReportPeriodOfFilter(choices));
   return (
     <QueryResultView query={query} what="the searches">
       {({ searchReport: { top, withoutResults } }) =>

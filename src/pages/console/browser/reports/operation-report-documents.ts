@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the reports on refunds, buyers, shipping and stock. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { ReportVariables } from "./report-documents.ts";
+import type { ConsoleReportPeriod } from "./report-documents.ts";
 
 const days = "$from: Date!, $to: Date!, $timeZone: String!";
 const period = "from: $from, to: $to, timeZone: $timeZone";
@@ -16,7 +16,7 @@ export interface ConsoleRefundReportRow {
 
 export const refundsDocument = createConsoleGraphqlDocument<
   { refundReport: { reasons: readonly ConsoleRefundReportRow[] } },
-  ReportVariables
+  ConsoleReportPeriod
 >(`
   query ConsoleRefundReport(${days}) {
     refundReport(${period}) {
@@ -42,11 +42,11 @@ interface BuyerMonth {
   readonly orders: number;
 }
 
-export interface BuyersOfMonth extends BuyerMonth {
+export interface ConsoleBuyerCohort extends BuyerMonth {
   readonly later: readonly BuyerMonth[];
 }
 
-export interface BuyerMonthRow extends BuyerMonth {
+export interface ConsoleBuyerCohortMonthRow extends BuyerMonth {
   readonly firstMonth: string;
 }
 
@@ -54,7 +54,9 @@ export interface BuyerMonthRow extends BuyerMonth {
  * Converts cohorts (buyers whose first orders were in the same month) to table rows: one row for the first
  * month, and one row for each month in which buyers of the cohort ordered again.
  */
-export const toBuyerMonths = (cohorts: readonly BuyersOfMonth[]): readonly BuyerMonthRow[] =>
+export const toBuyerCohortMonthRows = (
+  cohorts: readonly ConsoleBuyerCohort[],
+): readonly ConsoleBuyerCohortMonthRow[] =>
   cohorts.flatMap(({ later, ...first }) =>
     [first, ...later].map(({ month, buyers, orders }) => ({
       firstMonth: first.month,
@@ -65,8 +67,8 @@ export const toBuyerMonths = (cohorts: readonly BuyersOfMonth[]): readonly Buyer
   );
 
 export const buyersDocument = createConsoleGraphqlDocument<
-  { buyerReport: { totals: BuyerTotals; cohorts: readonly BuyersOfMonth[] } },
-  ReportVariables
+  { buyerReport: { totals: BuyerTotals; cohorts: readonly ConsoleBuyerCohort[] } },
+  ConsoleReportPeriod
 >(`
   query ConsoleBuyerReport(${days}) {
     buyerReport(${period}) {
@@ -101,7 +103,7 @@ export const fulfillmentsDocument = createConsoleGraphqlDocument<
       carriers: readonly ConsoleCarrierReportRow[];
     };
   },
-  ReportVariables
+  ConsoleReportPeriod
 >(`
   query ConsoleFulfillmentReport(${days}) {
     fulfillmentReport(${period}, first: 50) {

@@ -15,20 +15,20 @@ import {
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { MinorAmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
+import { MinorAmountText, filterRowsByCurrency, formatShareAsPercentage } from "./amounts.tsx";
 import {
   buyersDocument,
-  type BuyerMonthRow,
+  type ConsoleBuyerCohortMonthRow,
   type ConsoleCarrierReportRow,
   fulfillmentsDocument,
   inventoryDocument,
   type ConsoleRefundReportRow,
   refundsDocument,
   type ConsoleStockReportRow,
-  toBuyerMonths,
+  toBuyerCohortMonthRows,
   type ConsoleUnshippedOrderRow,
 } from "./operation-report-documents.ts";
-import { inventoryDays, type ReportFilter, toPeriodVariables } from "./report-choices.ts";
+import { inventoryDays, type ReportFilter, getReportPeriodOfFilter } from "./report-choices.ts";
 
 interface ReportProps {
   readonly choices: ReportFilter;
@@ -58,7 +58,7 @@ const refundColumns: TableColumn<ConsoleRefundReportRow>[] = [
 ];
 
 export function RefundReportView({ choices }: ReportProps): JSX.Element {
-  const query = useGraphqlQuery(refundsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(refundsDocument, getReportPeriodOfFilter(choices));
   return (
     <QueryResultView query={query} what="the refunds">
       {({ refundReport }) => {
@@ -82,7 +82,7 @@ export function RefundReportView({ choices }: ReportProps): JSX.Element {
 const monthFormat = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
 const formatMonth = (day: string): string => monthFormat.format(new Date(`${day}T00:00:00.000Z`));
 
-const buyerColumns: TableColumn<BuyerMonthRow>[] = [
+const buyerColumns: TableColumn<ConsoleBuyerCohortMonthRow>[] = [
   { title: "First order in", cell: ({ firstMonth }) => formatMonth(firstMonth) },
   { title: "Ordered in", cell: ({ month }) => formatMonth(month) },
   countColumn("Buyers", ({ buyers }) => buyers),
@@ -90,7 +90,7 @@ const buyerColumns: TableColumn<BuyerMonthRow>[] = [
 ];
 
 export function BuyerReportView({ choices }: ReportProps): JSX.Element {
-  const query = useGraphqlQuery(buyersDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(buyersDocument, getReportPeriodOfFilter(choices));
   return (
     <QueryResultView query={query} what="the buyers">
       {({ buyerReport: { totals, cohorts } }) =>
@@ -102,7 +102,7 @@ export function BuyerReportView({ choices }: ReportProps): JSX.Element {
               <DescriptionListRow name="Buyers">{totals.buyers.toLocaleString()}</DescriptionListRow>
               <DescriptionListRow name="New buyers">{totals.newBuyers.toLocaleString()}</DescriptionListRow>
               <DescriptionListRow name="Buyers with several orders">
-                {totals.repeatBuyers.toLocaleString()} ({formatShare(totals.repeatRate)})
+                {totals.repeatBuyers.toLocaleString()} ({formatShareAsPercentage(totals.repeatRate)})
               </DescriptionListRow>
               <DescriptionListRow name="Orders of buyers">
                 {totals.orders.toLocaleString()}
@@ -115,7 +115,7 @@ export function BuyerReportView({ choices }: ReportProps): JSX.Element {
               <DataTable
                 caption="New buyers by the month of their first order, and the months in which they ordered again"
                 columns={buyerColumns}
-                rows={toBuyerMonths(cohorts)}
+                rows={toBuyerCohortMonthRows(cohorts)}
                 keyOf={({ firstMonth, month }) => `${firstMonth} ${month}`}
               />
             )}
@@ -153,7 +153,7 @@ const OrderName = ({ id, number }: { readonly id: string; readonly number: strin
 );
 
 export function FulfillmentReportView({ choices }: ReportProps): JSX.Element {
-  const query = useGraphqlQuery(fulfillmentsDocument, toPeriodVariables(choices));
+  const query = useGraphqlQuery(fulfillmentsDocument, getReportPeriodOfFilter(choices));
   return (
     <QueryResultView query={query} what="the shipments">
       {({ fulfillmentReport: { unshipped, carriers } }) => (

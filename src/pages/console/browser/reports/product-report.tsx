@@ -7,11 +7,11 @@ import {
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { MinorAmountText, filterRowsByCurrency, formatShare } from "./amounts.tsx";
+import { MinorAmountText, filterRowsByCurrency, formatShareAsPercentage } from "./amounts.tsx";
 import type { ReportFilter } from "./report-choices.ts";
-import { productsDocument, type SoldProduct } from "./report-documents.ts";
+import { productsDocument, type ConsoleProductReportRow } from "./report-documents.ts";
 
-const columns: TableColumn<SoldProduct>[] = [
+const columns: TableColumn<ConsoleProductReportRow>[] = [
   { title: "Product", cell: ({ title, key }) => title ?? <code class="whole">{key}</code> },
   { title: "Units", isNumber: true, cell: ({ units }) => units.toLocaleString() },
   { title: "Canceled", isNumber: true, cell: ({ canceledUnits }) => canceledUnits.toLocaleString() },
@@ -19,7 +19,7 @@ const columns: TableColumn<SoldProduct>[] = [
   {
     title: "Return rate",
     isNumber: true,
-    cell: ({ returnRate }) => formatShare(returnRate),
+    cell: ({ returnRate }) => formatShareAsPercentage(returnRate),
   },
   {
     title: "Gross",

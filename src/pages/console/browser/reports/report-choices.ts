@@ -2,7 +2,7 @@
  * The choices that all reports have in common: the report, the days, the time zone and the currency. They are
  * stored in the page's URL.
  */
-import type { ConsoleReportInterval, ReportVariables } from "./report-documents.ts";
+import type { ConsoleReportInterval, ConsoleReportPeriod } from "./report-documents.ts";
 
 export const reportNames = [
   "sales",
@@ -18,7 +18,7 @@ export const reportNames = [
 ] as const;
 export type ReportName = (typeof reportNames)[number];
 
-export interface ReportFilter extends ReportVariables {
+export interface ReportFilter extends ConsoleReportPeriod {
   readonly report: ReportName;
   /** Null shows all currencies. */
   readonly currency: string | null;
@@ -76,11 +76,11 @@ export function getReportPath({ report, from, to, timeZone, currency }: ReportFi
   return `/reports?${query.toString()}`;
 }
 
-export const countReportDays = ({ from, to }: Pick<ReportVariables, "from" | "to">): number =>
+export const countReportDays = ({ from, to }: Pick<ConsoleReportPeriod, "from" | "to">): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 
 /** Returns a message if the chosen days or time zone of a report are invalid; otherwise undefined. */
-export function findReportFilterFault(choices: ReportVariables): string | undefined {
+export function findReportFilterFault(choices: ConsoleReportPeriod): string | undefined {
   if (!isKnownTimeZone(choices.timeZone))
     return `There is no time zone “${choices.timeZone}”. Use a name such as Europe/Berlin or UTC.`;
   const days = countReportDays(choices);
@@ -94,7 +94,7 @@ export function findReportFilterFault(choices: ReportVariables): string | undefi
  * Chooses the length of time that one bar of a report's chart covers: days for up to two months, weeks for up
  * to a year, otherwise months.
  */
-export function chooseReportInterval(choices: ReportVariables): ConsoleReportInterval {
+export function chooseReportInterval(choices: ConsoleReportPeriod): ConsoleReportInterval {
   const days = countReportDays(choices);
   return days <= 62 ? "DAY" : days <= 366 ? "WEEK" : "MONTH";
 }
@@ -104,7 +104,7 @@ const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales",
 /** The number of past days from which the report on the stock adds up the sales. */
 export const inventoryDays = 30;
 
-export const toPeriodVariables = ({ from, to, timeZone }: ReportFilter): ReportVariables => ({
+export const getReportPeriodOfFilter = ({ from, to, timeZone }: ReportFilter): ConsoleReportPeriod => ({
   from,
   to,
   timeZone,

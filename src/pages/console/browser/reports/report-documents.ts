@@ -5,7 +5,7 @@ import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/docum
  * The period of a report: its first and last day, as YYYY-MM-DD in the report's time zone; both days are
  * included.
  */
-export interface ReportVariables {
+export interface ConsoleReportPeriod {
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
@@ -13,12 +13,12 @@ export interface ReportVariables {
 
 export type ConsoleReportInterval = "DAY" | "WEEK" | "MONTH";
 
-type BucketVariables = ReportVariables & { readonly interval: ConsoleReportInterval };
+type BucketVariables = ConsoleReportPeriod & { readonly interval: ConsoleReportInterval };
 
 const days = "$from: Date!, $to: Date!, $timeZone: String!";
 const period = "from: $from, to: $to, timeZone: $timeZone";
 
-export interface ReportedSales {
+export interface ConsoleSalesReportAmounts {
   readonly currency: string;
   readonly orders: number;
   readonly canceledOrders: number;
@@ -33,17 +33,20 @@ export interface ReportedSales {
   readonly averageOrderMinor: number | null;
 }
 
-export interface SalesOfCurrency {
+export interface ConsoleSalesReportOfCurrency {
   readonly currency: string;
-  readonly totals: ReportedSales;
-  readonly buckets: readonly (ReportedSales & { readonly startsAt: string; readonly day: string })[];
+  readonly totals: ConsoleSalesReportAmounts;
+  readonly buckets: readonly (ConsoleSalesReportAmounts & {
+    readonly startsAt: string;
+    readonly day: string;
+  })[];
 }
 
 const salesFields = `currency orders canceledOrders units grossMinor reducedMinor netMinor refundedMinor
   discountMinor shippingMinor taxMinor averageOrderMinor`;
 
 export const salesDocument = createConsoleGraphqlDocument<
-  { salesReport: { currencies: readonly SalesOfCurrency[] } },
+  { salesReport: { currencies: readonly ConsoleSalesReportOfCurrency[] } },
   BucketVariables
 >(`
   query ConsoleSalesReport(${days}, $interval: ReportInterval!) {
@@ -53,7 +56,7 @@ export const salesDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface SoldProduct {
+export interface ConsoleProductReportRow {
   readonly key: string;
   readonly title: string | null;
   readonly currency: string;
@@ -67,8 +70,8 @@ export interface SoldProduct {
 }
 
 export const productsDocument = createConsoleGraphqlDocument<
-  { productReport: { rows: readonly SoldProduct[] } },
-  ReportVariables
+  { productReport: { rows: readonly ConsoleProductReportRow[] } },
+  ConsoleReportPeriod
 >(`
   query ConsoleProductReport(${days}) {
     productReport(${period}, first: 50) {
@@ -77,7 +80,7 @@ export const productsDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface ReportedFunnel {
+export interface ConsoleFunnelReportCounts {
   readonly carts: number;
   readonly checkouts: number;
   readonly submittedCheckouts: number;
@@ -85,12 +88,15 @@ export interface ReportedFunnel {
   readonly conversionRate: number | null;
 }
 
-export type FunnelBucket = ReportedFunnel & { readonly startsAt: string; readonly day: string };
+export type ConsoleFunnelReportBucket = ConsoleFunnelReportCounts & {
+  readonly startsAt: string;
+  readonly day: string;
+};
 
 const funnelFields = "carts checkouts submittedCheckouts orders conversionRate";
 
 export const funnelDocument = createConsoleGraphqlDocument<
-  { funnelReport: { totals: ReportedFunnel; buckets: readonly FunnelBucket[] } },
+  { funnelReport: { totals: ConsoleFunnelReportCounts; buckets: readonly ConsoleFunnelReportBucket[] } },
   BucketVariables
 >(`
   query ConsoleFunnelReport(${days}, $interval: ReportInterval!) {
@@ -100,7 +106,7 @@ export const funnelDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface ReportedPromotion {
+export interface ConsolePromotionReportRow {
   readonly promotionId: string;
   readonly currency: string;
   readonly orders: number;
@@ -111,8 +117,8 @@ export interface ReportedPromotion {
 }
 
 export const promotionsDocument = createConsoleGraphqlDocument<
-  { promotionReport: { promotions: readonly ReportedPromotion[] } },
-  ReportVariables
+  { promotionReport: { promotions: readonly ConsolePromotionReportRow[] } },
+  ConsoleReportPeriod
 >(`
   query ConsolePromotionReport(${days}) {
     promotionReport(${period}, first: 100) {
@@ -136,7 +142,7 @@ export interface ConsoleReturnReportRow {
 
 export const returnsDocument = createConsoleGraphqlDocument<
   { returnReport: { reasons: readonly ConsoleReturnReportRow[] } },
-  ReportVariables
+  ConsoleReportPeriod
 >(`
   query ConsoleReturnReport(${days}) {
     returnReport(${period}) {
@@ -158,7 +164,7 @@ export const searchesDocument = createConsoleGraphqlDocument<
       withoutResults: readonly ConsoleSearchReportRow[];
     };
   },
-  ReportVariables
+  ConsoleReportPeriod
 >(`
   query ConsoleSearchReport(${days}) {
     searchReport(${period}, first: 50) {

@@ -14,7 +14,7 @@ import {
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
 import { apiOperations } from "./api-operations.ts";
-import { type ApiRequestSenders, requestSendersDocument } from "./request-documents.ts";
+import { type ApiRequestSenderLists, requestSendersDocument } from "./request-documents.ts";
 import { exactStatuses, parseRequestLogFilter, getRequestLogPath, statusRanges } from "./request-filter.ts";
 import { ApiRequestList } from "./request-table.tsx";
 import "#pages/console/browser/parts/filters.css";
@@ -129,7 +129,7 @@ const StatusSelect = (props: OwnProps): JSX.Element => (
 
 interface SenderProps extends OwnProps {
   /** Undefined until loaded. */
-  readonly senders: ApiRequestSenders | undefined;
+  readonly senders: ApiRequestSenderLists | undefined;
 }
 
 function AppSelect({ senders, ...props }: SenderProps): JSX.Element {

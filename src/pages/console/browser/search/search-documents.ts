@@ -144,7 +144,7 @@ export const findStaffDocument = createConsoleGraphqlDocument<{
   staffAccounts: GraphqlConnection<FoundStaff>;
 }>(`query ConsoleFindStaff { ${staff} }`);
 
-export interface ObjectsSearchedByName {
+export interface ConsoleNameSearchQueryResult {
   readonly orders: GraphqlConnection<FoundOrder>;
   readonly installations: GraphqlConnection<
     FoundInstallation & { readonly webhookEndpointList: { readonly endpoints: readonly FoundEndpoint[] } }
@@ -157,7 +157,10 @@ export interface ObjectsSearchedByName {
  * Reads the order with the searched number, and the objects that can be found by name: the first 100 app
  * installations with their webhook endpoints, the newest 100 API keys, and the first 100 staff accounts.
  */
-export const namedObjectsDocument = createConsoleGraphqlDocument<ObjectsSearchedByName, { number: string }>(`
+export const namedObjectsDocument = createConsoleGraphqlDocument<
+  ConsoleNameSearchQueryResult,
+  { number: string }
+>(`
   query ConsoleNamedObjects($number: String!) {
     orders(first: 1, number: $number) { edges { node { ${order} } } ${pageInfo} }
     installations(first: 100) {

@@ -25,14 +25,14 @@ import {
   type FoundOrder,
   type FoundSessionOrOrderPart,
   type FoundStaff,
-  type ObjectsSearchedByName,
+  type ConsoleNameSearchQueryResult,
   namedObjectsDocument,
 } from "./search-documents.ts";
 import {
   containsIgnoringCaseAndAccents,
   parseOrderNumber,
   searchedKinds,
-  type SearchedIdPrefix,
+  type SearchableIdPrefix,
   type ConsoleSearchTerm,
 } from "./search-terms.ts";
 
@@ -126,7 +126,7 @@ const staffHit = ({ id, name, email, disabledAt }: FoundStaff): ConsoleSearchHit
  * the order; if there is no order, to the page of the cart.
  */
 function partHit(
-  prefix: SearchedIdPrefix,
+  prefix: SearchableIdPrefix,
   { id, status, orderId, cartId }: FoundSessionOrOrderPart,
 ): ConsoleSearchHit {
   const kind = searchedKinds[prefix];
@@ -167,7 +167,7 @@ const finder =
   };
 
 const partFinder = (
-  prefix: SearchedIdPrefix,
+  prefix: SearchableIdPrefix,
   document: ConsoleGraphqlDocument<{ found: FoundSessionOrOrderPart | null }, { readonly id: string }>,
 ): Finder =>
   finder(
@@ -176,7 +176,7 @@ const partFinder = (
     (found) => partHit(prefix, found),
   );
 
-const finders: Readonly<Record<SearchedIdPrefix, Finder>> = {
+const finders: Readonly<Record<SearchableIdPrefix, Finder>> = {
   ord: finder(findOrderDocument, ({ order }) => order, orderHit),
   cart: finder(
     findCartDocument,
@@ -263,7 +263,10 @@ async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHi
  * Returns the listed objects that match the searched text as search results: first orders, then apps,
  * endpoints, keys and staff.
  */
-export function toNameSearchResult(text: string, found: ObjectsSearchedByName): ConsoleSearchResult {
+export function toConsoleNameSearchResult(
+  text: string,
+  found: ConsoleNameSearchQueryResult,
+): ConsoleSearchResult {
   const installations = getConnectionNodes(found.installations);
   const endpoints = installations.flatMap(({ webhookEndpointList }) => webhookEndpointList.endpoints);
   return {
@@ -297,5 +300,5 @@ export async function searchConsole(term: ConsoleSearchTerm): Promise<ConsoleSea
   if (term.kind === "id") return { hits: await finders[term.prefix](term.id), isPartial: false };
   if (term.kind !== "name") return { hits: [], isPartial: false };
   const number = parseOrderNumber(term.text);
-  return toNameSearchResult(term.text, await sendGraphqlRequest(namedObjectsDocument, { number }));
+  return toConsoleNameSearchResult(term.text, await sendGraphqlRequest(namedObjectsDocument, { number }));
 }

@@ -21,17 +21,18 @@ export const searchedKinds = {
   stf: "staff member",
 } as const;
 
-export type SearchedIdPrefix = keyof typeof searchedKinds;
+export type SearchableIdPrefix = keyof typeof searchedKinds;
 
-const isSearchedPrefix = (prefix: string): prefix is SearchedIdPrefix => Object.hasOwn(searchedKinds, prefix);
+const isSearchedPrefix = (prefix: string): prefix is SearchableIdPrefix =>
+  Object.hasOwn(searchedKinds, prefix);
 
 export type ConsoleSearchTerm =
   | { readonly kind: "empty" }
-  | { readonly kind: "id"; readonly prefix: SearchedIdPrefix; readonly id: string }
+  | { readonly kind: "id"; readonly prefix: SearchableIdPrefix; readonly id: string }
   /** An id whose prefix is not one of the object types that the console's search finds. */
   | { readonly kind: "unknownPrefix"; readonly prefix: string; readonly id: string }
   /** A known id prefix followed by a text that is too short, too long or has characters that no id has. */
-  | { readonly kind: "malformedId"; readonly prefix: SearchedIdPrefix }
+  | { readonly kind: "malformedId"; readonly prefix: SearchableIdPrefix }
   | { readonly kind: "name"; readonly text: string };
 
 /** Matches an id in a text. After its prefix and `_`, an id has 26 letters and digits, without i, l, o and u. */

@@ -70,10 +70,10 @@ export interface ErrorExplanation {
   readonly remedy: string;
 }
 
-export type ErrorGuide = Readonly<Record<string, ErrorExplanation>>;
+export type ErrorExplanationsByCode = Readonly<Record<string, ErrorExplanation>>;
 
 /** Loads the explanations of all error codes, which the build has copied from docs/errors.md. */
-export async function loadErrorGuide(url: string): Promise<ErrorGuide> {
-  const loaded: { readonly default: ErrorGuide } = await import(/* @vite-ignore */ url);
+export async function loadErrorExplanations(url: string): Promise<ErrorExplanationsByCode> {
+  const loaded: { readonly default: ErrorExplanationsByCode } = await import(/* @vite-ignore */ url);
   return loaded.default;
 }

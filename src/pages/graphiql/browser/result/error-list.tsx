@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import {
   type GraphqlAnswerError,
   type ErrorExplanation,
-  type ErrorGuide,
-  loadErrorGuide,
+  type ErrorExplanationsByCode,
+  loadErrorExplanations,
 } from "./answer-errors.ts";
 
 /** The maximum number of errors of an answer that are explained. The JSON of the answer has all of them. */
@@ -23,11 +23,11 @@ interface ErrorListProps extends ErrorListLinks {
 }
 
 export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
-  const [guide, setGuide] = useState<ErrorGuide>({});
+  const [guide, setGuide] = useState<ErrorExplanationsByCode>({});
   useEffect(() => {
     // Without the explanations of error codes, the list shows only the messages of the errors and links to
     // the documentation.
-    void loadErrorGuide(errorGuide).then(setGuide, () => undefined);
+    void loadErrorExplanations(errorGuide).then(setGuide, () => undefined);
   }, [errorGuide]);
   const hiddenCount = errors.length - explainedMax;
   return (

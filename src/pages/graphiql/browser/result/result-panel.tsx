@@ -8,7 +8,7 @@ import { AnswerListView } from "./answer-table.tsx";
 import { ErrorList, type ErrorListLinks } from "./error-list.tsx";
 import { type LoadedGraphqlSchema, getTypeNameOfList } from "./schema-types.ts";
 
-export interface ResultLinks extends ErrorListLinks {
+export interface ResultPanelUrlPaths extends ErrorListLinks {
   /** URL path of the type map. */
   readonly map: string;
 }
@@ -17,7 +17,7 @@ interface ResultPanelProps {
   /** The text that GraphiQL shows as the answer: JSON, or empty before the first answer. */
   readonly text: string;
   readonly schema: LoadedGraphqlSchema | undefined;
-  readonly links: ResultLinks;
+  readonly links: ResultPanelUrlPaths;
   /**
    * The HTML element whose attribute `data-view` contains the chosen view (for example table); the style
    * sheet uses it.

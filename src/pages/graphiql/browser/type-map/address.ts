@@ -5,7 +5,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 
-export interface TypeMapAddress {
+export interface TypeMapUrlSelection {
   /** The name of the type in the URL of the type map; empty if the URL names an area or nothing. */
   readonly type: string;
   readonly area: string;
@@ -30,7 +30,7 @@ export const getFieldElementId = (field: string): string => `field-${field}`;
  * Returns the type, field or area that the URL of the type map names. When the reader clicks a link of the
  * map or goes back, the calling component is rendered again with the new values.
  */
-export function useTypeMapAddress(): TypeMapAddress {
+export function useTypeMapUrlSelection(): TypeMapUrlSelection {
   const [href, setHref] = useState(location.href);
   useEffect(() => {
     const follow = (): void => setHref(location.href);
@@ -86,7 +86,7 @@ function clickedUrl(event: MouseEvent): string | undefined {
   return url.origin === location.origin && url.pathname === location.pathname ? url.href : undefined;
 }
 
-function parseAddress(href: string): TypeMapAddress {
+function parseAddress(href: string): TypeMapUrlSelection {
   const { searchParams, hash } = new URL(href);
   return {
     type: searchParams.get("type") ?? "",

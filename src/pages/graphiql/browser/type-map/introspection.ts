@@ -40,21 +40,21 @@ interface IntrospectedElement {
   readonly description: string | null;
 }
 
-export interface IntrospectedInput extends IntrospectedElement {
+export interface IntrospectedInputValue extends IntrospectedElement {
   readonly type: NamedType;
   readonly defaultValue: string | null;
 }
 
 export interface IntrospectedField extends IntrospectedElement {
   readonly type: NamedType;
-  readonly args: readonly IntrospectedInput[];
+  readonly args: readonly IntrospectedInputValue[];
   readonly deprecationReason: string | null;
 }
 
 export interface IntrospectedType extends IntrospectedElement {
   readonly kind: string;
   readonly fields: readonly IntrospectedField[] | null;
-  readonly inputFields: readonly IntrospectedInput[] | null;
+  readonly inputFields: readonly IntrospectedInputValue[] | null;
   readonly enumValues:
     | readonly (IntrospectedElement & { readonly deprecationReason: string | null })[]
     | null;

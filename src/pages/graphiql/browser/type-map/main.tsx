@@ -12,17 +12,17 @@ import {
   getTypeMapAreaUrl,
   getFieldElementId,
   getStoredScrollTop,
-  type TypeMapAddress,
+  type TypeMapUrlSelection,
   getTypeMapOverviewUrl,
-  useTypeMapAddress,
+  useTypeMapUrlSelection,
 } from "./address.ts";
 import { TypeMapAreaPage, TypeMapTypePage } from "./pages.tsx";
 import { typeMapQuery, type IntrospectedSchema } from "./introspection.ts";
 import { TypeMapOverview, TypeMapSearch } from "./overview.tsx";
-import { areaNames, createTypeMap, type TypeMapEntry, type TypeMap } from "./type-map.ts";
+import { areaNames, createTypeMap, type TypeMapType, type TypeMap } from "./type-map.ts";
 
 function Page({ map }: { readonly map: TypeMap }): JSX.Element {
-  const address = useTypeMapAddress();
+  const address = useTypeMapUrlSelection();
   const { type, area, field } = address;
   const place = mapLocation(address, map);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -114,13 +114,13 @@ async function begin(): Promise<void> {
 /** The type, field or area that the page's URL names; the type map shows the page for it. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
-  | { readonly kind: "type"; readonly title: string; readonly type: TypeMapEntry };
+  | { readonly kind: "type"; readonly title: string; readonly type: TypeMapType };
 
 /**
  * Finds the type, field or area that the URL of the type map names. A URL with only a fragment, for example
  * `#Order`, names a type too, because readers can easily type it.
  */
-function mapLocation({ type, area, field }: TypeMapAddress, map: TypeMap): MapLocation {
+function mapLocation({ type, area, field }: TypeMapUrlSelection, map: TypeMap): MapLocation {
   if (areaNames.includes(area)) return { kind: "area", title: area };
   const name = type === "" && area === "" ? field : type;
   if (name === "" && area === "") return { kind: "overview", title: "All areas" };

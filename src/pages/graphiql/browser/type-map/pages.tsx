@@ -12,16 +12,16 @@ import {
   isPaginationType,
   type GraphqlTypeKind,
   typeKinds,
-  type TypeMapEntry,
+  type TypeMapType,
   type GraphqlTypeMember,
   rootTypeNames,
   type TypeMap,
-  type TypeReference,
+  type ReferenceToGraphqlType,
 } from "./type-map.ts";
 
 interface TypePageProps {
   readonly map: TypeMap;
-  readonly type: TypeMapEntry;
+  readonly type: TypeMapType;
   /** The name of the field that the page marks because the URL names it; empty if the URL names no field. */
   readonly field: string;
 }
@@ -131,7 +131,11 @@ function ArgumentItem({
   );
 }
 
-function IncomingReferences({ references }: { readonly references: readonly TypeReference[] }): JSX.Element {
+function IncomingReferences({
+  references,
+}: {
+  readonly references: readonly ReferenceToGraphqlType[];
+}): JSX.Element {
   return (
     <section>
       <h3>
@@ -225,7 +229,7 @@ function Types({
   types,
 }: {
   readonly title: string;
-  readonly types: readonly TypeMapEntry[];
+  readonly types: readonly TypeMapType[];
 }): JSX.Element | null {
   return types.length === 0 ? null : (
     <section>

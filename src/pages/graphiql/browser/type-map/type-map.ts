@@ -6,7 +6,7 @@ import {
   getUnwrappedTypeName,
   formatTypeReference,
   type IntrospectedField,
-  type IntrospectedInput,
+  type IntrospectedInputValue,
   type IntrospectedSchema,
   type IntrospectedType,
 } from "./introspection.ts";
@@ -15,18 +15,18 @@ export const typeKinds = ["object", "interface", "union", "input", "enum", "scal
 export type GraphqlTypeKind = (typeof typeKinds)[number];
 
 /** A reference to a type, from a field of another type or from a field's argument. */
-export interface TypeReference {
+export interface ReferenceToGraphqlType {
   readonly from: string;
   readonly part: string;
 }
 
-export interface TypeMapEntry {
+export interface TypeMapType {
   readonly name: string;
   readonly kind: GraphqlTypeKind;
   readonly description: string;
   readonly area: string;
   readonly parts: readonly GraphqlTypeMember[];
-  readonly references: readonly TypeReference[];
+  readonly references: readonly ReferenceToGraphqlType[];
   /**
    * For an object type: the interfaces that it implements. For an interface: the types that implement it. For
    * a union: its member types.
@@ -34,7 +34,7 @@ export interface TypeMapEntry {
   readonly relatives: readonly string[];
 }
 
-export type TypeMap = ReadonlyMap<string, TypeMapEntry>;
+export type TypeMap = ReadonlyMap<string, TypeMapType>;
 
 export function createTypeMap(schema: IntrospectedSchema): TypeMap {
   const publicTypes = schema.types.filter(({ name }) => !name.startsWith("__"));
@@ -73,7 +73,7 @@ function connectionContents(
   return node === undefined ? [] : [[name, getUnwrappedTypeName(node.type)]];
 }
 
-const toArgument = (input: IntrospectedInput): FieldArgument => ({
+const toArgument = (input: IntrospectedInputValue): FieldArgument => ({
   name: input.name,
   type: formatTypeReference(input.type),
   description: input.description ?? "",
@@ -90,7 +90,7 @@ function listParts(
     description,
     type: of,
     ...rest
-  }: IntrospectedInput | IntrospectedField): GraphqlTypeMember => {
+  }: IntrospectedInputValue | IntrospectedField): GraphqlTypeMember => {
     const direct = getUnwrappedTypeName(of);
     const args = "args" in rest ? rest.args.map(toArgument) : [];
     const deprecation = "deprecationReason" in rest ? rest.deprecationReason : null;
@@ -119,9 +119,9 @@ function listParts(
 
 function referencesByType(
   parts: ReadonlyMap<string, readonly GraphqlTypeMember[]>,
-): ReadonlyMap<string, readonly TypeReference[]> {
-  const references = new Map<string, TypeReference[]>();
-  const add = (to: string, reference: TypeReference): void =>
+): ReadonlyMap<string, readonly ReferenceToGraphqlType[]> {
+  const references = new Map<string, ReferenceToGraphqlType[]>();
+  const add = (to: string, reference: ReferenceToGraphqlType): void =>
     void (references.get(to)?.push(reference) ?? references.set(to, [reference]));
   for (const [from, typeParts] of parts) {
     for (const { name, leadsTo, args } of typeParts) {
@@ -145,7 +145,7 @@ const kindOf = ({ kind }: IntrospectedType): GraphqlTypeKind => kindNames[kind] 
  * Returns true for types that exist only to read lists in parts (connection, edge and page-info types). The
  * type map does not show these types; it shows the type of the list's items instead.
  */
-export const isPaginationType = ({ name }: Pick<TypeMapEntry, "name">): boolean =>
+export const isPaginationType = ({ name }: Pick<TypeMapType, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
 /** Names of the root types. */
