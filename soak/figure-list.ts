@@ -47,9 +47,9 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 1,
     promise:
-      "The service survives 50 times `kill -9` during 20 000 changes: no change is made twice, no " +
-      "acknowledged change is lost, and every replay equals the first answer. The same holds for two " +
-      "gateways and two workers behind nginx, PgBouncer and Redis.",
+      "If processes of the service are killed 50 times with `kill -9` during 20 000 changes, no change is " +
+      "made twice, no acknowledged change is lost, and every repeated request gets the first answer " +
+      "again. The same holds for two gateways and two workers behind nginx, with PgBouncer and Redis.",
     measurements: [
       { ...soak("crash", 30), engines: both, atLeast: { kills: 50, keys: 20_000 } },
       { ...soak("scale-out", 10), engines: ["postgres"], atLeast: { copied: 200, kills: 20 } },
@@ -63,24 +63,24 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 2,
     promise:
-      "1 000 writes are sent 50 times each at the same moment: each has one effect, and all other " +
-      "answers are replays with the same bytes or 409.",
+      "If 1 000 writes are sent 50 times each at the same moment, each write has exactly one effect. All " +
+      "other answers have the same bytes as the first answer, or are 409.",
     measurements: [{ ...soak("duplicates", 10), engines: both, atLeast: { keys: 1_000 } }],
     shortTests: ["test/exactly-once/duplicates.test.ts"],
   },
   {
     number: 3,
     promise:
-      "100 clients repeat one idempotency key: the 99th percentile of unrelated requests is at most " +
-      "twice that of a quiet period, on PostgreSQL.",
+      "While 100 clients repeat one idempotency key, the 99th percentile of the duration of unrelated " +
+      "requests is at most twice as high as in a quiet period, on PostgreSQL.",
     measurements: [{ ...soak("bystanders", 5), engines: ["postgres"], atMost: { "p99 ratio": 2 } }],
     shortTests: ["test/exactly-once/bystanders.test.ts"],
   },
   {
     number: 4,
     promise:
-      "PostgreSQL is killed, or its connections are cut at the commit, 200 times: no change is made " +
-      "twice, and a retry returns every outcome.",
+      "If PostgreSQL is killed, or if its connections are cut at the moment of the commit, 200 times in " +
+      "total, no change is made twice, and a retry returns the outcome of every change.",
     measurements: [
       {
         ...soak("cuts", 5),
@@ -98,8 +98,8 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 5,
     promise:
-      "Every operation is called with every set of scopes, and with ids of other merchants over REST " +
-      "and GraphQL: such ids are not found, and nothing is written.",
+      "If every operation is called with every set of scopes, and with ids of other merchants' objects " +
+      "over REST and GraphQL, the service does not find these objects, and writes nothing.",
     measurements: [suite("scopes")],
     shortTests: [
       "test/gateway/every-scope.test.ts",
@@ -110,17 +110,18 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 6,
     promise:
-      "8 writers make 10 000 changes each on the same carts: no version is given twice or missing, and " +
-      "every state equals that of a replay of the changes.",
+      "If 8 writers make 10 000 changes each on the same carts, no version of a cart is given twice, no " +
+      "version is missing, and every state of a cart equals the state that a replay of the changes gives.",
     measurements: [{ ...soak("histories", 30), engines: both, atLeast: { operations: 80_000 } }],
     shortTests: ["test/exactly-once/histories.test.ts"],
   },
   {
     number: 7,
     promise:
-      "20 checkouts submit a promotion code with one use at once: one gets the code, and no other " +
-      "payment is requested. A cancel and a submission race 1 000 times: never do both succeed. 50 kills " +
-      "during payments at a fake Stripe lose and double no payment.",
+      "If 20 checkouts with the same promotion code, which may be used once, are submitted at the same " +
+      "moment, one checkout gets the code, and the service requests no payment for the others. If a " +
+      "cancellation and a submission of one checkout arrive at the same moment, 1 000 times, the two " +
+      "never both succeed. 50 kills of the service during payments at a fake Stripe lose and double no payment.",
     measurements: [
       { ...soak("checkout", 10), engines: both, atLeast: { rounds: 1_000 } },
       { ...soak("stripe-crash", 10), engines: both, atLeast: { kills: 50 } },
@@ -142,24 +143,25 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 9,
     promise:
-      "50 kills beside a receiver that fails three of ten requests: no event is lost, and a repeated " +
-      "delivery has the same `webhook-id` and bytes.",
+      "If processes of the service are killed 50 times while a receiver fails three of ten requests, no " +
+      "event is lost, and a repeated delivery has the same `webhook-id` and the same bytes.",
     measurements: [{ ...soak("webhooks", 30), engines: both, atLeast: { kills: 50 } }],
     shortTests: ["test/exactly-once/webhooks.test.ts", "test/process/webhook-stop.test.ts"],
   },
   {
     number: 10,
     promise:
-      "One endpoint that never answers beside 99 that do: the 99th percentile of the others rises by at" +
-      " most a fifth.",
+      "If one of 100 webhook endpoints never answers, the 99th percentile of the delivery time to the " +
+      "other 99 endpoints rises by at most a fifth.",
     measurements: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p99 ratio": 1.2 } }],
     shortTests: ["test/webhooks/dispatcher-fairness.test.ts"],
   },
   {
     number: 11,
     promise:
-      "Receivers that are slow, never answer, redirect, send 10 GB, gzip bombs or connection resets are" +
-      " cut off and logged. Retries follow the table of delays, tested with a simulated clock.",
+      "The service ends the connection to a receiver that is slow, never answers, redirects, sends 10 GB " +
+      "or a gzip bomb, or resets the connection, and logs the failed attempt. Retries follow the table of " +
+      "delays, as tests with a simulated clock check.",
     measurements: [suite("receivers")],
     shortTests: [
       "test/webhooks/safe-request.test.ts",
@@ -170,16 +172,16 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 12,
     promise:
-      "43 addresses that lead into private networks, and a name whose address changes: the service " +
-      "connects only to public addresses.",
+      "If webhook URLs have one of 43 addresses that lead into private networks, or a host name whose " +
+      "address changes after the check, the service still connects only to public addresses.",
     measurements: [suite("ssrf")],
     shortTests: ["test/webhooks/blocked-targets.test.ts", "test/webhooks/safe-addresses.test.ts"],
   },
   {
     number: 13,
     promise:
-      "An authorization code is redeemed 20 times at once, 1 000 times: each gives one token. 25 kinds " +
-      "of wrong DPoP proofs are refused with 401.",
+      "If each of 1 000 authorization codes is redeemed 20 times at the same moment, each code gives " +
+      "exactly one token. The service refuses 25 kinds of wrong DPoP proofs with 401.",
     measurements: [
       {
         name: "oauth",
@@ -194,14 +196,14 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 14,
     promise:
-      "10 000 valid and invalid requests are generated from the OpenAPI document: no 5xx, no undeclared" +
-      " status, and no answer that violates its schema.",
+      "If 10 000 valid and invalid requests are generated from the OpenAPI document, no answer is a 5xx, " +
+      "has a status that the document does not declare, or violates its schema.",
     measurements: [{ ...soak("contract", 10), engines: both, atLeast: { requests: 10_000 } }],
     shortTests: ["test/contract/contract.test.ts"],
   },
   {
     number: 15,
-    promise: "200 hostile GraphQL documents: each is refused within 20 ms.",
+    promise: "The service refuses each of 200 hostile GraphQL documents within 20 ms.",
     measurements: [
       {
         ...soak("hostile-documents", 1),
@@ -231,8 +233,8 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 17,
     promise:
-      "Mutation tests: the tests detect 85 of 100 small faults in idempotency, authentication, signing," +
-      " webhook requests, eligibility and money.",
+      "The tests detect at least 85 of 100 small deliberate faults (mutants) in the code of idempotency, " +
+      "authentication, signing, webhook requests, eligibility and money.",
     measurements: [
       "money",
       "signing",
@@ -248,17 +250,17 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 18,
     promise:
-      "Readers of the event feed get a million events, while 16 writers commit up to 400 ms after their " +
-      "inserts and the connections of the workers are cut: no event is missing, none comes twice, and events " +
-      "about one subject come in order.",
+      "If a million events are published by 16 writers, which commit up to 400 ms after their inserts, " +
+      "while the connections of the workers are cut, no reader of the event feed misses an event or gets " +
+      "an event twice, and every reader gets the events about one subject in their order.",
     measurements: [{ ...soak("event-feed", 1), engines: ["postgres"], atLeast: { events: 1_000_000 } }],
     shortTests: ["test/exactly-once/event-feed.test.ts"],
   },
   {
     number: 19,
     promise:
-      "10 000 hostile tool calls over MCP, with keys of all scopes and of another merchant: no call exceeds the" +
-      " rights of its key, and none causes an internal error.",
+      "If 10 000 hostile tool calls are sent over MCP, with keys of all sets of scopes and of another " +
+      "merchant, no call exceeds the rights of its key, and no call causes an internal error.",
     measurements: [{ ...suite("hostile-tool-calls"), atLeast: { calls: 10_000 } }],
     shortTests: ["test/mcp/hostile-calls.test.ts"],
   },

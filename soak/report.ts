@@ -30,7 +30,7 @@ export function formatTable(reports: readonly Report[]): string {
   );
 }
 
-export function formatCounts(counts: Report["counts"]): string {
+function formatCounts(counts: Report["counts"]): string {
   return Object.entries(counts)
     .map(([name, count]) => `${name} ${count.toLocaleString("en").replaceAll(",", " ")}`)
     .join(", ");

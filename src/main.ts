@@ -7,13 +7,15 @@ import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-// About 80 MB of the heap are in use. Without this limit, V8 lets the heap grow to four times that size
+// The service uses about 80 MB of heap. Without this limit, V8 lets the heap grow to four times that size
 // before it collects garbage.
 setFlagsFromString("--heap-growing-percent=40");
-// The cache is not in the shared temporary folder, because other users could put code there.
+// The compile cache is not in the shared temporary folder of the machine, because other users could put code
+// there.
 const folder = fileURLToPath(new URL("../node_modules/.cache/node", import.meta.url));
 enableCompileCache(folder);
-// With this variable, Node enables the cache in child processes before it loads their first file.
+// With this environment variable, Node enables the compile cache in child processes before it loads their
+// first file.
 process.env["NODE_COMPILE_CACHE"] ??= folder;
 const { runCommandLine } = await import("#cli/run.ts");
 await runCommandLine(process.argv);

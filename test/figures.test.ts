@@ -58,7 +58,7 @@ describe("the list of figures", () => {
 describe("the table of figures", () => {
   it("states what was measured, when and where", () => {
     expect(sectionOf([record], 1)).toContain(
-      "**crash, PGlite**: kills 50, keys 20 000; 0 violations (2026-01-02, 30 min, machine A)",
+      "**crash, PGlite**: kills of a process: 50, keys: 20 000; 0 violations (2026-01-02, 30 min, machine A)",
     );
     expect(renderFigures([record])).toContain("Machine A: a machine.");
   });

@@ -38,12 +38,12 @@ export interface NewAuditEntry extends AuditActor {
    */
   readonly merchantId: string | null;
   readonly now: Date;
-  /** Name of the GraphQL mutation or of the REST operation. */
+  /** Name of the GraphQL mutation or of the REST operation that made the change. */
   readonly action: string;
   readonly targetId: string | null;
   /**
-   * Type of the changed object, for example `signing_key`. Needed only for objects whose id has no type
-   * prefix.
+   * Type of the changed object, for example `signing_key`. Set only for objects whose id has no prefix that
+   * names their type.
    */
   readonly targetType?: string | undefined;
   readonly requestId: string | null;
@@ -98,8 +98,8 @@ function toAuditRow({
 }
 
 /**
- * Tables with rows that belong to a merchant, but that the platform can change too. The key of an entry is
- * the kind of the rows' ids.
+ * The tables whose rows belong to merchants and can also be changed by the platform. The keys are the kinds
+ * of object ids (for example `apiKey`), the values are the names of the tables.
  */
 const tablesOwnedByMerchants: Partial<Record<IdKind, string>> = {
   apiKey: "api_key",
@@ -130,7 +130,10 @@ function findTargetMerchant(
 const toSnakeCase = (kind: IdKind): string =>
   kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The roles that act for buyers. Their changes are published as events and not audited. */
+/**
+ * The roles of internal tokens that act for buyers. The changes of buyers are published as events and not
+ * audited.
+ */
 const unauditedRoles: ReadonlySet<InternalTokenRole> = new Set(["storefront", "browser"]);
 
 /**
@@ -161,7 +164,7 @@ export function getIdIfAllowedInAuditLog(value: unknown): string | undefined {
   return kind === undefined || kind === "addressToken" ? undefined : value;
 }
 
-/** One call of a GraphQL mutation: its name and arguments. */
+/** One call of a GraphQL mutation: the name of the mutation and its arguments. */
 export interface AuditedMutationCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -181,8 +184,8 @@ export function getAuditTargetAndDetailsOfMutation(
 }
 
 /**
- * Finds the id of the object that a mutation changed: in the arguments other than `input`, else in the
- * result, else in `input`.
+ * Finds the id of the object that a mutation changed. Searches the mutation's arguments except `input` first,
+ * then the mutation's result, then the argument `input`.
  */
 function findTargetId({ args }: AuditedMutationCall, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
@@ -222,13 +225,14 @@ const listIdFields = (value: object): [name: string, id: string][] =>
   });
 
 /**
- * Input fields that do not change the object, so the audit entry does not list them as changed fields: a
- * condition of the change (the expected version), or an explanation of the change.
+ * Names of input fields that do not change an object, so that audit entries do not list them as changed
+ * fields: conditions of the change (for example the expected version of the object) and explanations of the
+ * change.
  */
 const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
 /**
- * Mutations with a note from the caller that only the audit log stores; other mutations store their note with
- * the changed object.
+ * Names of mutations whose `note`, a text of the caller, is stored only in the audit log. Other mutations
+ * store the note with the changed object.
  */
 const mutationsWithNote = new Set(["cartPromotionRemove"]);
 
@@ -246,7 +250,8 @@ function toAuditDetails(
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),
     ...Object.fromEntries(ids),
-    // A reason that is a code is recorded. A reason in free text may name people, so it is left out.
+    // The audit entry contains the reason of a change only if the reason is a code. A reason in free text may
+    // name people, so the audit entry leaves it out.
     ...(typeof reason === "string" && /^[a-z_]{1,40}$/.test(reason) ? { reason } : {}),
     ...(typeof note === "string" && mutationsWithNote.has(name) ? { note } : {}),
   };
@@ -266,7 +271,10 @@ export interface AuditEntryFilter {
   readonly until?: Date | null | undefined;
 }
 
-/** Selects the audit entries that match a filter. The caller orders, pages or counts the query. */
+/**
+ * Builds the query for the audit entries that match a filter. The caller adds the order or page, or counts
+ * the rows.
+ */
 export function buildAuditEntrySqlQuery(
   reader: DatabaseReader,
   filter: AuditEntryFilter,
@@ -278,7 +286,7 @@ export function buildAuditEntrySqlQuery(
     const value = filter[column];
     if (value !== null && value !== undefined) list = list.where(`auditEntry.${column}`, "=", value);
   }
-  // Ids of audit entries start with their time, so a range of ids selects a range of times.
+  // The id of an audit entry begins with the time of the entry, so a range of ids selects a range of times.
   if (from !== null && from !== undefined)
     list = list.where("auditEntry.id", ">=", getLowestIdAtTime("audit", from.getTime()));
   return until === null || until === undefined
@@ -288,7 +296,7 @@ export function buildAuditEntrySqlQuery(
 
 const rowsPerPage = 500;
 
-/** Yields all matching audit entries, oldest first, in pages of up to 500 rows. */
+/** Yields all audit entries that match the filter, oldest first, in pages of up to 500 rows. */
 export async function* streamAuditEntryPages(
   reader: DatabaseReader,
   filter: AuditEntryFilter,

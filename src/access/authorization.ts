@@ -4,13 +4,13 @@
  */
 import { createFailure, type Failure, type FailureCode } from "#foundation/failure.ts";
 
-/** Schemes of the Authorization header, in lower case. */
+/** The schemes of the Authorization header that the service accepts, in lower case. */
 export const authSchemes = ["bearer", "dpop"] as const;
 export type AccessTokenAuthScheme = (typeof authSchemes)[number];
 
 /**
- * Options of the WWW-Authenticate challenges that a group of HTTP routes sends, for example the group of all
- * routes of the REST API.
+ * Options of the WWW-Authenticate challenges with which a group of HTTP routes (for example all routes of the
+ * REST API) refuses requests.
  */
 export interface WwwAuthenticateChallengeOptions {
   readonly publicUrl: string;
@@ -36,8 +36,9 @@ export const protectedResources = ["api", "mcp"] as const;
 export type OauthProtectedResource = (typeof protectedResources)[number];
 
 /**
- * Returns an authentication failure with the WWW-Authenticate header and the hint added. A request without
- * credentials gets a challenge for each accepted scheme and, by RFC 6750 section 3, no error code.
+ * Adds the WWW-Authenticate header, and the hint that says where to get credentials, to an authentication
+ * failure. Returns the changed failure. A request without credentials gets a challenge for each accepted
+ * scheme and, by RFC 6750 section 3, no error code.
  */
 export function addWwwAuthenticateChallenges(
   failure: Failure,
@@ -87,7 +88,7 @@ export function formatWwwAuthenticateChallenge(
   return `${scheme === "bearer" ? "Bearer" : "DPoP"} ${pairs.join(", ")}`;
 }
 
-/** JWS algorithms of access tokens and DPoP proofs, as the server's metadata lists them. */
+/** The JWS algorithms of access tokens and DPoP proofs, as the authorization server's metadata lists them. */
 export const tokenSigningAlgorithms = ["ES256", "EdDSA"] as const;
 
 /**

@@ -25,7 +25,7 @@ export const buyerSessionPrefix = "cbs_";
 export const buyerSessionMinutes = {
   min: 5,
   max: 30 * 24 * 60,
-  /** By default, a guest's session is valid for 30 days, which is as long as a cart. */
+  /** A guest's buyer session is valid for 30 days by default, the same time as a cart. */
   guest: 30 * 24 * 60,
   signedIn: 24 * 60,
 } as const;
@@ -69,8 +69,8 @@ export async function createBuyerSessionToken(
 }
 
 /**
- * The content of a session token whose signature and expiry have been checked. The internal token that
- * created the session has not been checked yet.
+ * The content of a buyer session token after its signature and expiry have been checked. The internal token
+ * that created the buyer session must still be checked.
  */
 export interface VerifiedBuyerSessionToken extends BuyerSession {
   readonly internalTokenId: string;
@@ -95,8 +95,8 @@ export async function verifyBuyerSessionToken(
 }
 
 /**
- * Returns the claims of a token if the key signed it, even if the token has expired; undefined for other
- * tokens.
+ * Returns the claims of a buyer session token if the token was signed with the given key, even if the token
+ * has expired. Returns undefined for all other tokens.
  */
 async function verifyWithKey(token: string, key: Uint8Array): Promise<JWTPayload | undefined> {
   try {

@@ -77,12 +77,12 @@ export interface InstallationOrApiKeyEvent {
     | "api_key.rotated"
     | "api_key.revoked"
     | "api_key.expiring";
-  /** Id of the installation or of the API key. */
+  /** Id of the installation or API key about which the event is. */
   readonly id: string;
   readonly merchantId: string;
-  /** Id of the only installation that receives the event. */
+  /** Id of the app installation that receives the event; no other installation receives it. */
   readonly installationId: string;
-  /** Values of the changed fields before the change; null if the installation or key is new. */
+  /** The changed fields with their values before the change; null if the installation or API key is new. */
   readonly previous: Readonly<Record<string, unknown>> | null;
 }
 
@@ -94,9 +94,9 @@ export interface RevokedOauthGrant {
 }
 
 /**
- * Selects the grants to revoke: either a single grant, for which the caller writes the audit entry, or all
- * grants of an owner. In the second case, `revokeOauthGrants` writes the audit entries, with the given
- * reason.
+ * Selects the OAuth grants to revoke: either a single grant, or all grants of an owner (for example of an
+ * installation). For a single grant, the caller writes the audit entry. For all grants of an owner,
+ * `revokeOauthGrants` writes the audit entries, with the given reason.
  */
 type GrantSelection =
   | { readonly column: "id"; readonly value: string }
@@ -117,8 +117,8 @@ export async function revokeOauthGrants(
   selection: GrantSelection,
 ): Promise<readonly RevokedOauthGrant[]> {
   const { column, value } = selection;
-  // Locks the rows in the order of their ids. Without this order, two transactions that revoke the same
-  // grants could each wait for a row that the other has locked.
+  // Locks the rows of the grants in the order of their ids. Without this order, two transactions that revoke
+  // the same grants could each wait for a row that the other has locked.
   const found = await transaction
     .selectFrom("oauthGrant")
     .select("id")

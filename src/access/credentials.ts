@@ -69,7 +69,10 @@ export function createCredentialVerifier({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
-  /** The cache of the internal tokens that created buyer sessions. The key of an entry is the token's id. */
+  /**
+   * The cache of the internal tokens that created buyer sessions. The key of a cache entry is the id of the
+   * internal token.
+   */
   const sessionTokens = createCredentialCache<InternalTokenState>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
@@ -147,7 +150,10 @@ export interface CredentialCache<Row> {
   readonly find: (name: string, lookUp: () => Promise<Row | undefined>) => Promise<Row | undefined>;
   /** Removes all rows that depend on the given record from the cache (see `ownersOf`). */
   readonly invalidate: (ownerId: string) => void;
-  /** Empties this cache of database rows. Called when notices of changed rows may have been missed. */
+  /**
+   * Empties this cache of database rows. Called when the process may have missed notices of changed rows
+   * (NOTIFY).
+   */
   readonly clear: () => void;
 }
 
@@ -156,7 +162,7 @@ export interface CredentialCache<Row> {
  * same maximum.
  */
 const rowsMax = 10_000;
-/** Milliseconds for which a database row is cached. */
+/** Milliseconds for which a database row stays in the cache. */
 const rowMsMax = 30_000;
 /** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
@@ -185,7 +191,8 @@ export function createCredentialCache<Row extends object>({
     ttl: rowMsMax,
     ...(sizes === undefined ? {} : { maxSize: sizes.max, sizeCalculation: sizes.sizeOf }),
   });
-  // Unknown names have a separate cache, so requests with invented keys never evict rows of real keys.
+  // Names without a database row have a separate cache, so requests with invented keys never evict the rows
+  // of real keys.
   const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
   const running = new Map<string, LookUp<Row>>();
   /**

@@ -1,4 +1,4 @@
-/** Apps and their installations. An installation is an app to which a merchant has granted scopes. */
+/** Manages apps and their installations. An installation is an app to which a merchant has granted scopes. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
@@ -163,8 +163,8 @@ const installationColumns = [
 ] as const;
 
 /**
- * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
- * once.
+ * Returns the SQL condition that the id of a row is in the given list. The SQL text is the same for every
+ * number of ids, so PostgreSQL prepares it once.
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
@@ -177,13 +177,13 @@ export const findInstallations = (
 ): Promise<InstallationRow[]> =>
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
-/** Selects all apps. The caller orders, pages or counts the query. */
+/** Builds the query for all apps. The caller adds the order or page, or counts the rows. */
 export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
 /**
- * Selects the installations of a merchant, or of all merchants if `owner` is null. The caller orders, pages
- * or counts the query.
+ * Builds the query for the installations of a merchant, or of all merchants if `owner` is null. The caller
+ * adds the order or page, or counts the rows.
  */
 export const buildInstallationSqlQuery = (
   reader: DatabaseReader,

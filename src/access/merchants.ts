@@ -105,8 +105,8 @@ export function buildSuspendedAtColumnUpdate(
 }
 
 /**
- * Builds the part `conflict` of an error: the current status and version of the object that prevents the
- * change, and the reason.
+ * Builds the field `conflict` of an error body. It has the current status and version of the object that
+ * prevents the change, and the reason.
  */
 export function createStatusConflictDetail(
   resource: string,
@@ -116,7 +116,10 @@ export function createStatusConflictDetail(
   return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
 }
 
-/** A merchant's row without `referenceKey` and `suspendedAt`, which only orders and readiness checks read. */
+/**
+ * A merchant's row without the columns `referenceKey` and `suspendedAt`, which only orders and readiness
+ * checks need.
+ */
 export type MerchantRow = Omit<Selectable<MerchantTable>, "referenceKey" | "suspendedAt">;
 
 const merchantColumns = [
@@ -134,8 +137,8 @@ const merchantColumns = [
 ] as const;
 
 /**
- * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
- * once.
+ * Returns the SQL condition that the id of a row is in the given list. The SQL text is the same for every
+ * number of ids, so PostgreSQL prepares it once.
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
@@ -143,8 +146,8 @@ export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): P
   reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
 
 /**
- * Selects the merchant with the id `owner`, or all merchants if `owner` is null. The caller orders, pages or
- * counts the query, for example with `applyKeysetPage`.
+ * Builds the query for the merchant with the id `owner`, or for all merchants if `owner` is null. The caller
+ * adds the order or page, for example with `applyKeysetPage`, or counts the rows.
  */
 export const buildMerchantSqlQuery = (
   reader: DatabaseReader,

@@ -1,8 +1,8 @@
 /**
- * A log of the REST requests of apps, with which merchants find out why requests failed. The console lists
- * the log. Requests are collected in memory and written in batches every two seconds. The log is a sample:
- * the number of logged requests per installation is limited. No request waits for the log, and no request
- * fails because of it.
+ * Keeps a log of the REST requests of apps, which the console shows to merchants so that they can find out
+ * why requests failed. Requests are collected in memory and written to the database in batches every two
+ * seconds. The log is a sample: the number of logged requests per installation is limited. No request waits
+ * for the log, and no request fails because of it.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -24,11 +24,11 @@ export interface LoggedApiRequest extends CredentialOwnerIds {
 
 export interface ApiRequestLog {
   readonly add: (request: LoggedApiRequest) => void;
-  /** Starts writing the collected requests every two seconds. */
+  /** Starts the timer that writes the collected requests to the database every two seconds. */
   readonly start: () => void;
   /** Writes the collected requests to the database now. Never throws an error. */
   readonly flush: () => Promise<void>;
-  /** Stops writing every two seconds, and writes the requests that were collected since the last write. */
+  /** Stops the timer, and writes the requests that were collected since the last write. */
   readonly stop: () => Promise<void>;
 }
 
@@ -74,7 +74,8 @@ export function createApiRequestLog({ db, clock, log }: ApiRequestLogOptions): A
     }
   };
   const flush = async (): Promise<void> => {
-    // Only one write runs at a time, so that waiting writes do not fill the memory if the database is slow.
+    // Only one write to the database runs at a time. Otherwise, waiting writes would fill the memory if the
+    // database is slow.
     if (writing !== undefined) {
       await writing;
       return flush();
@@ -147,7 +148,7 @@ function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
 
 const rowsPerStatement = 2_000;
 
-/** Deletes requests older than the retention period. Returns how many were deleted. */
+/** Deletes logged requests that are older than the retention period. Returns the number of deleted requests. */
 export async function deleteExpiredApiRequests(
   db: Database,
   now: Date,
@@ -180,7 +181,7 @@ interface ApiRequestFilter {
   readonly statusTo?: number | null | undefined;
 }
 
-/** Selects logged requests. The caller orders, pages or counts the query. */
+/** Builds the query for logged requests. The caller adds the order or page, or counts the rows. */
 export function buildApiRequestSqlQuery(
   reader: DatabaseReader,
   filter: ApiRequestFilter,
@@ -191,8 +192,8 @@ export function buildApiRequestSqlQuery(
     if (value !== null) list = list.where(`apiRequest.${column}`, "=", value);
   }
   const [from, to] = [filter.statusFrom ?? null, filter.statusTo ?? null];
-  // The condition has the same text as in the partial indexes. PostgreSQL would not use these indexes for a
-  // condition with a parameter.
+  // The SQL text of this condition is the same as in the table's partial indexes. PostgreSQL would not use
+  // these indexes for a condition with a parameter.
   if (from !== null && from >= 400) list = list.where(sql<boolean>`api_request.status >= 400`);
   if (from !== null && from !== 400) list = list.where("apiRequest.status", ">=", from);
   return to === null ? list : list.where("apiRequest.status", "<=", to);

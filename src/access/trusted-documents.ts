@@ -15,11 +15,11 @@ import { createId } from "#foundation/ids.ts";
 import { createCredentialCache } from "./credentials.ts";
 
 export const trustedDocumentLimits = {
-  /** Maximum number of characters of a document. Parsed documents up to this length are cached. */
+  /** Maximum number of characters of a trusted document. Parsed documents up to this length are cached. */
   lengthMax: 16_384,
-  /** Maximum number of documents that one call may register. */
+  /** Maximum number of trusted documents that one call may register. */
   perCallMax: 200,
-  /** Maximum number of documents of a merchant. */
+  /** Maximum number of trusted documents of a merchant. */
   perMerchantMax: 2_000,
 } as const;
 
@@ -29,7 +29,10 @@ export const hashGraphqlDocumentText = (text: string): string =>
 
 export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
 
-/** A document with exactly one operation that is valid for the schema and does not exceed the limits. */
+/**
+ * A GraphQL document that has passed the check: it has exactly one operation, is valid for the schema and
+ * does not exceed the limits.
+ */
 export interface CheckedGraphqlDocument {
   readonly name: string;
   readonly operation: TrustedDocumentRow["operation"];
@@ -64,16 +67,16 @@ interface MerchantContext {
 }
 
 /**
- * Stores documents that the merchant has not registered yet. Returns the rows of all given documents, and the
- * number of new ones.
+ * Stores trusted documents that the merchant has not registered yet. Returns the rows of all given documents,
+ * and how many of them are new.
  */
 export async function registerTrustedDocuments(
   transaction: Transaction,
   { merchantId, now }: MerchantContext,
   documents: readonly NewTrustedDocument[],
 ): Promise<{ documents: TrustedDocumentRow[]; added: number }> {
-  // Locks the merchant, so that registrations of the same merchant run one after another and cannot exceed
-  // the limit together.
+  // Locks the row of the merchant, so that simultaneous registrations of the same merchant run one after
+  // another and cannot exceed the maximum number of documents together.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -144,7 +147,10 @@ export async function removeTrustedDocument(
   return removed;
 }
 
-/** Selects the trusted documents of a merchant. The caller orders, pages or counts the query. */
+/**
+ * Builds the query for the trusted documents of a merchant. The caller adds the order or page, or counts the
+ * rows.
+ */
 export const buildTrustedDocumentSqlQuery = (
   reader: DatabaseReader,
   merchantId: string,
@@ -220,7 +226,10 @@ export function createCachedTrustedDocumentFinder({
 }
 
 const dayMs = 86_400_000;
-/** For each cached document: when this process last stored in the database that the document was used. */
+/**
+ * For each cached trusted document: the time at which this process last recorded in the database that the
+ * document was used.
+ */
 const recordedUses = new WeakMap<TrustedDocumentRow, number>();
 
 /**

@@ -44,18 +44,18 @@ export interface OAuthViewer extends InstallationCredential {
 
 export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
 
-/** An internal frontend, or a person with an internal token. */
+/** A caller with an internal token: an internal frontend or a person. */
 export interface InternalTokenViewer {
   readonly kind: "internal";
   readonly tokenId: string;
   readonly role: InternalTokenRole;
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
-  /** The GraphQL documents that the token may run; left out if it may run all documents. */
+  /** The GraphQL documents that the internal token may run; left out if the token may run all documents. */
   readonly documents?: AllowedGraphqlDocuments;
   /**
-   * The caller's buyer session; left out if the caller sent the text of the internal token, and not of a
-   * buyer session that the token created.
+   * The caller's buyer session; left out if the caller sent the internal token itself, and not the token of a
+   * buyer session that the internal token created.
    */
   readonly buyerSession?: BuyerSession;
   /**
@@ -83,7 +83,7 @@ export interface BuyerSession {
 export const graphqlDocumentPermissions = ["any", "trusted_only"] as const;
 export type AllowedGraphqlDocuments = (typeof graphqlDocumentPermissions)[number];
 
-/** A staff member who is signed in to the console. */
+/** A caller who is a staff member, signed in to the console. */
 export interface StaffViewer {
   readonly kind: "internal";
   readonly staffId: string;
@@ -103,8 +103,8 @@ export interface SystemViewer {
 }
 
 /**
- * A buyer on the hosted checkout page of one session. The buyer can access only this session, its cart and
- * its order.
+ * A caller who is a buyer on the hosted checkout page of one session. The buyer can access only this session,
+ * its cart and its order.
  */
 export interface CheckoutBuyerViewer {
   readonly kind: "buyer";
@@ -203,7 +203,7 @@ export function isPermissionScope(text: string): text is PermissionScope {
 }
 
 /**
- * A rate limit: at most `quota` requests per window. A window begins with the first request of the caller and
+ * A rate limit: at most `quota` requests per time window. A window begins with the caller's first request and
  * has a fixed length.
  */
 interface Quota {
@@ -219,21 +219,24 @@ interface Quota {
 export const rateLimitQuotas = {
   default: { quota: 600, windowSeconds: 60 },
   write: { quota: 120, windowSeconds: 60 },
-  // Replays of webhook deliveries. They are counted per installation, so all credentials of the installation
-  // share this limit.
+  // The rate limit for replays of webhook deliveries. Replays are counted per installation, so all
+  // credentials of the installation share this limit.
   replay: { quota: 60, windowSeconds: 60 },
   "anon-search": { quota: 60, windowSeconds: 60 },
   "anon-read": { quota: 300, windowSeconds: 60 },
-  // Requests to /graphql with publishable tokens and buyer sessions. They are counted per IP address.
+  // The rate limit for requests to /graphql with publishable tokens and buyer sessions, counted per IP
+  // address.
   browser: { quota: 600, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
-  // Registrations of agents as OAuth clients, and fetches of their metadata documents, per IP address.
+  // The rate limit for registrations of AI agents as OAuth clients and for fetches of their metadata
+  // documents, counted per IP address.
   "agent-register": { quota: 20, windowSeconds: 3600 },
-  // Requests with unknown promotion codes. The first limit counts them per cart, the second per credential.
+  // The rate limits for requests with unknown promotion codes: the first limit counts them per cart, the
+  // second per credential.
   "promo-fail": { quota: 10, windowSeconds: 600 },
   "promo-fail-credential": { quota: 60, windowSeconds: 600, publicName: "promo-fail" },
-  // Wrong passwords on sign-in pages are counted twice: per account (`login-fail`) and per IP address
-  // (`login-fail-address`).
+  // The rate limits for wrong passwords on sign-in pages: `login-fail` counts them per account,
+  // `login-fail-address` per IP address.
   "login-fail": { quota: 10, windowSeconds: 600 },
   "login-fail-address": { quota: 30, windowSeconds: 600, publicName: "login-fail" },
 } as const satisfies Record<string, Quota>;
@@ -262,8 +265,8 @@ export function getPublicRateLimitBucketName(bucket: RateLimitBucket): string {
 }
 
 /**
- * Returns the number of requests per window, multiplied by the setting RATE_LIMIT_SCALE; undefined if the
- * setting is 0, which switches rate limits off.
+ * Returns the quota of a rate limit (requests per time window), multiplied by the setting RATE_LIMIT_SCALE.
+ * Returns undefined if the setting is 0, which switches rate limits off.
  */
 export function getScaledRateLimitQuota(bucket: RateLimitBucket, scale: number): number | undefined {
   return scale === 0 ? undefined : Math.max(1, Math.round(rateLimitQuotas[bucket].quota * scale));

@@ -67,13 +67,16 @@ export interface ServiceAppOptions {
    */
   readonly database?: OpenedDatabase;
   readonly onStatement?: (event: LogEvent) => void;
-  /** The role of this process; `all` by default. */
+  /** The role of this process: `all` (the default), `gateway` or `worker`. */
   readonly role?: ProcessRole;
-  /** Resolves host names of webhook endpoints; uses DNS by default. */
+  /** Resolves the host names of webhook endpoints to IP addresses; with DNS by default. */
   readonly resolveName?: HostNameResolver;
-  /** Fetches the metadata documents of agents; by default only from public addresses. */
+  /** Fetches the OAuth client metadata documents of AI agents; by default only from public IP addresses. */
   readonly fetchDocument?: SsrfSafeFetch["fetch"];
-  /** The rate limiter, which `close` closes. If left out, the rate limiter of the settings is used. */
+  /**
+   * The rate limiter that the service uses and closes. If left out, the service uses the rate limiter of the
+   * settings.
+   */
   readonly limiter?: RateLimiter | undefined;
   /**
    * The connection to the parent process for adding up the metrics of all processes of the service; undefined
@@ -170,7 +173,8 @@ async function createParts(options: ServiceAppOptions) {
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const publicUrl = getPublicUrl({ ...settings, port });
   const events = createInProcessEvents();
-  // GraphQL Mesh and the database are opened at the same time, so that the service starts faster.
+  // GraphQL Mesh and the database are opened at the same time (not one after the other), so that the service
+  // starts faster.
   const [mesh, database] = await Promise.all([
     openMesh(options.meshFolder),
     options.database ?? openConfiguredDatabase(options),

@@ -33,8 +33,8 @@ export type ProcessRole = "all" | "gateway" | "worker";
 export interface PaymentBackgroundWork extends PaymentOperationDriver {
   readonly parts: PaymentOperationDriverOptions;
   /**
-   * Runs all payment operations (for example captures) that are due. The promise resolves when all of them
-   * have ended.
+   * Runs all payment operations (for example captures) that are due. The promise resolves when all these
+   * operations have ended.
    */
   readonly drive: () => Promise<void>;
 }
@@ -100,8 +100,8 @@ export function createServiceBackgroundWork(
 }
 
 /**
- * The number of database connections from which the number of concurrent payment operations is calculated if
- * the database is PGlite. PGlite has only one connection, but several payment operations must still run
+ * The number of database connections that is assumed for PGlite when the number of concurrent payment
+ * operations is calculated. PGlite has only one connection, but several payment operations must still run
  * concurrently, so that a slow payment provider does not delay other payments.
  */
 const embeddedConnections = 8;

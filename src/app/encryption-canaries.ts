@@ -43,7 +43,7 @@ const contextOf = (rowId: string): EncryptionContext => ({
 
 async function verifyKeyring(transaction: Transaction, keyring: EncryptionKeyring): Promise<void> {
   const ids = await openCanaries(transaction, keyring);
-  // Databases of earlier releases have no canaries, but may have encrypted values.
+  // Databases of earlier releases have no canaries, but may already contain encrypted values.
   if (ids.length === 0)
     await verifySampledEncryptedValues({ db: transaction, keyring }).catch((error: unknown) =>
       explain(error),
@@ -56,8 +56,8 @@ async function verifyKeyring(transaction: Transaction, keyring: EncryptionKeyrin
     .values({ id, canary, wrappedKey })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
-  // Another process that started at the same time, with another key under the same id, may have inserted its
-  // canary first.
+  // Another process that started at the same time, with a different key under the same key id, may have
+  // inserted its canary first.
   if (numInsertedOrUpdatedRows === 0n) await openCanaries(transaction, keyring);
 }
 

@@ -35,7 +35,7 @@ export interface DataKeyRewrapResult {
 export interface DataKeyRewrapOptions {
   readonly db: Database;
   readonly keyring: EncryptionKeyring;
-  /** Called with the number of rows processed since the last call. */
+  /** Called repeatedly to report progress, with the number of rows processed since the previous call. */
   readonly onProgress?: (rows: number) => void;
 }
 
@@ -46,8 +46,8 @@ interface SealedValuesCheck {
 }
 
 /**
- * Checks that every encrypted value of the database can be decrypted with the configured keys. Changes
- * nothing.
+ * Checks that every encrypted value in the database can be decrypted with the configured keys. Changes no
+ * data.
  */
 export async function verifyAllEncryptedValues({
   db,
@@ -64,7 +64,10 @@ export async function verifyAllEncryptedValues({
   return results;
 }
 
-/** Decrypts some values of each table. Throws `DecryptionError` for the first one that does not decrypt. */
+/**
+ * Decrypts some encrypted values of each table. Throws `DecryptionError` for the first value that cannot be
+ * decrypted.
+ */
 export async function verifySampledEncryptedValues({
   db,
   keyring,
@@ -133,7 +136,10 @@ interface SealedRow {
 
 interface PageQuery {
   readonly column: SealedColumn;
-  /** Rows whose data key is encrypted with the key of this id are skipped; undefined to read all rows. */
+  /**
+   * The id of an encryption key: rows whose data key is encrypted with this key are skipped. If undefined,
+   * all rows are read.
+   */
   readonly skippedKeyId: string | undefined;
 }
 
@@ -248,8 +254,8 @@ interface SealedKeyColumn {
 interface SealedColumn {
   readonly table: string;
   /**
-   * The names of the three columns that store an encrypted value: the value, its data key, and the id of the
-   * encryption key. In a row without a value, all three are null.
+   * The names of the three columns that store an encrypted value: the value, the value's data key
+   * (encrypted), and the id of the encryption key. In a row without an encrypted value, all three are null.
    */
   readonly sealed: string;
   readonly dataKey: string;

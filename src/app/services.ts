@@ -34,8 +34,8 @@ export type EventPayloadRenderer = (
 type IsWatched = (subject: EventSubject) => boolean;
 
 /**
- * Returns the services, completed by the function that renders the objects in events. The function is called
- * once for each object about which an event is published. It therefore also registers two notifications that
+ * Returns the given services together with the function that renders the objects in events. This function is
+ * called once for each object about which an event is published, so it also registers two notifications that
  * are sent after the commit: one to the webhook dispatcher (once per transaction), and one to the GraphQL
  * subscriptions that follow the object.
  */
@@ -131,8 +131,8 @@ export function createEventPayloadRendererForCommandLine(
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
-    // Notifications within this process have no listeners: a command of the command line has no
-    // subscriptions, and the running service regularly looks for new payments and deliveries in the database.
+    // This event emitter has no listeners. A command of the command line has no subscriptions to notify, and
+    // the running service regularly looks for new payments and deliveries in the database.
     events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,

@@ -97,7 +97,10 @@ const variableNames: readonly string[] = [...settingNames, ...[...secretNames].m
 export interface ServiceSettings {
   readonly host: string;
   readonly port: number;
-  /** The base URL under which clients reach the service; undefined if the base URL is made from host and port. */
+  /**
+   * The base URL under which clients reach the service; undefined if the base URL is built from the settings
+   * HOST and PORT.
+   */
   readonly publicUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
@@ -117,7 +120,7 @@ export interface ServiceSettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
-  /** True if merchants in test mode may use webhook receivers on this machine. */
+  /** True if merchants in test mode may register webhook receivers on the machine of this service. */
   readonly webhookAllowLoopback: boolean;
   /**
    * The factor that multiplies the delays between the attempts to deliver a webhook; for example, 0.5 halves
@@ -139,7 +142,7 @@ export interface ServiceSettings {
    * 503, so that load balancers send no new requests.
    */
   readonly drainMs: number;
-  /** False if a serving process must not migrate the database. */
+  /** Whether a process that serves requests migrates the database when it starts. */
   readonly migrate: boolean;
   /** The URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
@@ -244,14 +247,17 @@ function readSetting(environment: EnvironmentVariables, name: string): string | 
   if (value !== undefined)
     throw new InvalidSettingError(`${fileName} must not be set together with ${name}.`);
   try {
-    // Editors and shells end a file with a line break.
+    // Editors and shells end a file with a line break, which is not part of the setting's value.
     return readFileSync(path, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     throw new InvalidSettingError(`${fileName} names a file that cannot be read: ${String(error)}`);
   }
 }
 
-/** An empty variable counts as not set, because shells and Compose files easily create empty variables. */
+/**
+ * An environment variable with an empty text counts as not set, because shells and Compose files easily
+ * create empty variables.
+ */
 const readVariable = (environment: EnvironmentVariables, name: string): string | undefined =>
   environment[name] === "" ? undefined : environment[name];
 

@@ -33,7 +33,7 @@ import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweep
 
 export interface CleanupSweepContext {
   readonly now: Date;
-  /** Aborted when the service stops; the sweep then ends after its current transaction. */
+  /** The signal is aborted when the service stops; the sweep then ends after its current transaction. */
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ interface Sweep {
    * of sweeps.
    */
   readonly everyMs?: number;
-  /** Runs the sweep once: stores all changes whose time has come. */
+  /** Runs the sweep once: stores all changes whose time has come, for example that a cart has expired. */
   readonly run: (services: GraphqlServices, round: CleanupSweepContext) => Promise<unknown>;
 }
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 const commandAddress = z.object({
-  /** The port on 127.0.0.1. */
+  /** The port on 127.0.0.1 at which the running service accepts commands. */
   port: z.int().min(1).max(65_535),
   secret: z.string().min(1),
 });
@@ -17,7 +17,8 @@ export type CliCommandServerAddress = z.infer<typeof commandAddress>;
 const pathIn = (folder: string): string => join(folder, "commands.json");
 
 export function writeCliCommandServerAddress(folder: string, address: CliCommandServerAddress): void {
-  // A file of an earlier process may have other permissions, so the file is created again.
+  // The file `commands.json` is deleted and created again, because a file that an earlier process has left
+  // may have other access permissions.
   rmSync(pathIn(folder), { force: true });
   writeFileSync(pathIn(folder), JSON.stringify(address), { mode: 0o600, flag: "wx" });
 }
@@ -26,7 +27,10 @@ export function deleteCliCommandServerAddress(folder: string): void {
   rmSync(pathIn(folder), { force: true });
 }
 
-/** Returns the address of the running service; undefined if there is no readable file. */
+/**
+ * Returns the address of the running service; undefined if the file `commands.json` does not exist or cannot
+ * be read.
+ */
 export function readCliCommandServerAddress(folder: string): CliCommandServerAddress | undefined {
   try {
     return commandAddress.safeParse(JSON.parse(readFileSync(pathIn(folder), "utf8"))).data;
@@ -35,15 +39,18 @@ export function readCliCommandServerAddress(folder: string): CliCommandServerAdd
   }
 }
 
-/** The body of the request that sends a command. */
+/** The body of the HTTP request that sends a command to the running service. */
 export const sentCommand = z.object({
   args: z.array(z.string()).max(1_000),
-  /** The text of standard input; null if the command has not read standard input. */
+  /** The text of the command's standard input; null if the command has not read standard input. */
   input: z.string().nullable(),
 });
 export type CliCommandSentToService = z.infer<typeof sentCommand>;
 
-/** A line of the answer: text that the command has written, or the exit code as the last line. */
+/**
+ * A line of the service's answer to a command: a text that the command has written, or, as the last line, the
+ * exit code of the command.
+ */
 export const commandOutput = z.union([
   z.object({ stream: z.enum(["stdout", "stderr"]), text: z.string() }),
   z.object({ exitCode: z.int().min(0).max(255) }),

@@ -19,7 +19,7 @@ import {
 } from "./command-file.ts";
 import { type CliCommandEnvironment, runWithCliCommandEnvironment } from "./command-session.ts";
 
-/** Runs a command in the current session and returns its exit code. Never rejects. */
+/** Runs a command with the current input and output, and returns the command's exit code. Never rejects. */
 export type CliCommandRunner = (args: readonly string[]) => Promise<number>;
 
 export interface CliCommandServerOptions {
@@ -29,7 +29,10 @@ export interface CliCommandServerOptions {
   readonly runCommand: CliCommandRunner;
 }
 
-/** Accepts commands until the returned function is called, which waits for the commands in progress. */
+/**
+ * Starts to accept commands. Returns a function that stops accepting commands and waits for the commands in
+ * progress.
+ */
 export async function startCliCommandServer(options: CliCommandServerOptions): Promise<() => Promise<void>> {
   const { dataDir } = options.settings;
   const secret = randomBytes(32).toString("base64url");

@@ -12,18 +12,21 @@ import type { OpenedDatabase } from "#database/connect.ts";
 export type CommandOutputStream = "stdout" | "stderr";
 
 export interface CliCommandEnvironment {
-  /** Writes to a stream, and waits while the reader of the stream is slower. */
+  /**
+   * Writes text to standard output or standard error, and waits while the reader of the stream is slower than
+   * the command.
+   */
   readonly write: (stream: CommandOutputStream, text: string) => Promise<void>;
-  /** Returns everything that standard input contains. */
+  /** Returns the whole text of standard input. */
   readonly readInput: () => Promise<string>;
   readonly setExitCode: (code: number) => void;
-  /** The database and the settings of the running service; undefined if the command opens the database. */
+  /** The database and the settings of the running service; undefined if the command opens the database itself. */
   readonly service?: { readonly database: OpenedDatabase; readonly settings: ServiceSettings };
 }
 
 /**
- * Standard input can be read only once. Its text is kept, because it is needed a second time if the command
- * is sent to the running service.
+ * The text of standard input, kept after it was read. Standard input can be read only once, but the text is
+ * needed a second time if the command is sent to the running service.
  */
 let ownInput: string | undefined;
 

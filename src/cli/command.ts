@@ -39,7 +39,10 @@ type Result = Readonly<Record<string, unknown>> & { readonly id: string };
  */
 type Action = string | { readonly name: string; readonly targetType: string };
 
-/** Runs a command's change with the rights of the platform, writes an audit entry, and prints the result. */
+/**
+ * Runs the change of a command with the rights of the platform, writes the audit entry, and prints the
+ * result.
+ */
 export async function runAuditedCommand(
   { json }: JsonOutputOption,
   action: Action,
@@ -74,8 +77,8 @@ export async function runAuditedCommand(
 }
 
 /**
- * Returns the ids in a command's result, except the id of the changed object. The audit entry lists them as
- * details.
+ * Returns the ids in the result of a command, except the id of the changed object. The audit entry lists
+ * these ids as details.
  */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
@@ -107,7 +110,8 @@ async function publishCommandEvents(
   if (events.length === 0) return;
   const [{ createEventPayloadRendererForCommandLine }, { publishInstallationAccessEvents }] =
     await Promise.all([import("#app/services.ts"), import("#graph/access/access-events.ts")]);
-  // The actors that events can name do not include the command line, so the operator is named as `staff`.
+  // Events can name only certain kinds of actors as their cause, and the command line is not one of them. The
+  // operator is therefore named as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   await publishInstallationAccessEvents(transaction, events, {
     now,
@@ -116,7 +120,10 @@ async function publishCommandEvents(
   });
 }
 
-/** Whether the command was sent to the running service, which runs it without a progress bar. */
+/**
+ * Returns whether another process has sent the command to the running service. The service runs such a
+ * command without a progress bar.
+ */
 export const isCommandRunByService = (): boolean => getCliCommandEnvironment().service !== undefined;
 
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */

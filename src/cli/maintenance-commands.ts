@@ -199,7 +199,7 @@ function privacyErase(): Command {
     });
 }
 
-/** Returns the target of the erasure, or the error text if the options are wrong. */
+/** Returns whose personal data the command erases, or the error text if the options are wrong. */
 function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerErasureTarget | string {
   const targets = (["buyerReference", "cart", "order", "addressToken"] as const).flatMap((name) => {
     const value = options[name];
@@ -271,7 +271,8 @@ function auditExport(): Command {
       if (from !== undefined && to !== undefined && from >= to)
         throw createFailure("invalid_parameter", { message: "--from must be before --to." });
       await runWithMigratedDatabase(async ({ db }) => {
-        // Waits while the reader is slower, because an export may be larger than memory.
+        // Waits while the reader of the output is slower than the database, because an audit export may be
+        // larger than the memory.
         const { write } = getCliCommandEnvironment();
         if (json !== true) await write("stdout", `${csvFields.join(",")}\r\n`);
         for await (const rows of streamAuditEntryPages(db, { merchantId: merchant ?? null, from, until: to }))

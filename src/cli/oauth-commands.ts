@@ -83,7 +83,7 @@ function parseJwks(json: string): NewOauthClient["jwks"] {
     const value: unknown = JSON.parse(json);
     if (isJsonWebKeySet(value)) return value;
   } catch {
-    // Invalid JSON is reported with the same error as valid JSON that is not a key set.
+    // A text that is not JSON is reported with the same error as JSON that is not a JSON Web Key Set.
   }
   throw new InvalidArgumentError('It must be a JSON Web Key Set: {"keys":[…]}.');
 }

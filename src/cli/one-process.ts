@@ -16,7 +16,10 @@ import {
   printStartupMessage,
 } from "./start-and-stop.ts";
 
-/** `runCommand` runs the commands that other processes send while this process uses the embedded database. */
+/**
+ * Runs the service in this process until the process is stopped. `runCommand` runs the commands that other
+ * processes send while this process uses the embedded database.
+ */
 export async function serveInOneProcess(
   serving: ServeOptions & Pick<StartOptions, "runCommand">,
 ): Promise<void> {

@@ -68,11 +68,11 @@ interface ChildSpec {
 
 interface ChildProcesses {
   /**
-   * Starts a child process and replaces it whenever it ends. Resolves when the process is ready for the first
-   * time.
+   * Starts a child process, and starts a new one whenever it ends. The promise resolves when the first child
+   * process is ready.
    */
   readonly add: (spec: ChildSpec) => Promise<StartedServiceInfo>;
-  /** Sends the signal to all children and waits until they have ended. */
+  /** Sends the signal to all child processes and waits until all have ended. */
   readonly stop: (signal: string) => Promise<void>;
 }
 
@@ -147,7 +147,8 @@ function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEven
   });
   child.once("exit", onEnd);
   child.once("error", () => {
-    // A process that could not be started emits no event `exit`, so its end is handled here.
+    // A process that could not be started emits no event `exit`, so this handler of `error` treats the
+    // process as ended.
     if (child.process.pid === undefined) onEnd(null, null);
   });
   return child;

@@ -32,7 +32,10 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns 2 if the arguments are wrong, otherwise 0. Rejects if the command fails. */
+/**
+ * Runs the command line. Returns exit code 2 if the arguments are wrong, otherwise 0. Rejects if the command
+ * fails.
+ */
 async function runProgram(args: readonly string[]): Promise<number> {
   try {
     const program = await createCommandLineProgram(args[2]);
@@ -58,7 +61,7 @@ async function runByService(error: unknown, args: readonly string[]): Promise<nu
   });
 }
 
-/** Runs a command that another process has sent, in the session of that process. */
+/** Runs a command that another process has sent, with the input and output of that process. */
 const runSentCommand: CliCommandRunner = async (args) => {
   try {
     return await runProgram(["node", "commerce", ...args]);
@@ -102,7 +105,8 @@ function explainListenError(
 function explainDatabaseError(error: Error): string | undefined {
   if (isDatabaseUnreachable(error))
     return `The database at DATABASE_URL does not respond: ${error.message || "connection refused"}`;
-  // The database server does not know the user (SQLSTATE class 28) or the database (class 3D).
+  // The SQLSTATE classes of two refusals by the database server: 28 (the user is not known or the password is
+  // wrong) and 3D (the database does not exist).
   return /^(28|3D)/.test(getSqlState(error) ?? "")
     ? `The database at DATABASE_URL refuses the connection: ${error.message}`
     : undefined;
@@ -127,7 +131,10 @@ export async function createCommandLineProgram(name: string | undefined): Promis
   return program;
 }
 
-/** Lets a command and its subcommands write to the command's session, and throw an error instead of exiting. */
+/**
+ * Makes a command and its subcommands write their output to the caller of the command, and throw an error
+ * instead of exiting the process.
+ */
 function prepareCommands(command: Command): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => writeCliOutputText("stdout", text),

@@ -10,8 +10,8 @@ import {
 import { getCliCommandEnvironment } from "./command-session.ts";
 
 /**
- * Returns the exit code of the command; undefined if no running service accepts commands for the folder, for
- * example because another command uses the database.
+ * Sends the command and returns its exit code. Returns undefined if no running service accepts commands for
+ * the folder, for example because another command uses the database.
  */
 export async function sendCliCommandToRunningService(
   folder: string,
@@ -33,7 +33,8 @@ export async function sendCliCommandToRunningService(
       await session.write(output.stream, output.text);
     }
   } catch {
-    // The connection broke before the last line, which the text below reports.
+    // The connection broke before the service sent the exit code, so the service has stopped. The message
+    // after this block reports that.
   }
   await session.write("stderr", "The service stopped before the command ended. Run the command again.\n");
   return 1;

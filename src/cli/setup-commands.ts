@@ -120,8 +120,8 @@ interface AdditionalSeed {
 }
 
 /**
- * Adds generated products, then carts, then orders. Products come first, because carts and orders contain
- * products.
+ * Adds generated demo data to the database: first products, then carts, then orders. Products come first,
+ * because carts and orders contain products.
  */
 async function seedAdditional(
   database: OpenedDatabase,

@@ -21,7 +21,7 @@ export interface StartedServiceInfo {
   readonly demo: DemoJsonFileContent | undefined;
 }
 
-/** Message of a child process to its parent when it is ready to serve. */
+/** The message that a child process sends to its parent process when it is ready to serve requests. */
 export interface ChildProcessReadyMessage extends StartedServiceInfo {
   readonly type: "ready";
 }
@@ -77,7 +77,10 @@ export interface StoppableService {
    * child processes that drain.
    */
   readonly extraCloseMs?: number;
-  /** Called when the drain begins. */
+  /**
+   * Called when the process begins to drain: it still answers requests, but load balancers should send no new
+   * ones.
+   */
   readonly drain: () => void;
   readonly close: (signal: string) => Promise<void>;
 }

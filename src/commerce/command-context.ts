@@ -16,7 +16,7 @@ export interface CommandContext {
    * published are removed from the index.
    */
   readonly reindex: (transaction: Transaction, productIds: readonly string[]) => Promise<void>;
-  /** Collects the events of the transaction, and stores them before the transaction commits. */
+  /** Collects the events that the command publishes, and stores them before the transaction commits. */
   readonly outbox: EventOutbox;
 }
 

@@ -21,26 +21,26 @@ import { createTracedKyselyDialect } from "./traced-dialect.ts";
 export type Database = Kysely<Tables>;
 
 export interface DatabaseOptions {
-  /** The URL of PostgreSQL; undefined for the embedded database. */
+  /** The URL of the PostgreSQL database; undefined for the embedded database. */
   readonly url?: string | undefined;
   /**
-   * The URL of PostgreSQL itself, for migrations and LISTEN, which do not work through a transaction pooler.
-   * Defaults to `url`.
+   * The URL of the PostgreSQL server itself, without a transaction pooler in between. Used for migrations and
+   * LISTEN, which do not work through a transaction pooler. Defaults to `url`.
    */
   readonly directUrl?: string | undefined;
   readonly poolSize?: number;
   /**
-   * False to send statements without preparing them, for example through a transaction pooler; true if left
-   * out.
+   * False to send SQL statements without preparing them, for example through a transaction pooler; true if
+   * left out.
    */
   readonly prepared?: boolean;
-  /** Time limits of statements; undefined for no limits. */
+  /** Time limits of SQL statements; undefined for no limits. */
   readonly limits?: SqlStatementTimeouts | undefined;
-  /** The folder of the embedded database; undefined to keep it in memory. */
+  /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly folder?: string | undefined;
-  /** A database dump. If given, a new embedded database starts with the content of the dump. */
+  /** The content of a database dump. If given, a new embedded database starts with this content. */
   readonly image?: Blob | undefined;
-  /** Called for every statement. Tests use this function to count statements. */
+  /** Called for every SQL statement. Tests use this function to count statements. */
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
 
@@ -48,8 +48,8 @@ export interface OpenedDatabase {
   readonly engine: "pglite" | "postgres";
   readonly db: Database;
   /**
-   * Runs scripts on a separate connection. A script has one or more statements; its result has the rows of
-   * each statement.
+   * Runs SQL scripts on a separate connection. A script has one or more statements; its result has the rows
+   * of each statement.
    */
   script<Result>(work: (run: SqlScriptRunner) => Promise<Result>): Promise<Result>;
   /**
@@ -69,7 +69,7 @@ export interface DatabaseConnectionPoolState {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
-  /** Number of callers that wait for a connection to run a statement. */
+  /** Number of callers that wait for a database connection to run a statement. */
   readonly waiting: number;
 }
 
@@ -77,8 +77,9 @@ export type SqlScriptRunner = (sql: string) => Promise<Record<string, unknown>[]
 
 const connectTimeoutMs = 2500;
 /**
- * Timeout for connecting before a script. Scripts run when the process starts, while the machine may be busy
- * and no caller waits, so this timeout is longer.
+ * Time limit in milliseconds for connecting to the database before an SQL script runs. Scripts run when the
+ * process starts, while the machine may be busy and no caller waits, so this limit is longer than that of
+ * requests.
  */
 const scriptConnectTimeoutMs = 15_000;
 
@@ -89,7 +90,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenedData
 async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
   const release = folder === undefined ? (): void => undefined : await createAndLockFolder(folder);
   try {
-    // The module `pglite.ts` is imported only here, so that processes that use PostgreSQL do not load PGlite.
+    // The module `pglite.ts` is imported only here and only when needed, so that processes that use
+    // PostgreSQL do not load PGlite.
     const { openPGlite, SingleConnectionPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,
@@ -104,7 +106,8 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       plugins: [camelCase()],
       ...logOption(onStatement),
     });
-    // Kysely closes PGlite only if a statement has been run. Otherwise `close` must close PGlite itself.
+    // Kysely closes PGlite only if at least one statement has been run. Otherwise `close` must close PGlite
+    // itself.
     const close = async (): Promise<void> => {
       await db.destroy();
       if (!pglite.closed) await pglite.close();

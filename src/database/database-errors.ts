@@ -54,7 +54,7 @@ export function toUnavailableFailureIfTemporary(failure: Failure): Failure {
 const isTemporary = (cause: unknown): boolean =>
   isDatabaseUnreachable(cause) || isConcurrencyConflictError(cause) || isOutOfResources(cause);
 
-/** The SQLSTATEs of serialization failures and deadlocks. */
+/** The SQLSTATEs that mean a serialization failure or a deadlock. */
 const abortedStates = new Set(["40001", "40P01"]);
 
 /**

@@ -13,7 +13,7 @@ export interface DueRowsTask<Row extends DueRow> {
    * no longer needed any work.
    */
   readonly handle: (row: Row) => Promise<boolean>;
-  /** When the signal is aborted, the work stops before the next row. */
+  /** When the signal is aborted, the processing of rows stops before the next row. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -22,12 +22,12 @@ export interface DueRow {
 }
 
 const batchRowsMax = 100;
-/** Maximum number of errors that are reported in full. Further failed rows are only counted. */
+/** Maximum number of errors that one run reports in full. Further failed rows are only counted. */
 const reportedMax = 20;
 
 /**
- * Handles all due rows and returns the number of handled rows. Throws an AggregateError at the end if rows
- * failed.
+ * Handles all due rows and returns the number of handled rows. If the handling of some rows failed, throws an
+ * AggregateError with their errors at the end.
  */
 export async function processDueRows<Row extends DueRow>({
   find,

@@ -1,9 +1,9 @@
 /**
- * Makes sure that only one process at a time uses the folder of an embedded database. A process that uses the
- * folder writes a lock file with its process id and its start time. A lock is stale if no running process has
- * this id and start time, for example because the process was killed. The package proper-lockfile is not
- * used, because it judges a lock by its age: after a kill, the next start would have to wait until the lock
- * is old enough, and a paused process would lose the lock that it still needs.
+ * Makes sure that only one process at a time uses the data folder of the embedded database. A process that
+ * uses the folder writes a lock file with its process id and its start time. A lock is stale if no running
+ * process has this id and start time, for example because the process was killed. The package proper-lockfile
+ * is not used, because it judges a lock by its age: after a process was killed, the next start would have to
+ * wait until the lock is old enough, and a paused process would lose the lock that it still needs.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,8 +20,8 @@ const lockWaitMs = 3_000;
 const lockPollMs = 50;
 
 /**
- * Locks a folder like `lockDataFolder`, but waits for some seconds if another process holds the lock. Does
- * not wait for this process.
+ * Locks the folder as `lockDataFolder` does, but waits for some seconds if another process holds the lock.
+ * Does not wait if this process itself holds the lock.
  */
 export async function waitForDataFolderLock(folder: string): Promise<() => void> {
   const deadline = performance.now() + lockWaitMs;
@@ -38,7 +38,10 @@ export async function waitForDataFolderLock(folder: string): Promise<() => void>
 const readOwner = (folder: string): LockOwner | undefined =>
   parseLock(readIfExists(join(folder, "lock")) ?? "");
 
-/** Returns an error that names DATA_DIR for an error of the file system; returns other errors unchanged. */
+/**
+ * Converts an error of the file system to an error that names the setting DATA_DIR. Returns other errors
+ * unchanged.
+ */
 export function toDataFolderError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DataFolderUnusableError(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
@@ -131,10 +134,10 @@ function parseLock(text: string): LockOwner | undefined {
 }
 
 /**
- * Returns whether the process that wrote the lock still runs. A lock with the id of this process but another
- * start time is stale, because containers assign the same process ids again and again. A process that has
- * ended stays in the process table until its parent has read its exit status, which in a container without an
- * init may never happen.
+ * Returns whether the process that wrote the lock still runs. The start time is compared too, because
+ * containers assign the same process ids again and again: a lock with the id of this process but another
+ * start time is stale. A process counts as ended even if it is still in the process table, where it stays
+ * until its parent has read its exit status; in a container without an init process, that may never happen.
  */
 function isAlive({ pid, startedAt }: LockOwner): boolean {
   const entry = readProcessEntry(pid);
@@ -149,7 +152,7 @@ function isAlive({ pid, startedAt }: LockOwner): boolean {
 }
 
 interface ProcessEntry {
-  /** The start time in clock ticks since boot. */
+  /** The start time of the process, in clock ticks since the machine was booted. */
   readonly startedAt: string | null;
   readonly hasEnded: boolean;
 }

@@ -16,7 +16,10 @@ import { getIdempotencyRecordExpiryCutoff, getIdempotencyRecordEncryptionContext
 
 const sweptPerBatch = 1000;
 
-/** Deletes expired records in batches, until the signal is aborted; returns the number of deleted records. */
+/**
+ * Deletes expired idempotency records in batches until none is left or the signal is aborted. Returns the
+ * number of deleted records.
+ */
 export async function deleteExpiredIdempotencyRecords(
   db: Database,
   now: Date,
@@ -34,7 +37,7 @@ export async function deleteExpiredIdempotencyRecords(
   }
 }
 
-/** The primary key of a record. */
+/** The primary key of an idempotency record. */
 export interface IdempotencyRecordKey {
   readonly ownerId: string;
   readonly idempotencyKey: Uint8Array;
@@ -42,17 +45,17 @@ export interface IdempotencyRecordKey {
 
 interface RecordSearch {
   readonly ownerIds: readonly string[];
-  /** Given the decrypted body of a record, returns true if the record is to be found. */
+  /** Given the decrypted body of an idempotency record, returns true if the search should return the record. */
   readonly matchesBody: (body: string) => boolean;
-  /** If given, only records created at this time or later are searched. */
+  /** If given, only idempotency records created at this time or later are searched. */
   readonly since?: Date;
 }
 
 const readPerBatch = 500;
 
 /**
- * Finds records by their decrypted bodies. A record that cannot be decrypted is included in the result,
- * because its body cannot be checked.
+ * Finds idempotency records by the content of their decrypted bodies. A record that cannot be decrypted is
+ * also returned, because its body cannot be checked.
  */
 export async function findIdempotencyRecords(
   reader: DatabaseReader,
@@ -101,9 +104,9 @@ const sealContextOf = ({ ownerId, idempotencyKey }: IdempotencyRecordKey): Encry
   getIdempotencyRecordEncryptionContext({ ownerId, digest: Buffer.from(idempotencyKey) });
 
 /**
- * Replaces the stored answers of records with empty texts, and their fingerprints with random bytes. The keys
- * stay in use: a client that sends its request again gets `idempotency_key_reused`, and the request has no
- * effect. Returns the number of changed records.
+ * Replaces the stored answers of idempotency records with empty texts, and their fingerprints with random
+ * bytes. The keys stay in use: a client that sends its request again gets `idempotency_key_reused`, and the
+ * request has no effect. Returns the number of changed records.
  */
 export async function eraseStoredAnswersOfIdempotencyRecords(
   transaction: Transaction,

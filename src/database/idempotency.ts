@@ -29,9 +29,9 @@ export interface IdempotencyKeyClaim {
    * independent.
    */
   readonly ownerId: string;
-  /** The key as `parseIdempotencyKey` returns it. */
+  /** The idempotency key, in the form in which `parseIdempotencyKey` returns it. */
   readonly key: string;
-  /** SHA-256 of the request, to recognize that a key is used for another request. */
+  /** SHA-256 of the request, by which the service recognizes that a key is used again for a different request. */
   readonly fingerprint: Uint8Array;
 }
 
@@ -42,12 +42,12 @@ export interface StoredIdempotentAnswer {
   readonly body: string;
 }
 
-/** A request that must take effect only once. */
+/** A request that must take effect only once, even if the client sends it several times. */
 export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyKeyClaim;
   /**
-   * Returns the answer that is stored for the result of the request. May throw a failure that the result
-   * contains; the transaction is then rolled back.
+   * Returns the answer to store for the result of the request. May throw a failure that the result contains;
+   * the transaction is then rolled back.
    */
   readonly record: (result: Result) => StoredIdempotentAnswer;
   /**
@@ -59,7 +59,10 @@ export interface IdempotentRequest<Result> {
 
 export interface IdempotentRequestResult {
   readonly recorded: StoredIdempotentAnswer;
-  /** True if an earlier request took effect, and `recorded` is the stored answer of that request. */
+  /**
+   * True if an earlier request with the same key took effect; `recorded` is then the stored answer of that
+   * request.
+   */
   readonly isReplay: boolean;
 }
 
@@ -72,7 +75,10 @@ export type IdempotentRequestRunner = (
   work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
 ) => Promise<IdempotentRequestResult>;
 
-/** Milliseconds for which an answer is stored. After this time, the key counts as unused. */
+/**
+ * Milliseconds for which the answer to a request with an idempotency key is stored. After this time, the key
+ * counts as unused.
+ */
 export const answerRetentionMs = 7 * 86_400_000;
 
 interface IdempotencyServices {
@@ -82,8 +88,8 @@ interface IdempotencyServices {
 }
 
 export function createIdempotentRequestRunner(services: IdempotencyServices): IdempotentRequestRunner {
-  // PGlite has a single connection. Without the set of running requests, a duplicate request would wait until
-  // the first request ends, instead of being refused at once.
+  // The requests that run now in this process, by idempotency key. PGlite has a single connection: without
+  // this set, a duplicate request would wait until the first request ends, instead of being refused at once.
   const running = new Set<string>();
   return async (claim, work) => {
     const digestedClaim: DigestedClaim = {
@@ -129,17 +135,17 @@ async function runOnce(
     return { recorded, isReplay: false };
   };
   try {
-    // Locking the key and reading its record need two statements. A single statement would read the record as
-    // it was before the key was locked.
+    // Locking the idempotency key and reading its record need two statements. A single statement would read
+    // the record as it was before the key was locked.
     return await runInTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
-    // No record of the request was found, but the database may still commit one. The client is therefore
-    // asked to retry: a retry with the same key gets the stored answer, or runs the request if nothing was
-    // committed.
+    // No record of the request was found, but the database may still commit one, for example if the
+    // connection broke during the commit. The client is therefore asked to retry: a retry with the same key
+    // gets the stored answer, or runs the request if nothing was committed.
     throw createFailure("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
@@ -248,7 +254,10 @@ const writeText = `insert into idempotency_record (owner_id, idempotency_key, fi
   content_type, sealed, data_key, key_id, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** Returns the expiry limit: records that were created at this time or earlier have expired. */
+/**
+ * Returns the latest creation time of an expired idempotency record: all records that were created at this
+ * time or earlier have expired.
+ */
 export const getIdempotencyRecordExpiryCutoff = (now: Date): Date =>
   new Date(now.getTime() - answerRetentionMs);
 
@@ -262,13 +271,13 @@ export const getIdempotencyRecordEncryptionContext = ({
 });
 
 /**
- * The allowed characters of a key: printable ASCII without `"`, `\`, `,` and `;`, which have a meaning in
- * structured headers (RFC 9651).
+ * The characters that an idempotency key may have: printable ASCII without `"`, `\`, `,` and `;`, which have
+ * a meaning in structured header fields (RFC 9651).
  */
 const characters = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}`;
 const keyPattern = new RegExp(`^${characters}$`);
 
-/** Pattern of the Idempotency-Key header: the key, or the key in double quotes. */
+/** Pattern of the value of the Idempotency-Key header: the key, or the key in double quotes. */
 export const idempotencyHeaderPattern = `^(?:${characters}|"${characters}")$`;
 
 /**
@@ -281,7 +290,7 @@ export function parseIdempotencyKey(text: string): string | undefined {
   return keyPattern.test(key) ? key : undefined;
 }
 
-/** Returns the SHA-256 of the request as canonical JSON (RFC 8785), which is the same for equal requests. */
+/** Returns the SHA-256 of the request as canonical JSON (RFC 8785). Equal requests have the same SHA-256. */
 export function createRequestFingerprint(request: Readonly<Record<string, unknown>>): Buffer {
   return createHash("sha256")
     .update(canonicalize(request) ?? "")

@@ -71,7 +71,7 @@ export function migrate(
   });
 }
 
-/** Throws if a migration is not applied to the database. Changes nothing. */
+/** Throws an error if the database lacks a migration. Changes nothing in the database. */
 export async function requireMigratedDatabase(
   database: OpenedDatabase,
   migrations: readonly DatabaseMigration[] = readMigrationFiles(),
@@ -101,7 +101,7 @@ function isPending({ name, sql }: DatabaseMigration, appliedChecksum: unknown): 
   return false;
 }
 
-/** Returns the SHA-256 of a migration without the lines that are empty or only a comment. */
+/** Returns the SHA-256 of the text of a migration, without the lines that are empty or contain only a comment. */
 function checksum(sql: string): string {
   const statements = sql.split("\n").filter((line) => !/^\s*(--|$)/.test(line));
   return createHash("sha256").update(statements.join("\n")).digest("hex");

@@ -12,7 +12,7 @@ import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import type { Tables } from "./tables.ts";
 
-/** The NOTIFY channel of all processes of the service on one database. */
+/** The name of the NOTIFY channel that all processes of the service on one database use. */
 export const noticeChannel = "commerce_gateway";
 
 export interface InterProcessNoticeListener {
@@ -25,21 +25,27 @@ export interface InterProcessNoticeListener {
 }
 
 const reconnectMs = 1_000;
-/** Milliseconds between two checks that the connection answers. */
+/** Milliseconds between two checks that the listening connection still answers. */
 const beatMs = 250;
-/** Maximum age of the last successful check in milliseconds. `isCurrent` is false after this time. */
+/**
+ * Maximum age in milliseconds of the last successful check of the listening connection. After this time,
+ * `isCurrent` is false.
+ */
 const currentMs = 700;
 const answerMsMax = 5_000;
 
 export interface InterProcessNoticeHandlers {
-  /** Called with the text of each notice, and with "" if notices may have been missed. */
+  /** Called with the text of each received notice, and with "" if notices may have been missed. */
   readonly onNotice: (payload: string) => void;
-  /** Called if the connection answers but notices do not arrive on it. */
+  /**
+   * Called if the connection answers but no notices arrive on it, for example because the connection goes
+   * through a transaction pooler.
+   */
   readonly onNoticesLost?: (() => void) | undefined;
 }
 
 interface ListenParts {
-  /** The connection to listen on. */
+  /** The configuration of the database connection on which this process listens for notices. */
   readonly connection: ClientConfig;
   readonly channel: string;
   /** The connection pool through which this process sends its own notices. */
@@ -140,14 +146,17 @@ export function createInterProcessNoticeSender(
 }
 
 interface LivenessCheckParts {
-  /** Sends a notice. The promise is resolved after the notice has been committed. */
+  /** Sends a notice to the other processes. The promise is resolved after the notice has been committed. */
   readonly send: (payload: string) => Promise<unknown>;
   /**
-   * Called when a test notice that this process sent has not arrived. It is not called again until notices
-   * have arrived in the meantime.
+   * Called when a test notice that this process sent to itself has not arrived. Not called again until
+   * notices have arrived in the meantime.
    */
   readonly onNoticesLost: () => void;
-  /** Called when notices arrive again. Notices that were sent in the meantime may have been missed. */
+  /**
+   * Called when notices arrive again after a failure. Notices that were sent during the failure may have been
+   * missed.
+   */
   readonly onRegained: () => void;
 }
 

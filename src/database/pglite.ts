@@ -16,9 +16,9 @@ import {
 } from "kysely";
 
 export interface PGliteOptions {
-  /** The folder of the database; undefined to keep it in memory. */
+  /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly dataDir?: string | undefined;
-  /** A database dump. If given, a new database starts with the content of the dump. */
+  /** The content of a database dump. If given, a new database starts with this content. */
   readonly image?: Blob | undefined;
 }
 
@@ -48,8 +48,9 @@ export class SingleConnectionPGliteDialect extends PGliteDialect {
     driver.acquireConnection = async (options): Promise<DatabaseConnection> => {
       if (isInUse) await new Promise<void>((go) => waiting.push(go));
       isInUse = true;
-      // PGlite runs in this thread, and its promises are resolved without a turn of the event loop. The wait
-      // for the next turn lets sockets and timers run between statements.
+      // PGlite runs SQL statements in the same thread as the service, and resolves its promises without a
+      // turn of the event loop. Waiting for the next turn before each use of the connection gives sockets and
+      // timers time to run.
       await nextTurn();
       return acquire(options);
     };

@@ -12,15 +12,21 @@ export interface DatabasePoller<State> {
    */
   readonly watch: (id: string, onState: (state: State | null) => void) => () => void;
   readonly isWatched: (id: string) => boolean;
-  /** Requests a poll without waiting for the interval. Called when this process has changed an object. */
+  /**
+   * Starts a poll immediately, without waiting for the interval. Called when this process has changed an
+   * object.
+   */
   readonly wake: () => void;
-  /** Returns the number of watches. */
+  /** Returns how many watches of objects have started and not yet ended. */
   readonly watchers: () => number;
   readonly close: () => void;
 }
 
 export interface DatabasePollerOptions<State> {
-  /** Reads the states of objects, by id. The result has no entry for an object that does not exist. */
+  /**
+   * Reads the current states of the watched objects, by id. The result has no entry for an object that does
+   * not exist.
+   */
   readonly readStates: (ids: readonly string[]) => Promise<ReadonlyMap<string, State>>;
   readonly everyMs: number;
   /**
@@ -28,7 +34,7 @@ export interface DatabasePollerOptions<State> {
    * its duration.
    */
   readonly pauseMsMin: number;
-  /** Called when a poll fails, but not again until a poll has succeeded. */
+  /** Called when a poll fails; after that, not called again until a poll has succeeded. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -83,8 +89,8 @@ export function createDatabasePoller<State>({
   };
   return {
     watch: (id, onState) => {
-      // No polls run while no object is watched, so the state of the last failure is reset when the first
-      // watch begins.
+      // No polls run while no object is watched, so the stored failure of an earlier poll is forgotten when
+      // the first watch begins.
       if (watchers.size === 0) state.isFaulty = false;
       const callbacks = watchers.get(id);
       if (callbacks === undefined) watchers.set(id, new Set([onState]));

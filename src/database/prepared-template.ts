@@ -1,8 +1,9 @@
 /**
- * Prepared templates: SQL texts that are built once and cached, with parameters for the values of each call.
- * The texts are cached, because building a large statement with Kysely takes longer than its execution by
- * PostgreSQL. This file also builds padded in-lists (`id in (…)`, in which the number of ids is padded to a
- * power of two, so that PostgreSQL prepares few different texts) and inserts from templates.
+ * Builds prepared templates: SQL texts that are built once and cached, with parameters for the values of each
+ * call. The texts are cached, because building a large statement with Kysely takes longer than executing it
+ * in PostgreSQL. This file also builds INSERT statements from templates, and padded in-lists: conditions `id
+ * in (…)` in which the number of ids is padded to a power of two, so that PostgreSQL prepares few different
+ * texts.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
@@ -17,7 +18,10 @@ class Parameter {
   }
 }
 
-/** Creates a parameter of a template. Each call of the template gives a value to each parameter name. */
+/**
+ * Creates a named parameter of an SQL template. Each execution of the template gives a value to each
+ * parameter name.
+ */
 export const createTemplateSqlParameter = <Value>(name: string): RawBuilder<Value> =>
   sql<Value>`${new Parameter(name)}`;
 
@@ -35,13 +39,16 @@ const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedStatementTemplate {
   /**
-   * The form of the statement: the cache key of the SQL text. The key must name everything on which the text
-   * depends.
+   * The cache key of the SQL text, called the form of the statement. The key must name everything on which
+   * the SQL text depends.
    */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;
   readonly values: Readonly<Record<string, unknown>>;
-  /** True if the SQL text depends on the input of callers, so that dozens of forms of the statement exist. */
+  /**
+   * True if the SQL text depends on the input of callers, so that the statement has dozens of different SQL
+   * texts (forms).
+   */
   readonly hasManyForms?: boolean;
 }
 
@@ -86,9 +93,12 @@ function compileOnce(reader: DatabaseReader, form: string, write: () => RawBuild
 }
 
 interface PaddedInTemplate {
-  /** The form of the in-list's SQL text. A caller must make it a part of the form of the whole statement. */
+  /**
+   * The part of the cache key (`form`) that depends on the in-list. The caller must include it in the cache
+   * key of the whole statement.
+   */
   readonly form: string;
-  /** Builds the SQL that follows a column name, for example `in ($1, $2)`. */
+  /** Builds the SQL that follows a column name in a condition, for example `in ($1, $2)`. */
   readonly write: () => RawBuilder<boolean>;
   readonly values: Readonly<Record<string, unknown>>;
 }
@@ -114,7 +124,7 @@ export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemp
   };
 }
 
-/** Maximum number of members of a padded list: the maximum number of lines of a cart. */
+/** Maximum number of members of a padded in-list. The number equals the maximum number of lines of a cart. */
 const lengthMax = 256;
 
 /**

@@ -31,7 +31,7 @@ const queue = {
 
 export interface ReportReadLimits {
   readonly timeoutMs?: number;
-  /** The largest number of reports that run at the same time. */
+  /** The largest number of reports that run at the same time; further reports wait. */
   readonly runningMax?: number;
 }
 
@@ -48,10 +48,11 @@ export function createReportReadRunner(
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),
     // Reports sort and hash many rows. Only a few reports run at a time, so each may use more memory than
     // other statements. Just-in-time compilation is off, because compiling a report's expressions takes
-    // longer than it saves: 0.4 s of 1.2 s with a million orders.
+    // longer than it saves: 0.4 s of 1.2 s with a million orders. The page cost fits solid-state disks: with
+    // the default of 4, a report on 30 days of a million orders read all order lines instead of an index.
     CompiledQuery.raw(
       `select set_config('statement_timeout', '${timeoutMs}', true), set_config('work_mem', '64MB', true),
-        set_config('jit', 'off', true)`,
+        set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true)`,
     ),
   ];
   return async (read) => {
@@ -71,7 +72,10 @@ export interface SemaphoreLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitMs: number;
-  /** Message of the failure if the queue is full, or if the caller has waited for `waitMs`. */
+  /**
+   * Message of the failure with which a caller is refused: because the queue is full, or because the caller
+   * has waited for `waitMs`.
+   */
   readonly refusal: string;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Shares statements between requests: reads that several requests start at the same time run as one
- * statement. The process has one DataLoader for each kind of row. A read waits until the event loop turn
- * ends, because requests that arrive together start their reads in the same turn. While two statements run,
- * further reads wait until one of them has returned. No row is cached: a key is removed from the DataLoader's
- * cache before its statement starts, so a caller never gets a row that was read before the caller asked. This
- * file checks no permissions; callers must check them before or after the read.
+ * Combines the reads of several requests: reads of the same kind of row that start at the same time run as
+ * one SQL statement. The process has one DataLoader for each kind of row. A read waits until the event loop
+ * turn ends, because requests that arrive together start their reads in the same turn. While two statements
+ * run, further reads wait until one of them has returned. No row is cached: a key is removed from the
+ * DataLoader's cache before its statement starts, so a caller never gets a row that was read before the
+ * caller asked. This file checks no permissions; callers must check them before or after the read.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
@@ -14,7 +14,7 @@ import { requireNoOpenTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface ReadCoalescer<Key, Row> {
-  /** Returns the row of a key; null if the row does not exist. */
+  /** Returns the row that belongs to a key; null if there is no such row. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
@@ -23,13 +23,13 @@ export interface ReadCoalescerOptions<Key, Row> {
   /** Returns the name of a key. Two keys with the same name select the same row. */
   readonly nameOf: (key: Key) => string;
   /**
-   * Reads the rows of the keys with one statement. Returns the rows by the names of their keys; the result
-   * has no entry for a key without a row.
+   * Reads the rows of several keys with one SQL statement. Returns a map of the rows by the names of their
+   * keys; the map has no entry for a key without a row.
    */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;
 }
 
-/** Maximum number of keys that one statement reads. */
+/** Maximum number of keys whose rows one SQL statement reads. */
 const keysMax = 32;
 const runningMax = 2;
 
@@ -44,8 +44,8 @@ export function createReadCoalescer<Key, Row>({
   find,
 }: ReadCoalescerOptions<Key, Row>): ReadCoalescer<Key, Row> {
   /**
-   * For each key that is to be read: the span of the first caller that waits for the key, if this span is
-   * recorded. The keys of the map are the names of the keys.
+   * For each key that waits to be read: the recorded trace span of the first caller that waits for the key.
+   * The map has no entry if this caller's span is not recorded. The map is indexed by the names of the keys.
    */
   const spans = new Map<string, Span>();
   /** Limits how many statements run at the same time. DataLoader has no such limit. */
@@ -83,9 +83,9 @@ export function createReadCoalescer<Key, Row>({
   const schedule = (dispatch: () => void): void => {
     const run = (): typeof statement => {
       statement = undefined;
-      // `dispatch` makes the loader call its batch function, which sets `statement`. The call is synchronous.
-      // The batch function is not called, and `statement` stays undefined, if the loader's cache has all
-      // keys.
+      // `dispatch` makes DataLoader call its batch function at once, and the batch function sets `statement`.
+      // If all keys are in DataLoader's cache, the batch function is not called, and `statement` stays
+      // undefined.
       dispatch();
       return statement;
     };

@@ -9,13 +9,13 @@ export interface KeysetPage {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;
-  /** True if the page is read from the end of the list, with the last row first. */
+  /** True if the page is read from the end of the list, so that the last row comes first. */
   readonly isInverted: boolean;
 }
 
-/** The order of the rows of a list. */
+/** The sort order of the rows of a list. */
 export interface KeysetOrder {
-  /** The column with the ids. Ids sort in the order in which the rows were created. */
+  /** The column with the ids of the rows. Ids sort in the order in which the rows were created. */
   readonly column: string;
   /**
    * A column of integers or times by which the rows are sorted first; rows with the same value are sorted by
@@ -24,7 +24,7 @@ export interface KeysetOrder {
    * (`timeToMicrosecondsSql`).
    */
   readonly sortColumn?: string;
-  /** The type of the sort column; `integer` if left out. */
+  /** The type of the column by which the rows are sorted first; `integer` if left out. */
   readonly sortType?: "integer" | "time";
 }
 

@@ -10,7 +10,7 @@ import type pg from "pg";
 import { isStalePreparedStatementError, isQueryTimeout } from "./database-errors.ts";
 
 export interface SqlStatementTimeouts {
-  /** Time limit in milliseconds of a statement outside of a transaction. */
+  /** Time limit in milliseconds of an SQL statement outside of a transaction. */
   readonly outsideTransactionMs: number;
   /**
    * Time limit in milliseconds of a statement inside a transaction. The limit is longer, because an import
@@ -19,7 +19,7 @@ export interface SqlStatementTimeouts {
   readonly inTransactionMs: number;
 }
 
-/** Time limits of the statements of requests. Reports have limits of their own (read-only.ts). */
+/** Time limits of the SQL statements of requests. Reports have limits of their own (read-only.ts). */
 export const requestStatementLimits: SqlStatementTimeouts = {
   outsideTransactionMs: 2_500,
   inTransactionMs: 10_000,
@@ -27,7 +27,7 @@ export const requestStatementLimits: SqlStatementTimeouts = {
 
 export interface PreparedStatementConnectionPoolOptions {
   readonly prepared: boolean;
-  /** Time limits of statements; undefined for no limits. */
+  /** Time limits of SQL statements; undefined for no limits. */
   readonly limits: SqlStatementTimeouts | undefined;
 }
 
@@ -82,8 +82,8 @@ export function createPreparedStatementConnectionPool(
           return await query(client, text, values);
         } catch (error) {
           if (isQueryTimeout(error)) unanswered = error;
-          // The failed statement is not sent again here, because its transaction may have ended.
-          // `runInTransaction` runs the whole transaction again.
+          // The failed statement is not sent again at this point, because its transaction may have ended.
+          // Instead, `runInTransaction` runs the whole transaction again.
           if (isStalePreparedStatementError(error)) names.renew();
           throw error;
         }

@@ -479,7 +479,7 @@ export interface OrderReturnTable {
   declineReason: string | null;
   inspectionNote: string | null;
   method: "mail" | "store" | "pickup" | "keep_item" | null;
-  settlement: "original_payment" | "store_credit" | "replacement" | null;
+  settlement: "original_payment" | "replacement" | null;
   refundMinor: Generated<number>;
   feeMinor: Generated<number>;
   exchangeVariantId: string | null;
@@ -739,7 +739,6 @@ export interface PromotionUseTable {
   sessionId: string;
   buyerReference: string | null;
   orderId: string | null;
-  takenAt: Timestamp;
   redeemedAt: Timestamp | null;
   givenBackAt: Timestamp | null;
   restoredAt: Timestamp | null;
@@ -759,7 +758,7 @@ export interface RefundTable {
   orderId: string | null;
   returnId: string | null;
   operationId: string;
-  status: Generated<"pending" | "succeeded" | "failed" | "canceled">;
+  status: Generated<"pending" | "succeeded" | "failed">;
   amountMinor: number;
   currency: string;
   reason: string;
@@ -906,7 +905,6 @@ export interface SearchSynonymListTable {
 export interface SearchTermTable {
   locale: string;
   term: string;
-  trigramKey: Generated<string>;
   id: GeneratedAlways<number>;
   reversed: Generated<string>;
   typoKeys: number[] | null;

@@ -32,11 +32,11 @@ export function createTracedKyselyDialect(dialect: Dialect): Dialect {
 
 interface ConnectionUse {
   /**
-   * The span of the transaction that is open on the connection; undefined if no transaction is open or
-   * traced.
+   * The trace span of the transaction that is open on the connection; undefined if no transaction is open, or
+   * if the open one is not traced.
    */
   transaction: Span | undefined;
-  /** Milliseconds that the caller waited for the connection; undefined after a span has recorded them. */
+  /** Milliseconds that the caller waited for a free connection; undefined after a span has recorded this time. */
   waitedMs: number | undefined;
 }
 
@@ -151,8 +151,8 @@ function summarize(sql: string): string {
 }
 
 /**
- * Finds the table names in a statement. A name before a parenthesis is a function and not a table. No table
- * follows `for update`.
+ * Finds the table names in an SQL statement. A name before a parenthesis is a function and not a table. No
+ * table follows `for update`.
  */
 function* findTables(text: string): Generator<string> {
   for (const [, name] of text.matchAll(/(?:\bfrom|\binto|\bjoin|(?<!\bfor )\bupdate)\s+"?(\w+)(?![\w(#.])/gi))

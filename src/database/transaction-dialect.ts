@@ -11,8 +11,8 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } 
 type Step = () => Promise<unknown>;
 
 /**
- * Sends several statements without waiting for the answers in between. If statements fail, throws the error
- * of the first one, because the later ones fail for the same reason.
+ * Sends several statements without waiting for the answers in between. If several statements fail, throws the
+ * error of the first one, because the later ones fail for the same reason.
  */
 export async function sendStatementsPipelined<Result>(
   steps: readonly (() => Promise<Result>)[],
@@ -28,15 +28,18 @@ async function sendInTurn(steps: readonly Step[]): Promise<void> {
   for (const step of steps) await step();
 }
 
-/** The statements that are sent together with the BEGIN and the COMMIT of a transaction. */
+/** The SQL statements that are sent together with the BEGIN and the COMMIT of a transaction. */
 export interface StatementsSentWithBeginAndCommit {
   /**
-   * The statements that are sent together with BEGIN. If BEGIN fails, they run outside of a transaction, so
-   * they may only read and take locks.
+   * The statements that are sent together with BEGIN. If BEGIN fails, these statements run outside of a
+   * transaction, so they may only read rows and take locks.
    */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
-  /** The statements that are sent with COMMIT. If one of them fails, the transaction is not committed. */
+  /**
+   * The statements that are sent together with COMMIT. If one of them fails, the transaction is not
+   * committed.
+   */
   readonly closing: readonly CompiledQuery[];
 }
 
@@ -50,9 +53,9 @@ export function runWithStatementsSentWithBeginAndCommit<Result>(
 }
 
 /**
- * Returns whether pg can certainly send the statement, because all its parameters are simple values. A
- * statement that pg fails to send does not abort the transaction, so a pipelined COMMIT would succeed without
- * that statement.
+ * Returns whether pg can certainly send the statement, which is the case if all its parameters are simple
+ * values. A statement that pg fails to send does not abort the transaction, so a COMMIT that is sent right
+ * after it would succeed without that statement.
  */
 export const canStatementBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every(
@@ -113,7 +116,8 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
   try {
     await driver.rollbackTransaction(connection);
   } catch {
-    // The error of the rollback is ignored, because the caller throws the error that caused the rollback.
+    // An error of the ROLLBACK itself is ignored, because the caller throws the error that caused the
+    // ROLLBACK.
   }
 }
 
@@ -128,7 +132,10 @@ export function runAsInsideTransaction<Result>(work: () => Promise<Result>): Pro
   return insideTransaction.run(true, work);
 }
 
-/** Throws an error inside a transaction. Code that uses the root handle calls this function first. */
+/**
+ * Throws an error if the calling code runs inside a transaction. Code that uses the root database handle
+ * calls this function first.
+ */
 export function requireNoOpenTransaction(): void {
   if (insideTransaction.getStore() === true)
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");

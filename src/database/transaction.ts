@@ -62,8 +62,8 @@ export function runStatementsPipelined(
 }
 
 /**
- * The work of a transaction. `opened` has the results of the opening statements; their columns have the
- * database's names in snake case.
+ * A function that runs inside a transaction. The parameter `opened` has the results of the statements that
+ * were sent together with BEGIN. Their columns have the database's names in snake case.
  */
 type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
 
@@ -109,7 +109,7 @@ const attemptsMax = 3;
 
 let repeatedTransactions = 0;
 
-/** Returns the number of retries of transactions since the process started. */
+/** Returns how many times this process has repeated a transaction after a conflict since it started. */
 export const getRetriedTransactionCount = (): number => repeatedTransactions;
 
 async function retryAborted<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -46,7 +46,7 @@ const bulkFile = z
       z.strictObject({
         slug: nonEmptyText,
         names: localizedText,
-        /** A key of `makes`. */
+        /** The key in `makes` of the materials and properties that products of this kind can have. */
         make: nonEmptyText,
         ranges: z.array(
           z.strictObject({ slug: nonEmptyText, names: localizedText, things: z.array(bulkItemType) }),
@@ -75,12 +75,12 @@ const bulkFile = z
 const synonymRules = z.array(
   z.strictObject({ terms: z.array(nonEmptyText).min(1), replacements: z.array(nonEmptyText).default([]) }),
 );
-/** Search synonyms by locale. */
+/** The schema of synonyms.json: for each locale, rules by which the search treats words as equivalent. */
 const synonymsFile = z.strictObject({ en: synonymRules, de: synonymRules, ja: synonymRules });
 
 /**
- * One parser for the JSON text of each data file. A parser throws an error that names the file, the entry and
- * the broken rule.
+ * A function for each data file that parses the file's JSON text. It throws an error that names the file, the
+ * entry and the broken rule.
  */
 export const parseDemoData = {
   catalog: (json: string) => parseDemoDataFile("catalog.json", catalogFileSchema, json),
@@ -95,7 +95,7 @@ export const loadDemoSales = createLazyLoader(() =>
   parseDemoDataFile("sales.json", salesFileSchema, readDemoDataFile("sales")),
 );
 export const loadDemoSynonyms = createLazyLoader(() => parseDemoData.synonyms(readDemoDataFile("synonyms")));
-/** Loads the two merchants with their products. Throws if a product has an unknown category. */
+/** Loads the demo's two merchants with their products. Throws if a product has an unknown category. */
 export const loadDemoMerchants = createLazyLoader(() => {
   const { first, second } = parseDemoData.merchants(readDemoDataFile("merchants"));
   return { first: addProductFamilies(first), second: addProductFamilies(second) };

@@ -69,9 +69,9 @@ export type DemoPromotionCodeName = (typeof demoPromotionCodeKeys)[number];
 const demoFile = z.looseObject({
   baseUrl: z.string(),
   /**
-   * API keys by name. All keys except `otherMerchant` are keys of the app's installation at the first
-   * merchant; `otherMerchant` is a key of the installation at the second merchant. A key has all four scopes,
-   * unless its name says which scope it has.
+   * API keys by name. The key `otherMerchant` belongs to the app's installation at the demo's second
+   * merchant; all other keys belong to its installation at the first merchant. A key has all four scopes,
+   * unless the key's name says which scope it has.
    */
   keys: z.object({
     full: z.string(),

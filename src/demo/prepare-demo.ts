@@ -37,9 +37,9 @@ export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
-  /** Encrypts the buyers' addresses and the secret of the webhook endpoint. */
+  /** The keyring that encrypts the buyers' addresses and the secret of the webhook endpoint. */
   readonly keyring: EncryptionKeyring;
-  /** Renders the objects in webhook events, for example an order. */
+  /** The function that renders the objects in webhook events, for example an order. */
   readonly render: EventSubjectRenderFunction;
 }
 
@@ -53,7 +53,8 @@ const seedingLockKey = 7_462_193_016;
 
 /**
  * Prepares the demo, writes demo.json and returns its content. If the database has merchants but not those of
- * the demo, adds no data; without an existing demo.json, then returns undefined and writes no file.
+ * the demo, adds no data: an existing demo.json only gets the current base URL; if there is no demo.json,
+ * returns undefined and writes no file.
  */
 export async function prepareDemo(
   { db }: OpenedDatabase,
@@ -66,7 +67,7 @@ export async function prepareDemo(
   const newParts = await runInTransaction(
     db,
     async (transaction): Promise<Partial<DemoJsonFileContent> | undefined> => {
-      // This lock prevents that two processes which start at the same time both add the demo data.
+      // This lock prevents two processes that start at the same time from both adding the demo data.
       await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
       const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
       if (merchants === undefined) return undefined;
@@ -170,7 +171,7 @@ async function createMerchantParts(
 }
 
 interface SalesContext extends Omit<DemoOrderSeedContext, "promotionCodes"> {
-  /** The parts of the demo that the existing demo.json lists. */
+  /** The objects and secrets that the existing demo.json lists. */
   readonly knownParts: Partial<PartialDemoJsonFileContent>;
 }
 

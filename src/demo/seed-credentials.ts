@@ -105,8 +105,8 @@ interface AccountSeedContext {
 }
 
 /**
- * Creates a staff account and an OAuth client. A repeated call creates a new account and client, because
- * their secrets cannot be read back.
+ * Creates a staff account and an OAuth client. Every call creates a new account and client, because the
+ * secrets of existing ones cannot be read from the database.
  */
 export async function seedDemoStaffAndOauthClient(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
  * Fills an empty database with the two demo merchants, their catalogs, the number of searches per day for
- * four weeks, and an app that both merchants have installed. Keys and tokens are created, and the search
- * index is updated, by the caller.
+ * four weeks, and an app that both merchants have installed. The caller creates the keys and tokens, and
+ * updates the search index.
  */
 import { integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -35,7 +35,7 @@ export interface DemoSeedResult {
   readonly installations: { readonly first: string; readonly second: string };
   /** Products that are in stock in the market DE: first those of the first merchant, then those of the second. */
   readonly products: readonly DemoProduct[];
-  /** Ids of all published products, for the search index. */
+  /** Ids of all published products. The caller adds these products to the search index. */
   readonly productIds: readonly string[];
 }
 
@@ -45,7 +45,7 @@ interface SeededMerchant {
 }
 
 const dayMs = 86_400_000;
-/** How many days ago the merchants were created: earlier than their oldest product. */
+/** The number of days since the merchants were created. It is higher than the age of their oldest product. */
 const merchantAgeDays = 400;
 const productAgeDaysMax = 200;
 /**

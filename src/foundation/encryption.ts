@@ -1,21 +1,24 @@
 /**
- * Encryption at rest. Each value is encrypted with AES-256-GCM under its own data key. The first key of
- * ENCRYPTION_KEYS wraps (encrypts) new data keys; every key of ENCRYPTION_KEYS can unwrap (decrypt) the data
- * keys that it has wrapped. A value and its data key are bound to the value's table, column and row, so a
- * value that is copied to another row or column does not decrypt. Reading a value that does not decrypt
- * throws `DecryptionError`; no other value is returned instead.
+ * Encrypts values that the database stores. Each value is encrypted with AES-256-GCM and its own data key.
+ * The data key is itself encrypted (wrapped) with the first key of ENCRYPTION_KEYS, and can be decrypted with
+ * the key that encrypted it as long as this key is in ENCRYPTION_KEYS. A value and its data key are bound to
+ * the value's table, column and row, so a value that is copied to another row or column cannot be decrypted.
+ * Reading a value that cannot be decrypted throws `DecryptionError`; no other value is returned instead.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 export interface EncryptionKey {
   readonly id: string;
-  /** The secret key for AES-256: 32 bytes. */
+  /** The secret AES-256 key, 32 bytes long. */
   readonly key: Uint8Array;
 }
 
 export interface EncryptedValue {
   readonly sealed: Uint8Array;
-  /** The key that encrypts this value, itself encrypted with the encryption key whose id is `keyId`. */
+  /**
+   * The data key that encrypts this value. The data key itself is encrypted with the encryption key whose id
+   * is `keyId`.
+   */
   readonly dataKey: Uint8Array;
   readonly keyId: string;
 }
@@ -33,9 +36,9 @@ export interface EncryptionContext {
 export interface EncryptionKeyring {
   /** The id of the encryption key that encrypts new data keys: the first key of ENCRYPTION_KEYS. */
   readonly currentKeyId: string;
-  /** The ids of all keys, in the keyring's order. */
+  /** The ids of all encryption keys, in the order of ENCRYPTION_KEYS. */
   readonly keyIds: readonly string[];
-  /** Encrypts a value under a new data key. */
+  /** Encrypts a value with a new data key. */
   seal(plaintext: Uint8Array | string, context: EncryptionContext): EncryptedValue;
   /**
    * Decrypts a value. Throws `DecryptionError` if the encrypted value was changed, its encryption key is
@@ -48,9 +51,9 @@ export interface EncryptionKeyring {
    */
   rewrap(sealed: EncryptedValue, context: EncryptionContext): EncryptedValue;
   /**
-   * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the sealed value. Without the encryption
-   * keys, guesses of `data` cannot be compared with the HMAC. The HMAC stays the same if the data key is
-   * encrypted again with another encryption key.
+   * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the given encrypted value. Somebody without
+   * the encryption keys cannot check guesses of `data` against the HMAC. The HMAC stays the same if the data
+   * key is encrypted again with another encryption key.
    */
   digest(sealed: EncryptedValue, context: EncryptionContext, data: Uint8Array): Buffer;
   /**
@@ -61,7 +64,7 @@ export interface EncryptionKeyring {
 }
 
 export class DecryptionError extends Error {
-  /** The id of the key with which the value was encrypted. */
+  /** The id of the encryption key with which the data key of the value was encrypted. */
   readonly keyId: string;
 
   constructor(message: string, keyId: string, options?: ErrorOptions) {
@@ -70,7 +73,7 @@ export class DecryptionError extends Error {
   }
 }
 
-/** The key with which the value was encrypted is not in the keyring. */
+/** Thrown if the keyring lacks the key with which the value was encrypted. */
 export class MissingEncryptionKeyError extends DecryptionError {}
 
 const keyBytes = 32;
@@ -144,7 +147,7 @@ function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: Encry
 
 interface EncryptedBytes {
   readonly bytes: Uint8Array;
-  /** The id of the encryption key that the error names. */
+  /** The id of the encryption key that this error names. */
   readonly keyId: string;
 }
 

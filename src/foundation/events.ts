@@ -22,11 +22,14 @@ export interface WebhookAttemptResult {
 }
 
 export interface InProcessEventMap {
-  /** Emitted when a payment operation, for example a capture, has been stored in the queue. */
+  /**
+   * Emitted when a payment operation, for example a capture, has been stored and can be sent to the payment
+   * provider.
+   */
   paymentsDue: [];
   /** Emitted when a webhook event, or a webhook delivery to repeat, has been stored and can be sent. */
   deliveriesDue: [];
-  /** Emitted when an export of data to a file has been stored in the queue. */
+  /** Emitted when an export of data to a file has been stored in the queue of exports. */
   exportsDue: [];
   /** Emitted when this process has changed a webhook delivery or stored an attempt of it. */
   deliveriesChanged: [];

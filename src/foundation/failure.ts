@@ -7,7 +7,7 @@
 export interface FailureKind {
   readonly status: number;
   readonly text: string;
-  /** True if the same request may succeed later. */
+  /** True if the same request may succeed later without a change. */
   readonly retryable?: true;
 }
 
@@ -122,15 +122,15 @@ export interface FailureDetail {
   readonly in: "path" | "query" | "header" | "body" | "limit";
   /** The invalid field: the name of a parameter, or a JSON Pointer (RFC 6901) into the request body. */
   readonly field: string;
-  /** The code of the rule that the field violates, in lower snake case, for example `too_long`. */
+  /** The code of the rule that the field's value violates, in lower snake case, for example `too_long`. */
   readonly code: string;
   readonly message: string;
   readonly allowed?: readonly string[] | null;
 }
 
-/** The part `conflict` of an error answer. It describes the object whose state prevents the change. */
+/** The field `conflict` of an error body. It describes the object whose state prevents the change. */
 export interface FailureConflictDetail {
-  /** The kind of object in snake case, for example `cart` or `api_key`. */
+  /** The kind of the object whose state prevents the change, in snake case, for example `cart` or `api_key`. */
   readonly resource: string;
   readonly id: string | null;
   readonly currentStatus: string | null;
@@ -190,7 +190,7 @@ export interface ErrorResponseBody {
   readonly docUrl: string;
 }
 
-/** Returns the body of an error answer: `error` over REST, `errors[].extensions` over GraphQL. */
+/** Returns the body of an error answer. REST sends it as `error`, GraphQL as `errors[].extensions`. */
 export function toErrorResponseBody(
   failure: Failure,
   requestId: string,
@@ -215,7 +215,7 @@ export function toErrorResponseBody(
   };
 }
 
-/** Returns the URL of the documentation of an error code. */
+/** Returns the URL of the documentation page about an error code. */
 export const getErrorDocUrl = (code: string, publicUrl: string): string => `${publicUrl}/docs/errors#${code}`;
 
 /**

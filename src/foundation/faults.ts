@@ -43,8 +43,8 @@ export function createRequestBodyErrorDetail(field: string, code: string, messag
 }
 
 /**
- * Creates a failure for a single invalid field. Used if only the database shows that the value is invalid,
- * for example an unknown id or a name that is already in use.
+ * Creates a failure for a single invalid field. Used if only the database shows that the value of the field
+ * is invalid, for example because an id is unknown or a name is already in use.
  */
 export function createInvalidFieldFailure(
   failure: FailureCode,
@@ -57,9 +57,12 @@ export function createInvalidFieldFailure(
 export interface TextFieldRule {
   /** Minimum length of the text in characters; 1 by default. */
   readonly min?: number;
-  /** Maximum length in characters. */
+  /** Maximum length of the text in characters. */
   readonly max: number;
-  /** With `one` (the default), tabs and line breaks in the text are refused; with `many`, they are allowed. */
+  /**
+   * Whether the text may have several lines. `one` (the default) refuses tabs and line breaks; `many` allows
+   * them.
+   */
   readonly lines?: "one" | "many";
 }
 
@@ -130,7 +133,7 @@ export function getListLengthErrors(
   return [];
 }
 
-/** Checks that a list, if given, has at most `max` entries and no entry twice. */
+/** Checks that a list, if given, has at most `max` entries and contains no entry twice. */
 export function getUniqueListErrors(
   field: string,
   list: readonly string[] | null | undefined,
@@ -159,8 +162,8 @@ export function getDuplicateEntryErrors(
 }
 
 /**
- * Checks that a value is one of the allowed values. `noun` names the kind of value in the message, for
- * example `event type`.
+ * Checks that a value is one of the allowed values. `noun` is the word for the value in the error message,
+ * for example `event type`.
  */
 export function getDisallowedValueErrors(
   field: string,

@@ -108,7 +108,10 @@ function digitsOf(value: number, length: number): string {
   return text;
 }
 
-/** Returns the noun of a kind of object with its article, for messages: `an order`, `a checkout session`. */
+/**
+ * Returns the noun for a kind of object with its article, for error messages: `an order`, `a checkout
+ * session`.
+ */
 export function formatIdKindWithArticle(kind: IdKind): string {
   const noun = kind
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
@@ -117,7 +120,7 @@ export function formatIdKindWithArticle(kind: IdKind): string {
   return `${/^[aeioAEIO]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** Returns whether the text has the form of an id of the given kind. */
+/** Returns whether the text has the form of an object id of the given kind. */
 export function isIdOfKind(kind: IdKind, text: string): boolean {
   const prefix = `${idPrefixes[kind]}_`;
   return text.startsWith(prefix) && tail.test(text.slice(prefix.length));
@@ -127,7 +130,7 @@ const kinds = new Map(
   Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind as IdKind] as const),
 ) as ReadonlyMap<string, IdKind>;
 
-/** Returns the kind of object to which an id belongs; undefined if the text is not an id. */
+/** Returns the kind of object to which an object id belongs; undefined if the text is not an object id. */
 export function getIdKind(text: string): IdKind | undefined {
   const kind = kinds.get(text.slice(0, text.indexOf("_")));
   return kind !== undefined && isIdOfKind(kind, text) ? kind : undefined;
@@ -150,8 +153,8 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * Returns an id of a request unchanged, or "" if it has control characters or lone surrogates, because
- * PostgreSQL refuses NUL characters. No row has the id "", so a search for "" finds no row.
+ * Returns an id that a request contains unchanged, or "" if the id has control characters or lone surrogates,
+ * because PostgreSQL refuses NUL characters. No row has the id "", so a search for "" finds no row.
  */
 export function toDatabaseSafeId(text: string): string {
   return isTextWithoutForbiddenCharacters(text) ? text : "";

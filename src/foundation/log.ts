@@ -9,7 +9,7 @@ export type Log = Logger;
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Creates a log that writes to the stream; to standard output by default. */
+/** Creates a log that writes to the given stream; to standard output by default. */
 export function createLog(level: LogLevel, stream: DestinationStream = standardOutput()): Log {
   return pino(
     {
@@ -85,8 +85,8 @@ function groupIntoWrites(lines: readonly string[]): string[] {
 }
 
 /**
- * Shortens the strings in a log line that is longer than `bytesAtOnceMax`. Only log lines of errors that
- * contain other errors as causes are so long.
+ * Shortens the strings in a log entry whose line is longer than `bytesAtOnceMax`. Only entries of errors that
+ * contain other errors as causes are that long.
  */
 function shortenToLimit(line: string): string {
   let text = line;

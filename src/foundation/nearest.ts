@@ -5,12 +5,15 @@
  */
 
 /**
- * Maximum number of characters of a text that is compared with names. Comparing longer texts could delay the
- * error answer.
+ * Maximum number of characters of a text for which similar names are searched. Comparing longer texts could
+ * delay the error answer.
  */
 const comparedLengthMax = 100;
 const prefixLengthMin = 3;
-/** The number of letters per tolerated typo: a text of eight letters may have two typos. */
+/**
+ * The number of letters for which one typo is tolerated: four letters, so a text of eight letters may have
+ * two typos.
+ */
 const lettersPerTypo = 4;
 
 /**
@@ -38,14 +41,14 @@ export function findNearestText(text: string, candidates: Iterable<string>, coun
   return nearest.slice(0, count);
 }
 
-/** Returns the letters and digits of a text in lower case, without accents. */
+/** Converts a text to its form for comparisons: letters and digits only, in lower case, without accents. */
 export const normalizeTextForTypoComparison = (text: string): string =>
   text
     .normalize("NFKD")
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
     .toLowerCase();
 
-/** Returns the number of typos between two words; `max + 1` if there are more than `max`. */
+/** Returns the number of typos by which two words differ; `max + 1` if there are more than `max`. */
 export function computeEditDistance(one: string, other: string, max: number): number {
   const [a, b] = [Array.from(one), Array.from(other)];
   if (Math.abs(a.length - b.length) > max) return max + 1;

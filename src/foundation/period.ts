@@ -22,12 +22,15 @@ export interface Period {
   readonly to: string;
   readonly timeZone: string;
   readonly startsAt: Date;
-  /** The first moment after the period: the period ends just before this time. */
+  /** The first moment after the period, which is the exclusive end of the period. */
   readonly endsAt: Date;
 }
 
 export interface PeriodBucket {
-  /** The local calendar day on which this part of the period begins, for example `2026-01-31`. */
+  /**
+   * The local calendar day on which this bucket (for example a week) of the period begins, for example
+   * `2026-01-31`.
+   */
   readonly day: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -38,8 +41,8 @@ export interface PeriodInput {
   readonly to: string;
   readonly timeZone: string;
   /**
-   * The unit into which the report divides the period, for example day; undefined if the report covers the
-   * period as a whole.
+   * The length of the buckets into which a report divides its period, for example one day; undefined if the
+   * report covers the period as a whole.
    */
   readonly interval?: PeriodBucketInterval | undefined;
 }
@@ -69,7 +72,7 @@ export function isCalendarDay(text: string): boolean {
   }
 }
 
-/** Returns the number of calendar days from the day `from` to the day `to`, including both. */
+/** Returns the number of calendar days from the day `from` to the day `to`. Both days are counted. */
 export const countDaysBetween = (from: string, to: string): number =>
   Temporal.PlainDate.from(from).until(Temporal.PlainDate.from(to)).days + 1;
 

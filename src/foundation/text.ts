@@ -8,8 +8,9 @@ export const localeLengthMax = 35;
 const headerLengthMax = 1000;
 
 /**
- * Maximum number of entries of each cache of this file: parsed locale tags and parsed Accept-Language
- * headers. They are cached, because clients send the same few values again and again and parsing is slow.
+ * Maximum number of entries of each cache in this file: the cache of parsed locale tags and the cache of
+ * parsed Accept-Language headers. The parsed values are cached, because clients send the same few values
+ * again and again and parsing is slow.
  */
 const cachedMax = 5000;
 const cachedTags = new LRUCache<string, { readonly locale: string | undefined }>({ max: cachedMax });

@@ -24,13 +24,13 @@ export interface SpanOptions {
    * the request that queued a webhook delivery. The new span gets a link to each of them.
    */
   readonly causes?: readonly string[];
-  /** The time at which the span starts; the present time if left out. */
+  /** The time at which the span starts; the current time if left out. */
   readonly startedAt?: Date;
 }
 
 export interface Span {
   readonly traceId: string;
-  /** The span's `traceparent` header (W3C Trace Context), for requests to other services. */
+  /** The `traceparent` header (W3C Trace Context) that identifies this span in requests to other services. */
   readonly traceparent: string;
   /**
    * False if the span is not recorded, because only a sample of all traces is recorded. Spans inside a span
@@ -43,7 +43,10 @@ export interface Span {
    * service. The error's message is not recorded, because it may quote values of the request.
    */
   fail(error: unknown): void;
-  /** Marks the span as failed. Only errors of this service, not errors of the caller, make a span failed. */
+  /**
+   * Marks the span as failed. Called only for errors of this service; an error of the caller does not make a
+   * span failed.
+   */
   markFailed(): void;
   end(): void;
   /**
@@ -55,13 +58,16 @@ export interface Span {
 
 export interface Tracer {
   start(start: SpanOptions): Span;
-  /** Returns the span inside which the calling code runs; undefined if the code runs outside of every span. */
+  /**
+   * Returns the span (also one that is not recorded) inside which the calling code runs; undefined if the
+   * code runs outside of every span.
+   */
   current(): Span | undefined;
 }
 
 let tracer: Tracer | undefined;
 
-/** Sets the tracer of the process; undefined switches tracing off. */
+/** Sets the tracer that creates the spans of this process; undefined switches tracing off. */
 export function setTracer(chosen: Tracer | undefined): void {
   tracer = chosen;
 }

@@ -64,7 +64,10 @@ export interface FailedAttemptsLimit {
   readonly by: string;
 }
 
-/** A REST operation, as its GraphQL document and the directives in this document define it. */
+/**
+ * A REST operation. Its properties are read from its GraphQL document and from the directives in this
+ * document.
+ */
 export interface RestOperation {
   readonly id: string;
   readonly description: string;
@@ -72,19 +75,22 @@ export interface RestOperation {
   readonly path: string;
   readonly tag: string;
   readonly stability: "stable" | "candidate";
-  /** When the operation was deprecated and when it ends; null if the operation is not deprecated. */
+  /**
+   * The dates on which the operation was deprecated and on which it ends; null if the operation is not
+   * deprecated.
+   */
   readonly deprecation: OperationDeprecation | null;
   readonly security: OperationSecurity;
   readonly isIdempotent: boolean;
   /**
-   * Whether the operation overwrites, deletes or ends an object, so that an AI assistant or other client can
-   * first ask its user for confirmation.
+   * Whether the operation overwrites, deletes or ends an object. Clients such as AI assistants can use this
+   * to ask their user for confirmation first.
    */
   readonly isDestructive: boolean;
   readonly parameters: readonly RestParameter[];
   /** The name and the schema of the request body; null if the operation takes no body. */
   readonly body: { readonly name: string; readonly schema: JsonSchema } | null;
-  /** The name of the schema of the answer's body in the OpenAPI document. */
+  /** The name of the JSON Schema of the answer's body in the OpenAPI document. */
   readonly response: string;
   readonly answer: JsonSchema;
   /**
@@ -93,8 +99,8 @@ export interface RestOperation {
    */
   readonly languageField: string | null;
   /**
-   * The fields of `data` that are selected only for headers of the answer. The body of the answer does not
-   * contain these fields.
+   * The names of the fields of `data` that are selected only to build headers of the answer. The body of the
+   * answer does not contain these fields.
    */
   readonly headerOnlyFields: readonly string[];
   /** The name of the field of `data` whose value becomes the ETag header; null if the answer has no version. */
@@ -111,7 +117,7 @@ export interface RestOperation {
    */
   readonly ownBucket: RateLimitBucket | null;
   readonly failureLimit: FailedAttemptsLimit | null;
-  /** The failure code of the operation's 404 answer. */
+  /** The failure code of the 404 answer of this operation, for example `cart_not_found`. */
   readonly notFound: FailureCode;
   /**
    * The failure codes that the operation's document lists in the directive `@refuses`. Failure codes that the
@@ -119,7 +125,7 @@ export interface RestOperation {
    */
   readonly refusals: readonly FailureCode[];
   /**
-   * The names of the nested fields that lead from the root of the GraphQL result to the object that contains
+   * The names of the nested GraphQL fields that lead from the root of the result to the object that contains
    * `data` (and `meta`).
    */
   readonly envelope: readonly string[];

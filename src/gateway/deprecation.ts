@@ -1,21 +1,24 @@
 /**
- * Deprecated operations: reads the directive `@deprecation` of an operation's document, and announces the end
- * of the operation in the headers of its answers and in its description.
+ * Handles deprecated operations: reads the directive `@deprecation` of an operation's document, and announces
+ * the end of the operation in the headers of its answers and in its description.
  */
 import type { GraphQLSchema, OperationDefinitionNode } from "graphql";
 import { getDirectiveArguments } from "#mesh/operation-security.ts";
 
 export interface OperationDeprecation {
-  /** The time from which the operation is deprecated. */
+  /** The time from which the REST operation is deprecated. */
   readonly since: Date;
-  /** The time from which the operation may no longer answer. */
+  /** The time from which the deprecated REST operation may no longer answer. */
   readonly sunset: Date;
-  /** A sentence that says what clients use instead. */
+  /** A sentence that says what clients should use instead of the deprecated operation. */
   readonly instead: string;
 }
 
 const dayMs = 86_400_000;
-/** The minimum number of days between the deprecation and the end of an operation, by its stability. */
+/**
+ * The minimum number of days between the deprecation and the end of a REST operation. The key is the
+ * stability of the operation.
+ */
 const noticeDays = { stable: 365, candidate: 30 } as const;
 
 /**

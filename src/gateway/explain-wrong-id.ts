@@ -25,8 +25,8 @@ const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
 };
 
 /**
- * Returns the error with which the request is answered. For a 404 whose id or slug has the wrong form,
- * returns a copy of the failure with an explanation. Every other error is returned unchanged.
+ * Adds an explanation to a 404 error if the id or slug in the request has the wrong form; returns a changed
+ * copy of the error. Every other error is returned unchanged.
  */
 export function addWrongIdExplanationToNotFoundError(error: unknown, call: RestRequestState): unknown {
   if (!(error instanceof Failure) || error.status !== 404 || error.parts.details !== undefined) return error;
@@ -74,8 +74,9 @@ interface NamedId {
 }
 
 /**
- * Returns the id to which the 404 refers, with the field that contained it: for the operation's own 404 the
- * first path parameter, for the 404 of another object a field of the body.
+ * Returns the id that was not found, with the name of the field that contained it. The field is the first
+ * path parameter if the operation's own object was not found, and a field of the body if another object was
+ * not found.
  */
 function findNamedId(code: FailureCode, { operation, variables }: RestRequestState): NamedId | undefined {
   if (code === operation.notFound) {

@@ -62,7 +62,7 @@ function toLeafSchema(type: GraphQLNamedType): JsonSchema {
   if (!isScalarType(type)) throw new Error(`${type.name} is neither an enum nor a scalar.`);
   const schema = builtIn[type.name] ?? (type.extensions["jsonSchema"] as JsonSchema | undefined);
   if (schema === undefined) throw new Error(`The scalar ${type.name} must have the extension jsonSchema.`);
-  // Removes duplicate examples: Mesh merges the extensions of a scalar from several sources, so the same
+  // Removes duplicate examples. Mesh merges the extensions of a scalar type from several sources, so the same
   // example can occur several times.
   return Array.isArray(schema["examples"])
     ? { ...schema, examples: [...new Set<unknown>(schema["examples"])] }
@@ -126,7 +126,10 @@ function toNonNullSchema(
   return toSchemaReference(type.name, shape, components);
 }
 
-/** Requires upper case for country codes in answers. Requests may also send lower-case country codes. */
+/**
+ * Adds the pattern of upper-case country codes to a schema of answers. Requests may also contain lower-case
+ * country codes.
+ */
 function withAnswerPattern(schema: JsonSchema): JsonSchema {
   return schema["format"] === "country-code" ? { ...schema, pattern: "^[A-Z]{2}$" } : schema;
 }

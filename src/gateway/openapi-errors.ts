@@ -7,7 +7,10 @@ import type { JsonSchema } from "./json-schemas.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Failure codes that only `/graphql`, `/mcp` and the downloads of export files answer, never the REST API. */
+/**
+ * Failure codes that only `/graphql`, `/mcp` and the downloads of export files answer. The REST API never
+ * answers them.
+ */
 const graphqlOnlyCodes: ReadonlySet<string> = new Set<FailureCode>([
   "role_not_allowed",
   "origin_not_allowed",
@@ -153,7 +156,7 @@ export const errorResponses: Part = Object.fromEntries(
 );
 
 /**
- * References to the error responses, by HTTP status. The OpenAPI document adds all of them to every
+ * References to the error responses of the OpenAPI document, by HTTP status. All of them are added to every
  * operation.
  */
 export const errorResponseReferences: Part = Object.fromEntries(

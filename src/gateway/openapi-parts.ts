@@ -60,7 +60,7 @@ export const toOpenApiRequiredScope = (
 ): { readonly "x-required-scope"?: string } =>
   security.kind === "api_key" ? { "x-required-scope": security.scope ?? "none" } : {};
 
-/** OpenAPI security requirements: either an API key or an OAuth access token. */
+/** The OpenAPI security requirements of operations that accept an API key or an OAuth access token. */
 export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [] }];
 
 /**
@@ -153,15 +153,16 @@ function credentialCodes({ security }: RestOperation): FailureCode[] {
   ];
 }
 
-/** One rate limit of an operation in the form in which the OpenAPI document describes it. */
+/** One rate limit of a REST operation in the form in which the OpenAPI document describes it. */
 interface OpenApiRateLimit {
   readonly bucket: string;
   readonly quota: number;
   readonly windowSeconds: number;
   readonly counts: "requests" | "failures";
   /**
-   * For what a separate counter exists: for each `credential`, each `installation` of an app or each network
-   * `address`. Any other text is the name of a path parameter, each value of which has its own counter.
+   * Says which requests share one counter: those with the same `credential`, of the same `installation` of an
+   * app, or from the same network `address`. Any other text is the name of a path parameter; requests with
+   * the same value of this parameter then share one counter.
    */
   readonly per: string;
 }
@@ -228,7 +229,10 @@ export const webhookEventsTag = {
   description: "The events that the service sends to webhook endpoints.",
 } as const;
 
-/** Builds the webhooks of the OpenAPI document with their headers and schemas. */
+/**
+ * Builds the section `webhooks` of the OpenAPI document: for each event type, the headers and the schema of
+ * the webhook body.
+ */
 export function toOpenApiWebhooks({ envelope, events }: WebhookEventsDescription): WebhookParts {
   const parameters = Object.fromEntries(headers.map(([key, name, schema]) => [key, toHeader(name, schema)]));
   return {
@@ -238,7 +242,7 @@ export function toOpenApiWebhooks({ envelope, events }: WebhookEventsDescription
   };
 }
 
-/** The headers of a webhook request. The first three are defined by Standard Webhooks. */
+/** The headers of a webhook request in the OpenAPI document. The first three are defined by Standard Webhooks. */
 const headers: readonly (readonly [string, string, JsonSchema])[] = [
   [
     "WebhookId",

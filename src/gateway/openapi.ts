@@ -19,7 +19,7 @@ import {
 } from "./openapi-parts.ts";
 import type { OpenApiSchemaComponents, JsonSchema } from "./json-schemas.ts";
 
-/** A part of the OpenAPI document that is not a JSON Schema. */
+/** A part of the OpenAPI document, as a JSON object, that is not a JSON Schema. */
 type Part = Readonly<Record<string, unknown>>;
 
 const tagDescriptions: Readonly<Record<string, string>> = {

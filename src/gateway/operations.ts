@@ -38,8 +38,8 @@ declare module "fastify" {
 }
 
 /**
- * The steps of a REST request, in order. The steps before `executeOperation` only check the request: they may
- * refuse it, and do not change shop data.
+ * The steps of a REST request, in the order in which they run. The steps before `executeOperation` only check
+ * the request: they may refuse it, and do not change shop data.
  */
 export const restRequestSteps: readonly RestRequestStep[] = [
   limitByAddress,

@@ -18,7 +18,7 @@ type Result = Promise<ExecutionResult> | ExecutionResult;
  */
 export type ReplicaFallbackReadRunner = (read: (source: DatabaseReadSource | undefined) => Result) => Result;
 
-/** Options of the replica fallback. */
+/** Options of the function that sends reads to the replica or, while it fails, to the primary database. */
 export interface ReplicaFallbackOptions {
   readonly clock: Clock;
   readonly log: Log;

@@ -9,20 +9,26 @@ import { findNearestText } from "#foundation/nearest.ts";
 import { parseLocale } from "#foundation/text.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 
-/** One broken rule of one field of the request. */
+/** A fault of the request: one rule that one field breaks, with the failure code and the error detail. */
 export interface RequestValidationError {
   readonly failure: FailureCode;
   readonly detail: FailureDetail;
 }
 
-/** The part of the request that is checked with a JSON Schema: the query or the body. */
+/** The part of the HTTP request that is checked with a JSON Schema: the query or the body. */
 export type HttpRequestPart = { readonly in: "query" | "body" };
 
-/** Names of fields and parameters are shown up to this length. */
+/**
+ * Maximum number of characters of a field's or parameter's name that an error message shows; longer names are
+ * cut.
+ */
 export const nameLengthMax = 100;
 const allowedMax = 20;
 
-/** The code of a fault, by the JSON Schema keyword that the value violates, for example `maxLength`. */
+/**
+ * The rule code in error details, by the JSON Schema keyword that the value violates, for example
+ * `maxLength`.
+ */
 const ruleCodes: Readonly<Record<string, string>> = {
   type: "wrong_type",
   enum: "not_allowed",
@@ -56,14 +62,14 @@ export function convertAjvErrorToRequestValidationError(
   return { failure: failureFor(error, isQuery), detail: { in: part.in, field, code, message, allowed } };
 }
 
-/** Returns the values of an enum for the error message; null if they are too many to be listed. */
+/** Returns the allowed values of an enum for the error message; null if they are too many to be listed. */
 function listValues(values: unknown): readonly string[] | null {
   return Array.isArray(values) && values.length <= allowedMax
     ? values.filter((value) => value !== null).map(String)
     : null;
 }
 
-/** Creates the error detail for a missing or an unknown field. */
+/** Creates the error detail for a missing or an unknown field of the request. */
 function toNameFault(error: ErrorObject, isQuery: boolean): RequestValidationError {
   const { keyword, params, instancePath, parentSchema } = error;
   const isMissing = keyword === "required";
@@ -109,8 +115,8 @@ function describeUnknown(
 }
 
 /**
- * Returns the failure code of a broken rule. A locale has the same failure code for all its rules; so has a
- * country.
+ * Returns the failure code of a broken rule of the schema. All rules of a locale have the same failure code,
+ * and so have all rules of a country.
  */
 function failureFor({ parentSchema }: ErrorObject, isQuery: boolean): FailureCode {
   const format: unknown = parentSchema?.["format"];

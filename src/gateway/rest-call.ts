@@ -30,7 +30,7 @@ export interface RestRequestState {
   result: ExecutionResult | undefined;
   /**
    * The stored answer of the first request with the same idempotency key. A repeated request gets the body of
-   * this answer unchanged, byte for byte.
+   * this stored answer unchanged, byte for byte.
    */
   recorded: IdempotentRequestResult | undefined;
 }
@@ -44,7 +44,7 @@ export interface RestGatewayServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
-  /** Verifies the credentials of callers. */
+  /** Verifies the API keys and access tokens of callers. */
   readonly credentials: CredentialVerifier;
   /** Adds an answered request to the request log. Returns at once and never throws. */
   readonly logRequest: (request: LoggedApiRequest) => void;

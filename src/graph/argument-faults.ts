@@ -27,7 +27,10 @@ declare global {
   }
 }
 
-/** The error with which the validation plugin refuses arguments; never sent to clients. */
+/**
+ * The error with which Pothos's validation plugin refuses arguments. Never sent to clients, because this file
+ * replaces it.
+ */
 export class InvalidArgumentsError extends Error {}
 
 class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
@@ -53,7 +56,10 @@ class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 }
 
-/** The name of this plugin. It must precede the validation plugin in the builder's list. */
+/**
+ * The name of the Pothos plugin that this file defines. In the builder's list of plugins, it must come before
+ * the validation plugin.
+ */
 export const argumentFaultsPlugin = "argumentFaults";
 // `mesh build` may evaluate this file twice, and Pothos would refuse to register the plugin a second time.
 SchemaBuilder.allowPluginReRegistration = true;
@@ -92,8 +98,8 @@ type Values = Readonly<Record<string, unknown>>;
 const isValues = (value: unknown): value is Values => typeof value === "object" && value !== null;
 
 /**
- * Returns the zod schemas that the validation plugin of Pothos keeps in the extensions of an argument, field
- * or type.
+ * Returns the zod schemas that Pothos's validation plugin keeps in the extensions of an argument, field or
+ * type.
  */
 function schemasOf(extensions: Values | null | undefined): z.ZodType[] {
   const validation = extensions?.["@pothos/plugin-validation"];
@@ -104,7 +110,7 @@ function schemasOf(extensions: Values | null | undefined): z.ZodType[] {
 type Path = readonly PropertyKey[];
 type Rules<Types extends SchemaTypes> = InputFieldsMapping<Types, InputRules>;
 
-/** Returns the faults of all argument values that a client sent. */
+/** Checks the values of all arguments that a client sent and returns the faults. */
 const findFaults = <Types extends SchemaTypes>(
   values: Values,
   rules: Rules<Types>,
@@ -159,6 +165,6 @@ const stepLengthMax = 100;
  */
 const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
 
-/** Writes the path of a fault as GraphQL writes fields: `filter.attributes[0].code`. */
+/** Writes the path of a fault in the notation of GraphQL fields: `filter.attributes[0].code`. */
 const writePath = (steps: readonly string[]): string =>
   steps.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");

@@ -3,13 +3,19 @@ import { z } from "zod";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The parameters of a zod issue that is raised by a validation rule of this project, not by a rule of zod. */
+/**
+ * The parameters of a zod issue (validation error) that a rule of this project, and not a rule of zod, has
+ * raised.
+ */
 export interface ArgumentRuleIssueParams {
-  /** The code of the broken rule. */
+  /** The error code of the validation rule that the argument breaks. */
   readonly rule: string;
 }
 
-/** Returns the code of the broken rule. src/gateway/steps/validate.ts uses the same codes for REST requests. */
+/**
+ * Returns the error code of the validation rule that an argument breaks. src/gateway/steps/validate.ts uses
+ * the same codes for REST requests.
+ */
 export function getBrokenArgumentRuleCode(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom")
     return typeof issue.params?.["rule"] === "string" ? issue.params["rule"] : "invalid";
@@ -41,8 +47,8 @@ export function describeBrokenArgumentRule(schema: z.ZodType, issue: z.core.$Zod
 }
 
 /**
- * Returns the JSON Schema for the next step of a path: the schema of a list's items if `step` is an index,
- * the schema of a map's values if `step` is a key.
+ * Returns the JSON Schema of a nested value: the schema of a list's items if `step` is an index, the schema
+ * of a map's values if `step` is a key.
  */
 const findRule = ({ items, additionalProperties }: JsonSchema, step: PropertyKey): JsonSchema =>
   asRule(typeof step === "number" ? items : additionalProperties);

@@ -16,7 +16,7 @@ interface ScalarTypes<Input, Output = Input> {
   Output: Output;
 }
 
-/** The TypeScript types that Pothos uses for the context, the scalars and the lists of the graph. */
+/** The TypeScript types that Pothos uses for the context, the scalars and the lists of the GraphQL schema. */
 export interface PothosGraphTypes {
   Context: GraphqlContext;
   DefaultFieldNullability: false;
@@ -107,9 +107,12 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
 
 interface EnumDefinition<Value extends string> {
   readonly description: string;
-  /** The values of the enum as the database stores them, each with its description. */
+  /** The values of the GraphQL enum as the database stores them, each with its description. */
   readonly values: Readonly<Record<Value, string>>;
-  /** Values that only GraphQL returns and REST never does. The OpenAPI document leaves them out. */
+  /**
+   * Values of the GraphQL enum that only GraphQL answers contain, never REST answers. The OpenAPI document
+   * leaves them out.
+   */
   readonly graphOnlyValues?: readonly NoInfer<Value>[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Loads pages of lists as Relay connections. All lists of the graph use these functions. A list is in the
- * order of creation, unless its query says otherwise.
+ * Loads pages of lists as Relay connections. All lists in the GraphQL API use these functions. A list is
+ * sorted by creation, unless its query says otherwise.
  */
 import { type DefaultConnectionArguments, resolveCursorConnection } from "@pothos/plugin-relay";
 import type { SelectQueryBuilder } from "kysely";
@@ -66,15 +66,15 @@ export const pageSizeDefault = 20;
 export type CursorFormat = IdKind | RegExp;
 
 /**
- * How one page of a list is read. Either `loadGraphqlConnection` itself reads rows that are sorted by an id
- * column (or by a column of numbers and then by an id column), or `loadPage` reads the page.
+ * How to read one page of a list. Either `loadGraphqlConnection` reads the rows itself, sorted by an id
+ * column (or by a column of numbers and then by an id column), or the function `loadPage` reads the page.
  */
 type Paging<Row> = { readonly cursor: CursorFormat } & (
   | (KeysetOrder & { readonly isDescending?: boolean })
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
 );
 
-/** Matches the cursors of lists that are sorted by a time and then by an id, where the ids are numbers. */
+/** Matches the cursors of lists that are sorted by a time and then by an id that is a number. */
 export const timedCursorPattern = /^\d{1,16}:\d{1,18}$/;
 
 const sortedCursorPattern = /^\d{1,16}:(?<id>\w+)$/;
@@ -84,7 +84,7 @@ type ListSource<Tables, Name extends keyof Tables, Row> = Paging<Row> & {
   readonly query: SelectQueryBuilder<Tables, Name, Row>;
 };
 
-/** A row of a list. */
+/** A database row that becomes one item of a list. */
 interface ListRow {
   readonly id: string;
   /** The row's value in the column by which the list is sorted; left out if the list is sorted only by id. */
@@ -131,7 +131,7 @@ export const loadGraphqlConnectionPage = <Row extends ListRow>(
 
 interface ListCursors {
   readonly cursor: CursorFormat;
-  /** Whether the list is sorted by a number before it is sorted by id. */
+  /** Returns whether the list is sorted by a number before it is sorted by id. */
   readonly isSorted: boolean;
 }
 
@@ -146,8 +146,8 @@ async function loadCheckedPage<Row extends ListRow>(
     { args, toCursor, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
-  // Pothos's type allows null edges, for rows that do not exist. A page loaded here has only existing rows,
-  // so the cast is safe.
+  // Pothos's type of a connection allows null edges, for rows that do not exist. A page that is loaded here
+  // has only existing rows, so the cast is safe.
   const { edges, pageInfo } = connection as unknown as Omit<GraphqlConnectionPage<Row>, "totalCount">;
   // For an empty page, Pothos returns the cursors of the request's arguments as start and end cursor. They
   // are replaced by null.
@@ -207,7 +207,7 @@ function requirePageSize({ first, last }: DefaultConnectionArguments): void {
   }
 }
 
-/** Refuses cursors of another list, or of another order of the list. */
+/** Refuses cursors that belong to another list, or to another sort order of the same list. */
 function requireCursors({ after, before }: DefaultConnectionArguments, cursors: ListCursors): void {
   for (const [name, value] of Object.entries({ after, before })) {
     if (typeof value !== "string" || isCursorOf(cursors, value)) continue;

@@ -30,7 +30,7 @@ import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
 import type { SharedCartOrderAndProductReads } from "./shared-aggregate-reads.ts";
 
-/** The context of one GraphQL execution. */
+/** The context object of one GraphQL execution, which every resolver receives. */
 export interface GraphqlContext {
   readonly viewer: Viewer;
   readonly requestId: string;
@@ -42,8 +42,8 @@ export interface GraphqlContext {
    */
   readonly buyerReference: string | null;
   /**
-   * The id of the caller's buyer session; null if there is none. With a buyer session, the caller can act
-   * only for the buyer of this session.
+   * The id of the caller's buyer session; null if the caller has none. With a buyer session, the caller can
+   * act only for the buyer of this session.
    */
   readonly buyerSessionId: string | null;
   /**
@@ -66,11 +66,14 @@ export interface GraphqlContext {
    */
   readonly once: IdempotentRequest<ExecutionResult> | null;
   /**
-   * Called with the answer of a request with an idempotency key. The answer is either new or, for a retry,
-   * the stored one.
+   * Called with the answer to a request with an idempotency key: a new answer, or the stored answer if the
+   * request is a retry.
    */
   readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
-  /** The connection that every resolver uses: the open transaction if there is one, otherwise the database. */
+  /**
+   * The database handle that every resolver uses: the open transaction if there is one, otherwise the
+   * database.
+   */
   readonly db: Database;
   readonly services: GraphqlServices;
   readonly clock: Clock;
@@ -82,14 +85,14 @@ export interface GraphqlContext {
 }
 
 /**
- * A database from which requests read, either the primary database or a replica, with the function that
- * shares reads between requests.
+ * A database from which requests read (the primary database or a replica), with the object that combines the
+ * same reads of several requests.
  */
 export interface DatabaseReadSource {
   readonly db: Database;
   /**
-   * Loads carts, orders and public products for several concurrent requests at once: one SQL statement for
-   * each of these three types. If left out, each request loads its own rows.
+   * Loads carts, orders and public products for several concurrent requests at once, with one SQL statement
+   * for each of these three types. If left out, each request loads its own rows.
    */
   readonly reads?: SharedCartOrderAndProductReads;
 }
@@ -99,13 +102,13 @@ export interface DatabaseReadSource {
  * that was read from it.
  */
 export interface ReplicaReadSources {
-  /** The replica connections that serve queries and reports of analysts. */
+  /** The connections to the replica for queries and reports of analysts. */
   readonly forAnalysts: DatabaseReadSource;
-  /** Connections for anonymous REST operations. */
+  /** The connections to the replica for REST operations that need no credential. */
   readonly forPublicReads: DatabaseReadSource;
 }
 
-/** The services that a process creates once and that all requests share. */
+/** The services that a process creates once and that all its requests share. */
 export interface GraphqlServices extends DatabaseReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
@@ -115,11 +118,11 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly replica?: ReplicaReadSources | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchQueryCounter;
-  /** Runs the statements of reports in read-only transactions. */
+  /** Runs the SQL statements of reports in read-only transactions. */
   readonly readOnly: ReportReadRunner;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionPollers;
-  /** Runs a change only once for each idempotency key, and answers a retry with the stored answer. */
+  /** Runs a change only once for each idempotency key. A retry with the same key gets the stored answer. */
   readonly doOnce: IdempotentRequestRunner;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
   readonly render: EventSubjectRenderFunction;
@@ -217,18 +220,21 @@ export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
   return viewer.kind === "internal" ? viewer.role : viewer.kind;
 }
 
-/** The access check for `@pothos/plugin-scope-auth`. A field lists the kinds of callers that may read it. */
+/**
+ * The access check for `@pothos/plugin-scope-auth`, by which each GraphQL field lists the kinds of callers
+ * that may read it.
+ */
 export const createFieldAuthScopes = ({
   viewer,
 }: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
   callers: (callers) => callers.includes(getCallerKindOfViewer(viewer)),
 });
 
-/** Callers that may read and change all data of a merchant. */
+/** The kinds of callers that may read and change all data of a merchant. */
 export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
-/** Callers that may read all data of a merchant. Personal data is hidden from analysts. */
+/** The kinds of callers that may read all data of a merchant. Personal data is hidden from analysts. */
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
-/** The kinds of callers that operate the platform. */
+/** The kinds of callers that operate the whole platform, and not the shop of one merchant. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
 /** The kinds of callers for apps that a merchant has installed: with an API key or an OAuth access token. */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
@@ -298,8 +304,8 @@ export function requireMerchantId(context: GraphqlContext, merchantId: string | 
 }
 
 /**
- * Whether the caller may read and change a checkout session. The buyer on a checkout page may use only the
- * session of that page.
+ * Returns whether the caller may read and change a checkout session. The buyer on a hosted checkout page may
+ * use only the session of that page.
  */
 export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithViewer): boolean =>
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
@@ -311,7 +317,7 @@ export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithView
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? getCredentialIdOfViewer(viewer) : null;
 
-/** Returns the kind of actor as which an order's timeline shows the caller: buyer, merchant or system. */
+/** Returns how an order's timeline names the caller: as buyer, merchant or system. */
 export function getOrderActor({ viewer }: WithViewer): OrderActor {
   const caller = getCallerKindOfViewer(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";
@@ -319,8 +325,8 @@ export function getOrderActor({ viewer }: WithViewer): OrderActor {
 }
 
 /**
- * Returns null instead of the value if the caller is an analyst. Used for data that identifies buyers and for
- * free text, which may name people.
+ * Returns the value, or null if the caller is an analyst. Used for data that identifies buyers and for free
+ * text, which may name people.
  */
 export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): Value | null {
   return getCallerKindOfViewer(viewer) === "analyst" ? null : value;

@@ -1,6 +1,6 @@
 /**
- * Reads the cost of a field from the options with which `mesh/plugins/limits.ts` computes the cost of a
- * document, and describes it for the schema.
+ * Returns the cost of a GraphQL field, and describes the cost in a sentence for the schema. The cost is read
+ * from the same options from which `mesh/plugins/limits.ts` computes the cost of a document.
  */
 import {
   type GraphQLField,
@@ -11,15 +11,15 @@ import {
   isNonNullType,
 } from "graphql";
 
-/** The cost of a field, as `@pothos/plugin-complexity` reads it. */
+/** The cost of a GraphQL field, in the form in which `@pothos/plugin-complexity` reads it. */
 interface ComputedCost {
-  /** The cost in points of the field itself, without the fields below it; 1 if left out. */
+  /** The cost of the GraphQL field itself in points, without the fields below it; 1 if left out. */
   readonly field?: number;
-  /** The factor for the cost of the fields that are selected below the field. */
+  /** The factor by which the cost of the fields below this field is multiplied. */
   readonly multiplier?: number;
 }
 
-/** The arguments of a field that determine the multiplier of its cost, for example `first`. */
+/** The arguments of a GraphQL field that determine the multiplier of the field's cost, for example `first`. */
 interface FactorArguments {
   /**
    * The names of the arguments that determine the multiplier. If a query gives several of these arguments,
@@ -35,7 +35,10 @@ interface FactorArguments {
 
 type ArgumentCost = Partial<FactorArguments> & ((args: never) => ComputedCost);
 
-/** Defines a cost that depends on the arguments of the field, together with its description. */
+/**
+ * Defines the cost of a GraphQL field as a function of the field's arguments, together with the description
+ * of the cost.
+ */
 export const defineFieldCostByArguments = <Args>(
   { sizedBy, factor }: FactorArguments,
   compute: (args: Args) => Required<ComputedCost>,
@@ -49,9 +52,9 @@ declare module "graphql" {
   }
 }
 
-/** The cost of a field, in points. */
+/** The cost of a GraphQL field, in points. */
 export interface GraphqlFieldCost {
-  /** Points for the field itself. */
+  /** The cost of the field itself, in points, without the fields below it. */
   readonly points: number;
   /**
    * The factor by which the cost of the fields below this field is multiplied. If arguments determine the
@@ -66,10 +69,10 @@ export interface GraphqlFieldCost {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The factor that the complexity plugin uses for a list whose cost has no multiplier. */
+/** The multiplier that the complexity plugin uses for a list field whose cost has no multiplier. */
 const pluginListMultiplier = 10;
 
-/** Returns the cost of a field. */
+/** Returns the cost of a GraphQL field. */
 export function getGraphqlFieldCost(field: Field): GraphqlFieldCost {
   const { complexity = 1 } = field.extensions;
   if (typeof complexity === "function") return readArgumentCost(field, complexity);

@@ -1,8 +1,8 @@
 /**
- * Writes the roles, the cost and the error codes of each field into the schema: roles and cost as directives,
- * for programs that read the SDL, and all three as sentences at the end of the description, because
- * introspection does not return the directives of fields. The values are read from the options with which the
- * service checks access and computes costs.
+ * Writes the roles, the cost and the error codes of each GraphQL field into the schema. Roles and cost are
+ * written as directives, for programs that read the SDL. All three are also written as sentences at the end
+ * of the field's description, because introspection does not return the directives of fields. The values are
+ * read from the options with which the service checks access and computes costs.
  */
 import {
   DirectiveLocation,
@@ -30,13 +30,13 @@ type DirectiveArguments = Readonly<Record<string, unknown>>;
 declare module "graphql" {
   // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The options of the field. Pothos sets this extension. */
+    /** The options with which the GraphQL field was defined. Pothos sets this extension. */
     readonly pothosOptions?:
       | { readonly authScopes?: { readonly callers: readonly CallerKind[] } }
       | undefined;
     /** The description of the field without its roles, cost and error codes; null if it has none. */
     readonly plainDescription?: string | null | undefined;
-    /** The directives of the field, where graphql-tools reads them. */
+    /** The directives of the GraphQL field. graphql-tools reads the directives from this extension. */
     readonly directives?: Readonly<Record<string, DirectiveArguments>> | undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Refuses filters of lists that name an object which does not exist, because an empty list would hide the
- * fault.
+ * Refuses list filters that name an object which does not exist. Without this check, the client would get an
+ * empty list and not notice the mistake.
  */
 import { sql } from "kysely";
 import { createFailureWithDetail } from "#foundation/failure.ts";
@@ -19,8 +19,8 @@ const nouns = {
 interface NamedObject {
   readonly table: keyof typeof nouns;
   /**
-   * The id of the object in the filter that the client sent. If it is null or undefined, there is nothing to
-   * check.
+   * The id of an object that the filter in the client's request names. If null or undefined, the request has
+   * no such filter and nothing is checked.
    */
   readonly id: string | null | undefined;
   /** Id of the merchant whose list is filtered; null for a list of all merchants. */

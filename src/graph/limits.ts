@@ -4,15 +4,15 @@
  */
 import type { Viewer } from "#access/viewer.ts";
 
-/** Levels of nested fields. */
+/** Maximum number of levels of nested fields in a document. */
 export const queryDepthMax = 12;
-/** Aliases in one document. */
+/** Maximum number of aliases in one document. */
 export const queryAliasesMax = 200;
-/** Directives in one document. */
+/** Maximum number of directives in one document. */
 export const queryDirectivesMax = 5;
-/** Tokens in one document. */
+/** Maximum number of lexical tokens in one document. */
 export const queryTokensMax = 1000;
-/** Validation errors in one answer. */
+/** Maximum number of validation errors in one answer. */
 export const validationErrorsMax = 20;
 /** The maximum time, in milliseconds, that a query may run. Mutations have no such limit. */
 export const queryMsMax = 10_000;
@@ -20,7 +20,10 @@ export const queryMsMax = 10_000;
 /** The largest number of rows of each list in a report that is sent as a CSV file. */
 export const reportFileRowsMax = 10_000;
 
-/** The largest cost, in points, that a role may spend in one document. */
+/**
+ * The maximum cost in points that a caller may spend in one GraphQL document. The roles `storefront` and
+ * `browser` have a lower limit.
+ */
 export const queryCostMax = 20_000;
 
 interface CostLimitContext {

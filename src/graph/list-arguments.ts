@@ -1,8 +1,8 @@
-/** Arguments that many lists of the graph share: the merchant, and a period. */
+/** GraphQL arguments that many lists share: the merchant, and a period of time. */
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
-/** The argument with which callers of the platform name the merchant of a list. */
+/** The argument with which a caller of the platform names the merchant whose rows a list shows. */
 export const listMerchantArgs = builder.args((t) => ({
   merchantId: t.id({
     description:
@@ -10,7 +10,7 @@ export const listMerchantArgs = builder.args((t) => ({
   }),
 }));
 
-/** The arguments of lists whose entries can be selected by the time at which they were created. */
+/** The arguments that select the entries of a list by the time at which they were created. */
 export const createdPeriodArgs = builder.args((t) => ({
   createdFrom: t.field({
     type: "DateTime",
@@ -27,8 +27,8 @@ type Period<Name extends string> = Readonly<
 >;
 
 /**
- * Refuses a period whose end is before its start. `name` is the beginning that the names of its two arguments
- * share, for example `created` for `createdFrom` and `createdTo`.
+ * Refuses a period whose end is before its start. `name` is the common beginning of the names of the two
+ * arguments, for example `created` for `createdFrom` and `createdTo`.
  */
 export function requirePeriodStartBeforeEnd<Name extends string>(name: Name, args: Period<Name>): void {
   const from = args[`${name}From`];

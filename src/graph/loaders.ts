@@ -1,7 +1,7 @@
 /**
- * The loaders of a request. A loader combines all loads of the same event loop turn in one statement and
- * caches the rows for the request. Carts, orders and public products are read together with other requests of
- * the process (`database/shared-reads.ts`).
+ * The data loaders of a request. A loader combines all loads of the same event loop turn in one SQL statement
+ * and caches the rows for the request. Carts, orders and public products are read together with other
+ * requests of the process (`database/shared-reads.ts`).
  */
 import DataLoader from "dataloader";
 import {
@@ -111,16 +111,16 @@ import {
 } from "./shared-aggregate-reads.ts";
 
 /**
- * The loaders of one request. If the requested row does not exist, a loader of single rows returns null if
- * its type includes null, and throws otherwise.
+ * The data loaders of one request. For a row that does not exist, a loader returns null if its type includes
+ * null; otherwise it throws.
  */
 export interface GraphqlDataLoaders {
   readonly carts: DataLoaderFunctions<string, CartAggregate | null>;
   readonly sessions: DataLoader<string, CheckoutSessionAggregate | null>;
-  /** The failure code of a session's last payment, by session id; null if no payment failed. */
+  /** The failure code of a checkout session's last payment, by session id; null if no payment failed. */
   readonly paymentFailures: DataLoader<string, string | null>;
   readonly orders: DataLoaderFunctions<string, OrderAggregate | null>;
-  /** Encrypted addresses and e-mail addresses of buyers, by the id of the row. */
+  /** Encrypted addresses and e-mail addresses of buyers, by the id of the database row. */
   readonly personalData: DataLoader<string, EncryptedPersonalDataRow | null>;
   /**
    * The data that, in addition to the order itself, is needed to decide which after-sales options (for
@@ -172,7 +172,7 @@ export interface GraphqlDataLoaders {
   readonly deliveryNames: DataLoader<string, LocalizedTextMap | null>;
   /** The policies of a merchant, by merchant id. */
   readonly policies: DataLoader<string, MerchantPolicyRow[]>;
-  /** One page of the codes of a promotion. */
+  /** One page of the codes of a promotion; the key has the promotion and the page. */
   readonly promotionCodes: DataLoader<PromotionCodePageRequest, PromotionCodeRow[], string>;
   /** The number of codes of a promotion, by promotion id. */
   readonly promotionCodeCounts: DataLoader<string, number>;
@@ -190,7 +190,7 @@ export interface GraphqlDataLoaders {
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The deliveries of an event to all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
-  /** The stored body of an event with the whole object, by event id. */
+  /** The stored body of an event that contains the whole object (not only its id), by event id. */
   readonly eventBodies: DataLoader<string, WebhookEventBody | null>;
   /** The stored body of a delivery, by delivery id. */
   readonly webhookBodies: DataLoader<string, StoredDeliveryBody | null>;
@@ -209,12 +209,15 @@ export interface AfterSalesEligibilityLoaderKey {
 
 interface LoaderSource {
   /**
-   * The database from which the loaders read: the open transaction if there is one, otherwise the database
-   * itself.
+   * The database handle from which the loaders read: the open transaction if there is one, otherwise the
+   * database itself.
    */
   readonly db: Database;
   readonly clock: Clock;
-  /** Reads rows together with the loaders of other requests; undefined inside a transaction. */
+  /**
+   * Reads rows together with the loaders of other requests; undefined inside a transaction, which must read
+   * its own changes.
+   */
   readonly reads: SharedCartOrderAndProductReads | undefined;
 }
 
@@ -321,7 +324,7 @@ for (const [name, create] of Object.entries<(source: LoaderSource) => unknown>(l
   });
 }
 
-/** Creates the loaders of one request. */
+/** Creates the data loaders of one request. */
 export const createGraphqlDataLoaders = (source: LoaderSource): GraphqlDataLoaders =>
   new LazyLoaders(source) as unknown as GraphqlDataLoaders;
 
@@ -336,8 +339,8 @@ function createPublicProductLoader(db: Database, clock: Clock): GraphqlDataLoade
 }
 
 /**
- * Loads the data from which the after-sales options of several orders are decided, for the time in the first
- * key. All keys of one request have the same time.
+ * Loads the data from which the after-sales options of several orders are decided, for the time that the
+ * first key contains. All keys of one request have the same time.
  */
 async function loadAfterSalesFacts(
   db: Database,

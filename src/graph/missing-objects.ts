@@ -6,15 +6,15 @@ import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { Failure, failureKinds } from "#foundation/failure.ts";
 
 interface MutationIds {
-  /** The id arguments of the mutation, which say which object the mutation changes. */
+  /** The names of the mutation's id arguments, which say which object the mutation changes. */
   readonly ids: Readonly<Record<string, unknown>>;
   readonly input: object;
 }
 
 /**
- * Adds an argument name to a `resource_not_found` error of a mutation that names no field: the name of the id
- * argument that the client sent. Returns the error unchanged if it is another error, or if the client sent no
- * id argument or more than one.
+ * Adds the name of an argument to a `resource_not_found` error of a mutation, if the error names no field:
+ * the name of the only id argument that the client sent. Returns the error unchanged if it is another error,
+ * or if the client sent no id argument or more than one.
  */
 export function addArgumentNameToNotFoundError(error: unknown, { ids, input }: MutationIds): unknown {
   const isGeneral =

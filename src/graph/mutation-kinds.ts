@@ -33,8 +33,8 @@ import {
 import type { MutationAuthorizer, MutationKind } from "./mutation.ts";
 
 /**
- * Creates the context of commands that change one merchant's data. The events of a command are stored in the
- * outbox after the command returns.
+ * Creates the context for commands that change one merchant's data. The events that a command causes are
+ * stored in the outbox after the command has returned.
  */
 const createMerchantContext = <Context>(
   contextOf: (base: CommandContext, request: GraphqlContext) => Context,
@@ -64,7 +64,7 @@ const createMerchantContext = <Context>(
   },
 });
 
-/** Mutations of a merchant's products, markets and promotions. */
+/** Options of the mutations of a merchant's products, markets and promotions. */
 export const merchantMutationKind: MutationKind<CommandContext> = {
   context: createMerchantContext((base) => base),
   idempotency: "optional",
@@ -91,14 +91,14 @@ const toCartContext = (
   events: services.events,
 });
 
-/** Mutations that create a cart or change a buyer's saved addresses. */
+/** Options of the mutations that create a cart or change a buyer's saved addresses. */
 export const cartMutationKind: MutationKind<CartCommandContext> = {
   context: createMerchantContext(toCartContext),
   idempotency: "optional",
   failures: [],
 };
 
-/** Mutations of the cart that the argument `cartId` names. */
+/** Options of the mutations of the cart that the argument `cartId` names. */
 export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"> = {
   ...cartMutationKind,
   target: { cartId: "The id of the cart, `cart_…`." },
@@ -119,7 +119,7 @@ const toSessionContext = (base: CommandContext, request: GraphqlContext): Checko
   tokenId: getInternalCredentialId(request),
 });
 
-/** Mutations that create a checkout session. */
+/** Options of the mutations that create a checkout session. */
 export const sessionMutationKind: MutationKind<CheckoutSessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
   idempotency: "optional",
@@ -134,7 +134,7 @@ const endedSessionFailures: readonly FailureCode[] = [
   "checkout_session_expired",
 ];
 
-/** Mutations of the checkout session that the argument `sessionId` names. */
+/** Options of the mutations of the checkout session that the argument `sessionId` names. */
 export const existingSessionMutationKind: MutationKind<CheckoutSessionCommandContext, "sessionId"> = {
   ...sessionMutationKind,
   callers: checkoutPagesAndFrontends,
@@ -146,8 +146,8 @@ export const existingSessionMutationKind: MutationKind<CheckoutSessionCommandCon
 };
 
 /**
- * Mutations that pay for a checkout session and may place its order. They move money, so the idempotency key
- * is required.
+ * Options of the mutations that pay for a checkout session and may place its order. These mutations move
+ * money, so the idempotency key is required.
  */
 export const sessionPaymentMutationKind: MutationKind<
   CheckoutSessionCommandContext & OrderCommandContext,
@@ -167,7 +167,10 @@ const orderContext = createMerchantContext((base, request): OrderCommandContext 
   actor: getOrderActor(request),
 }));
 
-/** Mutations of an order or a part of it. They may move money or goods, so the idempotency key is required. */
+/**
+ * Options of the mutations of an order or a part of an order. These mutations may move money or goods, so the
+ * idempotency key is required.
+ */
 const createOrderMutationKind = <On extends string>(
   target: Readonly<Record<On, string>>,
 ): MutationKind<OrderCommandContext, On> => ({
@@ -194,8 +197,8 @@ export const warrantyClaimMutationKind = createOrderMutationKind({
 });
 
 /**
- * Mutations that create or change webhook endpoints. A mutation that ran twice could send an event twice, so
- * the idempotency key is required.
+ * Options of the mutations that create or change webhook endpoints. If such a mutation ran twice, an event
+ * could be sent twice, so the idempotency key is required.
  */
 export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
   context: createMerchantContext(({ merchantId, now, outbox }, request): EndpointCommandContext => {
@@ -216,14 +219,14 @@ export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
   idempotency: "required",
 };
 
-/** Mutations of the webhook endpoint that the argument `endpointId` names. */
+/** Options of the mutations of the webhook endpoint that the argument `endpointId` names. */
 export const existingEndpointMutationKind: MutationKind<EndpointCommandContext, "endpointId"> = {
   ...endpointMutationKind,
   target: { endpointId: "The id of the webhook endpoint, `whe_…`." },
   failures: ["webhook_endpoint_not_found", "version_conflict"],
 };
 
-/** Mutations that send webhook deliveries again. */
+/** Options of the mutations that send webhook deliveries again. */
 export const replayMutationKind: MutationKind<ReplayCommandContext> = {
   context: createMerchantContext(({ merchantId, now }, request) => ({
     merchantId,
@@ -235,7 +238,10 @@ export const replayMutationKind: MutationKind<ReplayCommandContext> = {
   idempotency: "required",
 };
 
-/** Mutations of exports. They change no data of the merchant, so analysts may run them. */
+/**
+ * Options of the mutations of exports. Exports change no data of the merchant, so analysts may run these
+ * mutations.
+ */
 export const exportMutationKind: MutationKind<ExportCommandContext> = {
   context: createMerchantContext(({ merchantId, now }, { services }) => ({
     merchantId,
@@ -263,8 +269,8 @@ export interface AccessMutationContext extends AccessManagementCommandContext {
 }
 
 /**
- * Mutations of merchants, apps, installations, credentials and staff accounts. A caller that belongs to a
- * merchant can change only that merchant's data.
+ * Options of the mutations of merchants, apps, installations, credentials and staff accounts. A caller that
+ * belongs to a merchant can change only that merchant's data.
  */
 export const accessMutationKind: MutationKind<AccessMutationContext> = {
   context: {
@@ -291,8 +297,8 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
 };
 
 /**
- * The actor that an event names as its cause, by kind of caller. For kinds that are not listed the actor is
- * `staff`.
+ * The actor that an event names as its cause, by kind of caller. For every kind that is not listed, the actor
+ * is `staff`.
  */
 const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
   storefront: "buyer",

@@ -16,13 +16,13 @@ import { type CallerKind, type GraphqlContext, type GraphqlServices, staffCaller
 type Types = (typeof builder)["$inferSchemaTypes"];
 
 /**
- * Checks the merchant of a mutation and creates the context of the mutation's command. There is one such
- * object for each kind of mutation, which all mutations of the kind use.
+ * Checks the merchant of a mutation and creates the context for the mutation's command. All mutations of one
+ * kind use the same object of this type.
  */
 export interface MutationAuthorizer<Context> {
   /**
-   * True if the mutation has the argument `merchantId`. A caller of the platform names with it the merchant
-   * whose data the mutation changes.
+   * True if the mutation has the argument `merchantId`, with which a caller of the platform names the
+   * merchant whose data the mutation changes.
    */
   readonly hasMerchantId: boolean;
   /** Checks the argument `merchantId` before the transaction of the mutation begins. */
@@ -32,7 +32,7 @@ export interface MutationAuthorizer<Context> {
   ) => AuthorizedMutation<Context>;
 }
 
-/** A mutation whose argument `merchantId` has been checked and whose command has not yet run. */
+/** A mutation after the argument `merchantId` has been checked and before the command runs. */
 export interface AuthorizedMutation<Context> {
   /** The id of the merchant whose data changes; null for data of the platform. */
   readonly merchantId: string | null;
@@ -79,9 +79,9 @@ export interface MutationKind<Context, Ids extends string = never> {
    */
   readonly failures: readonly FailureCode[];
   /**
-   * Whether a request must have an idempotency key. `required`: for mutations that move money or goods, the
-   * argument `idempotencyKey` is required. `required_or_header`: the mutation is also a REST operation, and
-   * REST requests send the key in a header instead of the argument.
+   * Whether a request must have an idempotency key. `required`: the argument `idempotencyKey` is required,
+   * because the mutation moves money or goods. `required_or_header`: the mutation is also a REST operation,
+   * and REST requests send the key in a header instead of the argument.
    */
   readonly idempotency: "optional" | "required" | "required_or_header";
   /**
@@ -95,7 +95,10 @@ type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input
   Readonly<Record<Ids, string>> &
   Readonly<Partial<Record<OptionalIds, string | null>>>;
 
-/** The argument `options` as the command receives it, for mutations that define this argument. */
+/**
+ * The value of the mutation's argument `options`, as the command receives it; only for mutations that define
+ * this argument.
+ */
 interface OptionsInput<Options> {
   readonly options?: Options | null | undefined;
 }
@@ -115,7 +118,7 @@ interface MutationOptions<
   readonly context: MutationAuthorizer<Context>;
   readonly callers?: readonly CallerKind[];
   readonly target?: Readonly<Record<Ids, string>>;
-  /** Names and descriptions of the mutation's optional id arguments; a client may send null for them. */
+  /** Names and descriptions of the optional id arguments of the mutation; a client may send null for them. */
   readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
   readonly input: InputRef<Input>;
   /** The description of the argument `input`; if left out, the description refers to the input type. */
@@ -139,8 +142,8 @@ interface MutationOptions<
 }
 
 /**
- * The option `answer`, for a mutation whose GraphQL result differs from the return value of its command.
- * After the command has succeeded, `answer` computes the GraphQL result from this return value.
+ * Computes the GraphQL result of the mutation from the return value of the command, after the command has
+ * succeeded. Only for mutations whose result differs from this return value.
  */
 interface AnswerOption<Changed, Shape> {
   readonly answer: (request: GraphqlContext, changed: Changed) => Shape | Promise<Shape>;
@@ -149,7 +152,7 @@ interface AnswerOption<Changed, Shape> {
 type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef, object>;
 
 /**
- * `MutationOptions` as a type without type parameters. It is needed because TypeScript cannot resolve the
+ * The type `MutationOptions` without type parameters. It is needed because TypeScript cannot resolve the
  * conditional types of Pothos for a generic type.
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
@@ -317,7 +320,10 @@ interface MutationExtension {
 declare module "graphql" {
   // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** A field extension that every mutation defined by `defineMutation` has, and no other field. */
+    /**
+     * A GraphQL field extension that marks the mutations which `defineMutation` has defined; no other field
+     * has it.
+     */
     readonly change?: MutationExtension | undefined;
   }
 }
@@ -332,8 +338,8 @@ export const getWorkBeforeMutationTransaction = ({
   extensions.change?.prepare;
 
 /**
- * Throws if a mutation of the schema was not defined by `defineMutation`. The mutation would run without an
- * audit entry and without a transaction.
+ * Throws if a mutation of the schema was not defined by `defineMutation`, because such a mutation would run
+ * without an audit entry and without a transaction.
  */
 export function requireAllMutationsUseDefineMutation(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))

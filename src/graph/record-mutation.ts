@@ -15,7 +15,10 @@ interface MutationToRecord {
   readonly changed: unknown;
 }
 
-/** Appends the audit entry; appends none for callers whose changes have no audit entries, for example buyers. */
+/**
+ * Appends the audit entry of a mutation to the audit log. Appends none for callers whose changes are not
+ * audited, for example buyers.
+ */
 export async function appendAuditEntryOfMutation(
   transaction: Transaction,
   context: GraphqlContext,

@@ -1,6 +1,6 @@
 /**
- * References to the object types of the graph. The types are declared here without fields, so that the files
- * that define their fields can refer to each other's types without importing each other.
+ * References to the GraphQL object types. The types are declared here without fields, so that the files that
+ * define their fields can refer to each other's types without importing each other.
  */
 import type {
   RenderedProductImage,

@@ -1,11 +1,11 @@
-/** Creates loaders that read the rows of many ids in one statement. */
+/** Creates data loaders, which read the rows of many ids with one SQL statement. */
 import DataLoader from "dataloader";
 
-/** Indexes rows by their id. */
+/** Returns a map of the given rows, in which the key of a row is the row's id. */
 export const indexRowsById = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [row.id, row]));
 
-/** Creates a loader of rows that must exist. If a row is missing, only the load of that row's id fails. */
+/** Creates a data loader of rows that must exist. If a row is missing, only the load of that row's id fails. */
 export function createRowLoader<Row extends object>(
   find: (ids: readonly string[]) => Promise<Map<string, Row>>,
 ): DataLoader<string, Row> {
@@ -15,7 +15,7 @@ export function createRowLoader<Row extends object>(
   });
 }
 
-/** Creates a loader that returns null for a missing row. */
+/** Creates a data loader that returns null for a missing row. */
 export function createNullableRowLoader<Row>(
   find: (ids: readonly string[]) => Promise<Map<string, Row>>,
 ): DataLoader<string, Row | null> {
@@ -26,8 +26,8 @@ export function createNullableRowLoader<Row>(
 }
 
 /**
- * Creates a loader that returns a list of rows for each id. `field` is the column of the rows that has the
- * id.
+ * Creates a data loader that returns a list of rows for each id. `field` is the column of the rows that has
+ * the id.
  */
 export function createRowListLoader<Field extends string, Row extends Readonly<Record<Field, string>>>(
   field: Field,

@@ -1,8 +1,8 @@
 /**
- * The graph's scalars. The extension `jsonSchema` describes a scalar's values in JSON; the OpenAPI document
- * and the gateway's validation are made from it. `failure` is the error code of a malformed value.
- * `normalize` changes a value that a client sent before it is checked. `isSentAsIs` is true if values need no
- * conversion before they are sent.
+ * The custom GraphQL scalar types. The extension `jsonSchema` describes a scalar's values in JSON; the
+ * OpenAPI document and the gateway's validation are made from it. `failure` is the error code of a malformed
+ * value. `normalize` changes a value that a client sent before the value is checked. `isSentAsIs` is true if
+ * values need no conversion before they are sent.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { suggestCountryCode } from "#foundation/country-names.ts";
@@ -31,7 +31,10 @@ interface ScalarDefinition<Value> {
    * description.
    */
   readonly rule: string;
-  /** Describes valid values for error messages, as the end of a sentence that begins with `must be`. */
+  /**
+   * Describes the valid values of the scalar for error messages, as the end of a sentence that begins with
+   * `must be`.
+   */
   readonly valid: string;
   /**
    * Returns the last sentence of the error message, which names the value that the client probably meant;

@@ -1,6 +1,6 @@
 /**
- * The reads of carts, orders and public products, which all requests of a process share: reads of the same
- * event loop turn become one statement (`database/shared-reads.ts`).
+ * Reads carts, orders and public products for all requests of a process together: the reads of the same event
+ * loop turn become one SQL statement (`database/shared-reads.ts`).
  */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";

@@ -24,8 +24,8 @@ export interface InternalTokenAuthentication {
    */
   readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
-   * Verifies the caller of an open event stream again. This check does not change the stored time of the
-   * credential's last use.
+   * Verifies the credential of an open event stream's caller again. This check does not change the stored
+   * time of the credential's last use.
    */
   readonly recheck: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
 }
@@ -64,8 +64,8 @@ function authenticationOf({
       return credentials.internalToken(text);
     },
   };
-  // A request with an unknown session secret counts as a failed attempt of its network address, in the same
-  // counter as requests with wrong tokens.
+  // A request with an unknown session secret is counted as a failed attempt of its network address, in the
+  // same counter as requests with wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
     const state = await limiter.consume("auth-fail", getRateLimitAddressKey(request));
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
@@ -89,7 +89,7 @@ function authenticationOf({
 /** Returns the key of the rate limit counter for the network address of a request. */
 export const getRateLimitAddressKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
 
-/** The data that the plugin passes to GraphQL Yoga (the GraphQL server library) with each request. */
+/** The data that the Fastify plugin passes to GraphQL Yoga (the GraphQL server library) with each request. */
 export interface YogaServerContext {
   readonly caller: FastifyRequest;
 }
@@ -100,7 +100,7 @@ export function setRequestViewer(request: FastifyRequest, viewer: InternalTokenO
   viewers.set(request, viewer);
 }
 
-/** Adds the id of the token or of the staff member to the log line of the request. */
+/** Adds the id of the internal token or of the staff member to the log line of the request. */
 export function addCredentialIdToRequestLog(
   request: FastifyRequest,
   viewer: InternalTokenOrStaffViewer,

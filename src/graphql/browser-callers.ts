@@ -12,14 +12,14 @@ import { countRequestAgainstQuota, createRateLimitFailure, type RateLimiter } fr
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { getRateLimitAddressKey } from "./authenticate.ts";
 
-/** True if the caller is a buyer's browser, which sends a publishable token or a buyer session. */
+/** Returns true if the caller is a buyer's browser, which sends a publishable token or a buyer session. */
 export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
   viewer.role === "browser" || getBuyerSessionOfViewer(viewer) !== undefined;
 
 /**
- * Counts a request of a buyer's browser for its network address. Refuses the request if it comes from a page
- * whose origin the token does not allow. A request without the header Origin does not come from a page of
- * another site, so it is accepted.
+ * Counts a request of a buyer's browser against the rate limit of its network address. Refuses the request if
+ * it comes from a page whose origin the token does not allow. A request without the header Origin does not
+ * come from a page of another site, so it is accepted.
  */
 export async function enforceBrowserOriginAndRateLimit(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -36,15 +36,15 @@ export async function enforceBrowserOriginAndRateLimit(
   });
 }
 
-/** The mutations that apply a promotion code. A caller could use them to guess codes. */
+/** The names of the mutations that apply a promotion code. A caller could use these mutations to guess codes. */
 const codeMutations: ReadonlySet<string> = new Set([
   "cartPromotionApply",
   "hostedCheckoutSessionPromotionApply",
 ]);
 
 /**
- * The failures that mean a wrong promotion code. They include the failure of a code that exists but does not
- * apply to the cart, because this failure also reveals to a guesser that the code exists.
+ * The failure codes that mean a wrong promotion code. They include the failure of a code that exists but does
+ * not apply to the cart, because this failure reveals to a caller who guesses codes that the code exists.
  */
 const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
   "promotion_code_not_found",

@@ -1,7 +1,7 @@
 /**
- * Answers requests for trusted documents without Yoga, which would parse and validate the document's text and
- * needs as much CPU time as reading a cart. Every request that this file does not answer, also each faulty
- * one, is answered by Yoga with the same headers and body.
+ * Answers requests for trusted documents without GraphQL Yoga. Yoga would parse and validate the document's
+ * text, and needs as much CPU time as reading a cart. Yoga answers every request that this file does not
+ * answer, including each faulty one, with the same headers and body.
  */
 import type { FastifyRequest } from "fastify";
 import type { TrustedDocumentFinder } from "#access/trusted-documents.ts";
@@ -22,8 +22,9 @@ export interface TrustedDocumentAnswerServices extends FailureTranslationService
 }
 
 /**
- * The parts of a plugin that do not prevent a direct answer: the hooks that run when a trusted document is
- * prepared (`onParse`, `onValidate`), the hook of subscriptions, and the hooks for `mesh dev`.
+ * The names of the plugin hooks that do not prevent a direct answer (one without Yoga): the hooks that run
+ * when a trusted document is prepared (`onParse`, `onValidate`), the hook of subscriptions, and the hooks for
+ * `mesh dev`.
  */
 const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
   "onParse",
@@ -84,7 +85,7 @@ const parameters: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a request that names a document by its hash and does not contain the document's text. Returns
+ * Reads a GraphQL request that names a document by its hash and does not contain the document's text. Returns
  * undefined for every other request, for example for one with a malformed or unknown parameter.
  */
 function readNamedDocument(request: FastifyRequest): NamedDocument | undefined {

@@ -1,4 +1,7 @@
-/** Caches of the documents in requests, bounded in number and memory. */
+/**
+ * Creates the caches for the GraphQL documents in requests. The caches are limited in number of documents and
+ * in memory.
+ */
 import type { DocumentNode } from "graphql";
 import { LRUCache } from "lru-cache";
 import { trustedDocumentLimits } from "#access/trusted-documents.ts";
@@ -40,7 +43,7 @@ const createTextCache = <Value extends object>(): TextCache<Value> =>
  * contains.
  */
 const programFieldsMax = 8_000;
-/** Milliseconds after its last request, after which a prepared document is removed from the cache. */
+/** Milliseconds after which a prepared document is removed from the cache if no request has used it. */
 const unusedMsMax = 3_600_000;
 
 /**

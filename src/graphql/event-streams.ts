@@ -1,7 +1,7 @@
 /**
- * Server-sent events: writes the results of a subscription to its connection, and lists the open streams. The
- * number of streams per caller and per process is limited, and a stream ends after an hour. Once a second,
- * the credential of every open stream is verified again.
+ * Server-sent events: writes the results of a subscription to the client's connection, and keeps a list of
+ * the open streams. The number of streams per caller and per process is limited, and a stream ends after an
+ * hour. Once a second, the credential of every open stream is verified again.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Readable } from "node:stream";
@@ -11,15 +11,15 @@ import { createFailure, Failure } from "#foundation/failure.ts";
 
 export interface ServerSentEventStream {
   /**
-   * Becomes aborted when the stream ends. If the stream ended because sending to the client failed, the
-   * failure is the reason of the abort.
+   * This signal is aborted when the stream ends. If the stream ended because sending to the client failed,
+   * the failure is the reason of the abort.
    */
   readonly signal: AbortSignal;
   readonly end: (failure?: Failure) => void;
 }
 
 export interface ServerSentEventStreams {
-  /** Opens a stream of events. Throws if the caller or the process has too many open streams. */
+  /** Opens a stream of server-sent events. Throws if the caller or the process has too many open streams. */
   readonly open: (caller: FastifyRequest, callerId: string) => ServerSentEventStream;
   readonly close: () => void;
 }
@@ -127,7 +127,7 @@ function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: 
 }
 
 /**
- * Ends the streams of one credential if the credential is no longer valid. If the database is unavailable,
+ * Ends all streams of one credential if the credential is no longer valid. If the database is unavailable,
  * the streams stay open.
  */
 async function checkStreams(
@@ -145,7 +145,7 @@ async function checkStreams(
 }
 
 /**
- * The results of a subscription, sent by the protocol of graphql-sse: each result as an event `next`, the end
+ * Sends the results of a subscription by the protocol of graphql-sse: each result as an event `next`, the end
  * as an event `complete`, and a comment if there was no result for some time.
  */
 export interface SubscriptionResults extends ServerSentEventStream {
@@ -160,7 +160,7 @@ export interface SubscriptionResults extends ServerSentEventStream {
 
 export interface SubscriptionResultAndEnd {
   readonly result: object;
-  /** True if the object that the subscription follows no longer exists. */
+  /** True if this is the last result, because the object that the subscription follows no longer exists. */
   readonly isLast: boolean;
 }
 
@@ -179,8 +179,8 @@ export function sendSubscriptionResults(reply: FastifyReply, results: Subscripti
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
   const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();
-  // The stream ends when its body emits the event `close`, which occurs even if the client never began to
-  // read the body.
+  // The stream ends when the body of its answer emits the event `close`, which occurs even if the client
+  // never began to read the body.
   body.once("close", () => end());
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
@@ -204,7 +204,7 @@ async function* eventsOf({
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });
   try {
-    // Sends the headers.
+    // The first comment makes Fastify send the HTTP headers before the first event of the stream.
     yield comment;
     let pending = steps.next();
     for (let isOver = false; !isOver;) {
@@ -231,8 +231,8 @@ const comment = ":\n\n";
 const eventOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
 
 /**
- * Waits for a promise, but at most `ms` milliseconds. Returns undefined if the promise has not settled in
- * this time.
+ * Waits for a promise, but at most `ms` milliseconds. Returns undefined if the promise has not settled by
+ * then.
  */
 async function within<Value>(pending: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();

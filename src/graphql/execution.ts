@@ -1,4 +1,4 @@
-/** Executes the documents of `/graphql` with Mesh, which applies the policies of `.meshrc.yaml`. */
+/** Executes the GraphQL documents of `/graphql` with Mesh, which applies the policies of `.meshrc.yaml`. */
 import type { DocumentNode, ExecutionResult } from "graphql";
 import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
@@ -9,7 +9,10 @@ import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { GraphqlDocumentRunOptions } from "#mesh/run.ts";
 import { runWithPromotionCodeAttemptLimit } from "./browser-callers.ts";
 
-/** Executes a valid document for the caller of a context. Returns failures as errors of the result. */
+/**
+ * Executes a valid GraphQL document with the rights of the context's caller. Returns failures as errors of
+ * the result.
+ */
 export type GraphqlDocumentExecutionFunction = (
   document: DocumentNode,
   context: GraphqlContext,
@@ -24,8 +27,9 @@ export const createGraphqlDocumentExecutionFunction =
         run(document, context, options),
       );
     } catch (error) {
-      // Two kinds of errors are thrown instead of returned in a result: `rate_limited` after too many wrong
-      // promotion codes, and errors of hooks of additional Mesh plugins. They become failures of the answer.
+      // Errors are normally returned in the result. Two kinds of errors are thrown instead: `rate_limited`
+      // after too many wrong promotion codes, and errors of hooks of additional Mesh plugins. The thrown
+      // errors become failures of the whole answer.
       return { errors: [new PublicGraphqlError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
     }
   };

@@ -33,7 +33,7 @@ export function createFailureTranslationPlugin(services: FailureTranslationServi
   };
 }
 
-/** The status, headers and body of an answer of `/graphql`. */
+/** The HTTP status, headers and body of an answer of `/graphql`. */
 export interface GraphqlHttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -42,7 +42,10 @@ export interface GraphqlHttpAnswer {
 
 const answerHeaders = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
-/** Creates the answer for a result that Yoga does not send; it is the same as the answer of Yoga. */
+/**
+ * Creates the HTTP answer for a GraphQL result that is sent without Yoga; it is the same answer as Yoga would
+ * send.
+ */
 export function toGraphqlHttpAnswer(
   result: ExecutionResult,
   caller: FastifyRequest,
@@ -74,7 +77,7 @@ export function translateSubscriptionErrors(
 }
 
 /**
- * The roles that get no suggestions of similar field names in an error about an unknown field, because the
+ * The roles that get no suggestions of similar names in an error about an unknown field, because the
  * suggested fields could be fields that only other roles may read.
  */
 const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
@@ -133,7 +136,7 @@ function withHttp(error: PublicGraphqlError, status: number): GraphQLError {
     positions: positions ?? null,
     path: path ?? null,
     extensions: { ...extensions, http: { status, headers } },
-    // The failure is stored in `originalError`, by which a second conversion recognizes that the error has
+    // The failure is stored as `originalError`. A second conversion recognizes by it that the error has
     // already been converted.
     originalError: failure,
   });

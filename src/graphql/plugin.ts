@@ -1,8 +1,8 @@
 /**
- * The route `/graphql`, for the merchant's own frontends, analysts and the staff console. POST accepts every
- * document, GET only trusted documents. Yoga parses and validates the documents, Mesh executes them. Callers
- * authenticate with an internal token; pages of the console authenticate with the session of the staff
- * member. The body of every error is the same as that of `error` in the REST API.
+ * Serves the route `/graphql`, for the merchant's own frontends, analysts and the staff console. POST accepts
+ * every document, GET only trusted documents. Yoga parses and validates the documents, and Mesh executes
+ * them. Callers authenticate with an internal token; pages of the console authenticate with the session of
+ * the staff member. Errors have the same body as the field `error` of the REST API.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { ExecutionArgs } from "graphql";
@@ -109,8 +109,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       setRequestViewer(request, viewer);
       addCredentialIdToRequestLog(request, viewer);
       await enforceBrowserOriginAndRateLimit({ request, reply }, viewer, options.limiter);
-      // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request fails
-      // then, not only one GraphQL operation in its body.
+      // A malformed X-Buyer-Reference header is refused before the body is read, so that the whole HTTP
+      // request fails and not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
       // Refuses a request before its body is read if its Content-Length exceeds the limit for this caller.
@@ -191,7 +191,7 @@ function contextsOf({
   return (request) => {
     const viewer = getRequestViewer(request);
     if (viewer === undefined) throw createFailure("credentials_missing");
-    // Requests of analysts read from the database replica if there is one: analysts change no data, and data
+    // Requests of analysts read from the database replica if there is one. Analysts change no data, and data
     // that is some seconds old is sufficient for them.
     const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
     return createGraphqlContext(services, {

@@ -1,6 +1,6 @@
 /**
- * GraphQL subscriptions. Yoga parses and validates the document of a subscription, and this file turns it
- * into a stream of events. For each event, the document is executed again, with the permissions that the
+ * Runs GraphQL subscriptions. Yoga parses and validates the document of a subscription, and this file turns
+ * it into a stream of events. For each event, the document is executed again, with the permissions that the
  * caller has at that moment and without data cached for earlier events.
  */
 import type { FastifyRequest } from "fastify";
@@ -39,8 +39,8 @@ export interface SubscriptionServices extends FailureTranslationServices {
   readonly run: GraphqlDocumentRunner;
   readonly streams: ServerSentEventStreams;
   /**
-   * Verifies the caller of an open subscription again. Returns the role and permissions that the caller has
-   * now.
+   * Verifies the caller of an open subscription again. Returns the viewer, with the role and permissions that
+   * the caller has now.
    */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   readonly contextOf: (caller: FastifyRequest, viewer: InternalTokenOrStaffViewer) => GraphqlContext;
@@ -59,8 +59,8 @@ export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResu
 const accepting = new WeakSet<FastifyRequest>();
 
 /**
- * Records whether the caller accepts server-sent events. Must be called before this service replaces the
- * request's Accept header by one that always accepts JSON.
+ * Records whether the caller of a request accepts server-sent events. Must be called before this service
+ * replaces the request's Accept header by one that always accepts JSON.
  */
 export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
@@ -200,7 +200,7 @@ async function runStep(
       rootValue: step,
     });
   } catch (error) {
-    // An error in the execution for one event is sent to the client as a result with errors. If it were
+    // If the execution for one event fails, the client gets a result with the error. If the error were
     // thrown, the stream would end without showing the reason.
     return { errors: [asPublicError(toUnavailableFailureIfTemporary(toFailure(error)), args.contextValue)] };
   }

@@ -1,8 +1,9 @@
 /**
- * Requests that name a trusted document by its hash: with `documentId: "sha256:…"` (GraphQL over HTTP,
- * persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the setting
- * `trusted_only` can run only trusted documents. `direct-answers.ts` answers most of these requests. For the
- * others, this file passes the stored text to Yoga, which parses, validates and caches it as any other text.
+ * Handles requests that name a trusted document by its hash: with `documentId: "sha256:…"` (GraphQL over
+ * HTTP, persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the
+ * setting `trusted_only` can run only trusted documents. `direct-answers.ts` answers most of these requests.
+ * For the others, this file passes the stored text to Yoga, which parses, validates and caches it as any
+ * other text.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
@@ -28,8 +29,8 @@ type Constraint = Parameters<FastifyInstance["addConstraintStrategy"]>[0];
 type RouteHandler = Parameters<ReturnType<Constraint["storage"]>["set"]>[1];
 
 /**
- * Routes a GET request to the trusted documents if its query string has the hash of one. All other GET
- * requests go to GraphiQL, the browser page for writing queries.
+ * Sends a GET request to the route for trusted documents if the request's query string has the hash of one.
+ * All other GET requests go to GraphiQL, the browser page for writing queries.
  */
 export const trustedDocumentConstraint: Constraint = {
   name: "trustedDocument",
@@ -73,7 +74,10 @@ export const createTrustedDocumentPlugin = (
   },
 });
 
-/** Yoga reads only the parameters that it knows from the query string of a GET request. */
+/**
+ * Reads the parameter `documentId` from the URL of a GET request, because Yoga reads only the parameters that
+ * it knows from a query string.
+ */
 function readDocumentIdOfUrl({ method, url }: FastifyRequest): Pick<DocumentParams, "documentId"> {
   if (method !== "GET") return {};
   const id = parametersOf(url).get(documentIdParameter);

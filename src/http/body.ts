@@ -17,8 +17,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw createFailure("missing_body");
   const members = bytes.length > quickBodyBytesMax ? countMembers(bytes) : undefined;
   const value = parseJsonText(decodeUtf8(bytes));
-  // If an object has several members with the same name, JSON.parse uses the last one. Other programs, for
-  // example a proxy that checks requests, may use the first one.
+  // JSON.parse uses the last of several object members with the same name, but another program, for example a
+  // proxy that checks requests, may use the first one. Such bodies are therefore refused.
   const distinctMembers = requireSafeJson(value, "", 1);
   if ((members ?? countMembersIfAbove(distinctMembers, bytes)) > distinctMembers)
     throw duplicateMemberFailure(bytes);
@@ -37,7 +37,7 @@ function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // The answer does not contain the message of the JSON parser, because that message quotes the body.
+    // The error answer does not contain the message of the JSON parser, because that message quotes the body.
     const place = describeJsonSyntaxFault(text, depthMax);
     throw place === undefined
       ? createFailure("invalid_json")
@@ -49,17 +49,18 @@ const invalidJson = (message: string): Failure =>
   createFailureWithDetail("invalid_json", { in: "body", field: "", code: "invalid_json", message });
 
 /**
- * Up to this size in bytes, the members of a body are not counted before it is parsed: parsing it is quick
- * even if one of its objects has very many members.
+ * Maximum size in bytes of a body whose members are not counted before parsing. Parsing such a small body is
+ * quick even if one of its objects has very many members.
  */
 const quickBodyBytesMax = 16 * 1024;
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Returns the number of members of all objects; two members with the same name count as two. Throws if an
- * object has too many members. Large bodies are checked before they are parsed, because parsing an object
- * with very many members takes ten times as long as parsing other JSON of the same size.
+ * Returns the number of members that all objects of a JSON text have together; two members with the same name
+ * count as two. Throws if an object has too many members. Large bodies are checked before they are parsed,
+ * because parsing an object with very many members takes ten times as long as parsing other JSON of the same
+ * size.
  */
 function countMembers(bytes: Uint8Array): number {
   let total = 0;
@@ -85,8 +86,8 @@ function countMembers(bytes: Uint8Array): number {
 }
 
 /**
- * Returns the position of the quotation mark that closes a JSON string, or the end of the body if the string
- * is not closed.
+ * Returns the position of the quotation mark that closes a JSON string; the end of the body if the string is
+ * not closed.
  */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
@@ -148,8 +149,8 @@ function duplicateMemberFailure(bytes: Uint8Array): Error {
 function requireSafeJson(value: unknown, path: string, depth: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (depth > depthMax) throw nestingFailure();
-  // Only those items of a list are checked that are objects or lists. Texts and numbers are always safe, and
-  // building a JSON Pointer for each of thousands of them would be slow.
+  // Only list items that are objects or lists are checked. Texts and numbers are always safe, and building a
+  // JSON Pointer for each of thousands of them would be slow.
   if (Array.isArray(value)) {
     let count = 0;
     for (let index = 0; index < value.length; index += 1)
@@ -168,8 +169,8 @@ type Members = Readonly<Record<string, unknown>>;
 const isContainer = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 /**
- * Throws if the name or the value of one member is not allowed. Returns the number of members inside the
- * value.
+ * Throws if the name or the value of one object member is not allowed. Returns the number of members inside
+ * the value.
  */
 function requireSafeMember(
   value: Members,
@@ -191,7 +192,7 @@ function requireSafeMember(
 const formBytesMax = 16 * 1024;
 
 /**
- * Makes the routes of a server, usually of one Fastify plugin, accept only bodies that are forms.
+ * Makes all routes of a server, usually of one Fastify plugin, accept only bodies that are HTML forms.
  * `request.body` is then a URLSearchParams.
  */
 export function acceptOnlyFormBodies(server: FastifyInstance): void {
@@ -203,7 +204,7 @@ export function acceptOnlyFormBodies(server: FastifyInstance): void {
   );
 }
 
-/** Returns the form of a request; an empty form if the request has no body. */
+/** Returns the submitted HTML form of a request; an empty form if the request has no body. */
 export const getSubmittedForm = ({ body }: FastifyRequest): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams();
 

@@ -20,8 +20,8 @@ import {
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
- * Returns the values of all header lines with the given name. Node's `request.headers` has only the first of
- * several lines, or all of them joined.
+ * Returns the values of all header lines with the given name. Node's `request.headers` contains only the
+ * first of several lines, or all of them joined to one text.
  */
 export function getHttpHeaderLines(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
@@ -64,8 +64,8 @@ export function parseAuthorizationHeader(values: readonly string[]): ParsedAutho
 }
 
 /**
- * How the credentials of requests to one route are verified. `RequestFacts` is the type of the further
- * properties of a request (besides its Authorization header) that `verify` needs.
+ * How the credentials of requests to one route are verified. `RequestFacts` is the type of the additional
+ * data of a request (besides its Authorization header) that `verify` needs.
  */
 export interface RouteAuthentication<RequestFacts, Viewer> extends WwwAuthenticateChallengeOptions {
   readonly limiter: RateLimiter;
@@ -136,7 +136,7 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Limits attempts with wrong passwords by address and by account. The authorization server and the console
+ * Limits attempts with wrong passwords by IP address and by account. The authorization server and the console
  * share the counters. Attempts from an address that is over its quota are not counted for the account,
  * because a caller could name any number of accounts. Attempts above a quota do not extend the time window.
  */

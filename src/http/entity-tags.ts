@@ -1,6 +1,6 @@
-/** Compares entity tags of answers with the header If-None-Match (RFC 9110). */
+/** Compares the entity tag (ETag) of an answer with the request header If-None-Match (RFC 9110). */
 
-/** Returns the entity tags that a header If-None-Match lists, without the prefix of weak tags. */
+/** Returns the entity tags that an If-None-Match header lists, without the prefix `W/` of weak tags. */
 export const parseEntityTags = (header: string | undefined): readonly string[] =>
   header === undefined ? [] : header.split(",").map(toOpaqueTag);
 

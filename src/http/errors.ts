@@ -1,7 +1,8 @@
 /**
- * Answers errors over REST. Every error is converted to one of the failures that the service defines, and
- * sent in the form of error bodies that the OpenAPI document describes. This includes errors of Fastify, and
- * errors of Node's HTTP parser, for which no request object exists. No other module answers REST errors.
+ * Sends the error answers of the REST API. Every error is converted to one of the failures that the service
+ * defines, and sent in the form of error bodies that the OpenAPI document describes. This includes errors of
+ * Fastify, and errors of Node's HTTP parser, for which no request object exists. No other module answers REST
+ * errors.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -91,8 +92,8 @@ export function sendFailureResponse(
 }
 
 /**
- * The error codes with which the REST API answers errors of Node's HTTP server, by Node's error code. All
- * other codes mean malformed HTTP.
+ * The error codes with which the REST API answers errors of Node's HTTP server. The key is Node's error code.
+ * Every code of Node that is not listed means malformed HTTP.
  */
 const parserFailures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",

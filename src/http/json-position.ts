@@ -1,28 +1,31 @@
 /**
- * Finds the place at which a body stops being JSON, and says what is expected there. A message never contains
- * a part of the body, because the body may hold personal data.
+ * Finds the position at which a request body stops being valid JSON, and says what is expected there. A
+ * message never contains a part of the body, because the body may hold personal data.
  */
 import { printParseErrorCode, visit } from "jsonc-parser";
 
 interface JsonFault {
-  /** The name of the fault in jsonc-parser. */
+  /** The name that the library jsonc-parser gives to the syntax error. */
   readonly code: string;
   readonly offset: number;
-  /** The line and the column of the fault, counted from 1. */
+  /** The line and the column of the syntax error, both counted from 1. */
   readonly line: number;
   readonly column: number;
 }
 
 /**
- * Thrown to end the search early. JSON that is nested more deeply than request bodies may be is not searched
- * further.
+ * Thrown to end the search for a syntax error early: JSON that is nested more deeply than request bodies may
+ * be is not searched further.
  */
 class SearchEnd extends Error {}
 
 const textNotClosed =
   "the text that begins here must end with a double quotation mark in the same line; write a line break as \\n";
 
-/** What is expected at a fault, as the end of a sentence, by the name of the fault. */
+/**
+ * Says what the JSON parser expects at the position of a syntax error, as the end of a sentence. The key is
+ * the name of the syntax error.
+ */
 const expectations: Readonly<Record<string, string>> = {
   InvalidNumberFormat: "a number such as 12 or 1.5 is expected",
   UnexpectedEndOfNumber: "a number such as 12 or 1.5 is expected",
@@ -46,8 +49,8 @@ const expectations: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a sentence with the line, the column and what is expected there, for a text that JSON.parse has
- * refused; undefined if the place is not found.
+ * Describes the syntax error in a text that JSON.parse has refused. Returns a sentence with the line, the
+ * column and what is expected there; undefined if the position is not found.
  */
 export function describeJsonSyntaxFault(text: string, depthMax: number): string | undefined {
   const fault = findJsonFault(text, depthMax);

@@ -7,7 +7,7 @@ import type { FastifyRequest } from "fastify";
 import type { AccessTokenAuthScheme } from "#access/authorization.ts";
 import { createFailure, type Failure, type FailureDetail } from "#foundation/failure.ts";
 
-/** Headers in which other APIs expect a key, as their documents write them. */
+/** Names of headers in which other APIs expect a key, spelled as in the documentation of those APIs. */
 const otherHeaders: Readonly<Record<string, string>> = {
   "x-api-key": "X-API-Key",
   "api-key": "Api-Key",
@@ -23,10 +23,13 @@ const internalTokenRemedy =
   "Send the header `Authorization: Bearer` with an internal token (cit_…): `token create` creates a token, and " +
   "the file demo.json has those of the demo.";
 
-/** Returns the sentence that names the credential of a route, by the authorization schemes it accepts. */
+/**
+ * Returns the sentence that says which credential a route needs. `schemes` are the authorization schemes that
+ * the route accepts.
+ */
 function describeCredential(schemes: readonly AccessTokenAuthScheme[]): string {
   if (!schemes.includes("bearer")) return "Send the header `Authorization: DPoP` with an OAuth access token.";
-  // Routes of the REST API and of agents also accept OAuth access tokens, and those of GraphQL do not.
+  // Routes of the REST API and of AI agents also accept OAuth access tokens; routes of GraphQL do not.
   return schemes.includes("dpop")
     ? "Send the header `Authorization: Bearer` with the key."
     : internalTokenRemedy;
@@ -62,7 +65,7 @@ export function createMissingCredentialsFailure(
 
 const secretForm = /^(?:cpk|cit|cbs)_/;
 
-/** Returns the message for the trimmed value of an Authorization header that is not well-formed. */
+/** Returns the error message for the trimmed value of an Authorization header that is not well-formed. */
 export function describeMalformedAuthorizationHeader(value: string): string {
   if (secretForm.test(value))
     return "The Authorization header has no scheme: send `Bearer`, a space and the key.";

@@ -1,12 +1,13 @@
 /**
- * Rate limits: counts the requests of a caller in fixed windows that start with the first request, reports
- * the remaining quota in the headers of the answer, and refuses requests above the quota. This file has the
- * limiter in memory. shared-limiter.ts counts for the processes of one machine, redis-limiter.ts for several
- * machines.
+ * Limits how many requests a caller may send. Counts the requests of each caller in time windows of a fixed
+ * length that start with the first request, reports the remaining quota in the headers of the answer, and
+ * refuses requests above the quota. The limiter in this file counts in the memory of one process.
+ * shared-limiter.ts counts for all processes of one machine, redis-limiter.ts for several machines.
  *
- * RateLimiterMemory of rate-limiter-flexible 11.4.0 is not used for three reasons: its table of callers has
- * no size limit (lib/component/MemoryStorage/MemoryStorage.js:10, a Map and a timer for each key), it keeps
- * windows that end too late after the clock was set back (lines 17 and 66), and it answers only by promises.
+ * The class RateLimiterMemory of the package rate-limiter-flexible 11.4.0 is not used, for three reasons. Its
+ * table of callers has no size limit (lib/component/MemoryStorage/MemoryStorage.js:10, a Map and a timer for
+ * each key). It keeps time windows that end too late after the clock was set back (lines 17 and 66 of the
+ * same file). It answers only by promises.
  */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";
@@ -33,16 +34,16 @@ export interface RateLimiter {
     bucket: RateLimitBucket,
     key: string,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
-  /** Returns the current state of a caller's quota, and counts no request. */
+  /** Returns the current state of a caller's quota without counting a request. */
   peek(
     bucket: RateLimitBucket,
     key: string,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
-  /** Subtracts one counted request. */
+  /** Subtracts one counted request of a caller, for example because the attempt did not fail. */
   giveBack(bucket: RateLimitBucket, key: string): Promise<void> | void;
   /**
-   * True while the shared counter (Redis or the parent process) does not answer. This process then counts its
-   * own requests.
+   * Returns true while the shared counter (Redis or the parent process) does not answer. This process then
+   * counts its own requests.
    */
   isAway(): boolean;
   close(): Promise<void>;
@@ -78,8 +79,8 @@ export function createMemoryRateLimiter(scale: number, now: () => number = Date.
     giveBack: (bucket, key) => {
       const name = `${bucket}:${key}`;
       const window = windows.get(name);
-      // A request is subtracted only from a window that has not ended. Windows with a count of 0 are deleted,
-      // because they would displace the counts of other callers.
+      // The request is subtracted only from a time window that has not ended. Windows with a count of 0 are
+      // deleted, because they would displace the counts of other callers.
       if (window === undefined || window.endsAt <= now()) return;
       window.count -= 1;
       if (window.count <= 0) windows.delete(name);
@@ -89,7 +90,10 @@ export function createMemoryRateLimiter(scale: number, now: () => number = Date.
   };
 }
 
-/** Calculates the state of a caller's quota from the number of requests in the caller's current window. */
+/**
+ * Calculates the state of a caller's quota (for example how many requests remain) from the number of requests
+ * in the caller's current time window.
+ */
 export function calculateRateLimitState(
   bucket: RateLimitBucket,
   quota: number,
@@ -105,7 +109,7 @@ export function calculateRateLimitState(
   };
 }
 
-/** Identifies the counter of a request: the name of the rate limit, and the caller. */
+/** The key of a request counter: the name of the rate limit, and the caller whose requests are counted. */
 export interface RateLimitCounterKey {
   readonly bucket: RateLimitBucket;
   readonly key: string;
@@ -132,7 +136,7 @@ function applyLimit(reply: FastifyReply, state: RateLimitState | undefined): voi
   if (state.isExceeded) throw createRateLimitFailure("rate_limited", state);
 }
 
-/** Throws if one more request would exceed the caller's quota. Does not count a request. */
+/** Throws if one more request would exceed the caller's quota, but does not count a request. */
 export async function requireRemainingQuota(
   limiter: RateLimiter,
   reply: FastifyReply,
@@ -144,7 +148,7 @@ export async function requireRemainingQuota(
   throw createRateLimitFailure("rate_limited", state);
 }
 
-/** Sets the headers of draft-ietf-httpapi-ratelimit-headers. */
+/** Sets the rate limit headers that draft-ietf-httpapi-ratelimit-headers defines. */
 function setLimitHeaders(
   reply: FastifyReply,
   { bucket, quota, windowSeconds, remaining, resetSeconds }: RateLimitState,

@@ -1,11 +1,11 @@
 /**
- * Counts requests in Redis or Valkey, for several machines, with rate-limiter-flexible. While Redis does not
- * answer, each process counts in its memory, so that no request fails and limits stay in force. This file is
- * loaded only if REDIS_URL is set.
+ * Counts requests in Redis or Valkey, for several machines, with the package rate-limiter-flexible. While
+ * Redis does not answer, each process counts its own requests in memory, so that no request fails and limits
+ * stay in force. This file is loaded only if REDIS_URL is set.
  *
- * The library's `insuranceLimiter` is not used: its answers do not show whether Redis counted
- * (lib/RateLimiterInsuredAbstract.js:32), so a Redis that accepts connections and never answers could not be
- * reported by the log and by `commerce_rate_limiter_away`.
+ * The option `insuranceLimiter` of the package, which also counts in memory, is not used. With this option,
+ * the answers do not show whether Redis has counted (lib/RateLimiterInsuredAbstract.js:32). If Redis accepted
+ * connections but never answered, the log and the metric `commerce_rate_limiter_away` could not report it.
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
@@ -18,7 +18,7 @@ import {
   calculateRateLimitState,
 } from "./rate-limiter.ts";
 
-/** The state of a caller's quota; undefined if the caller's requests are not limited. */
+/** The state of a caller's quota; undefined if the rate limit does not apply to the caller. */
 type CountedState = RateLimitState | undefined;
 
 export function createRedisRateLimiter(url: string, scale: number, log: Log): RateLimiter {
@@ -33,8 +33,8 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => recordRedisState(false));
-  // In a process that counts no requests, such as a worker, no answer to a count can show that Redis is
-  // reachable again. Only the event `ready` shows it there.
+  // A process that counts no requests, such as a worker, gets no answers from Redis that would show that
+  // Redis is reachable again. In such a process, only the event `ready` shows it.
   redis.on("ready", () => recordRedisState(true));
   const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
   const getLimiter = (bucket: RateLimitBucket, quota: number): RateLimiterRedis => {
@@ -61,8 +61,8 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
-      // rate-limiter-flexible rejects with a `RateLimiterRes` if the quota is exceeded. Redis has then
-      // answered; every other error means that Redis has not.
+      // If the quota is exceeded, rate-limiter-flexible rejects with a `RateLimiterRes`, which means that
+      // Redis has answered. Every other error means that Redis has not answered.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
         return calculateRateLimitState(bucket, quota, {
@@ -81,7 +81,7 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
       try {
         const limiter = getLimiter(bucket, quota);
         const counted = await limiter.get(key);
-        // A request is subtracted only if the current counting window has counted a request. If a new window
+        // The request is subtracted only if the current time window has counted a request. If a new window
         // has begun since then, `reward` would create a window with a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
         recordRedisState(true);

@@ -1,5 +1,5 @@
 /**
- * Creates a span for each request, with the route template, status, error code, and the caller's
+ * Creates a trace span for each HTTP request, with the route template, status, error code, and the caller's
  * installation.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -12,8 +12,8 @@ declare module "fastify" {
 }
 
 /**
- * Registers the hooks that create and end spans. These hooks must be the first ones, so that the work of all
- * other hooks belongs to the span.
+ * Registers the hooks that create and end the trace spans of requests. These hooks must be the first ones, so
+ * that the work of all other hooks belongs to the span.
  */
 export function traceHttpRequests(server: FastifyInstance): void {
   server.decorateRequest("span", null);

@@ -6,7 +6,10 @@
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { computeEditDistance } from "#foundation/nearest.ts";
 
-/** A path of the service with its methods. A part of the path that begins with `:` is a parameter. */
+/**
+ * A path of the service with the HTTP methods that it supports. A part of the path that begins with `:` is a
+ * parameter.
+ */
 interface KnownPath {
   readonly path: string;
   readonly parts: readonly string[];
@@ -19,25 +22,25 @@ interface KnownPath {
  */
 const pathLengthMax = 200;
 const partsMax = 12;
-/** The cost of a path segment that only the sent path or only the route has. */
+/** The cost of a path segment that occurs only in the sent path or only in the path of the route. */
 const missingPartCost = 3;
 /**
- * The cost if a part of the sent path is compared with a parameter of a route. It is above 0, so that a route
- * with exactly the same word is preferred.
+ * The cost of comparing a part of the sent path with a parameter of a route. The cost is above 0, so that a
+ * route with exactly the same word is preferred.
  */
 const parameterCost = 0.5;
 const costMax = 9;
 const shownMax = 3;
 /**
- * Parts that nearly all paths have. A sent path is similar to a route only if they also have another part in
- * common.
+ * Path parts that nearly all paths have, for example `api`. A sent path is similar to a route only if they
+ * also have another part in common.
  */
 const commonParts: ReadonlySet<string> = new Set(["api", "v1", "open"]);
 
 export interface UnknownPathRouteSuggester {
-  /** Adds a route that the server has. */
+  /** Adds a route of the server to the routes that can be suggested. */
   readonly add: (route: { readonly methods: readonly string[]; readonly path: string }) => void;
-  /** Returns the failure of a request whose path no route has. */
+  /** Returns the 404 failure for a request whose path no route has. The failure suggests similar routes. */
   readonly createNotFoundFailure: (request: { readonly method: string; readonly url: string }) => Failure;
 }
 
@@ -73,7 +76,7 @@ function suggestPaths(path: string, shown: readonly string[]): Failure {
 const splitPath = (path: string): string[] => path.split("/").filter((part) => part !== "");
 
 /**
- * If at least one of the paths supports the method of the request, returns only the paths that do; otherwise
+ * Returns only the paths that support the HTTP method of the request if there is at least one; otherwise
  * returns all paths.
  */
 function preferMethod(paths: readonly KnownPath[], method: string): readonly KnownPath[] {
@@ -86,7 +89,10 @@ function describePath({ path, methods }: KnownPath, method: string): string {
   return `${shown} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
 }
 
-/** Returns the paths with the lowest cost; an empty list if no path is similar. */
+/**
+ * Returns the paths of routes that are most similar to the sent path (those with the lowest cost); an empty
+ * list if no path is similar.
+ */
 function findNearestPaths(parts: readonly string[], known: Iterable<KnownPath>): KnownPath[] {
   if (parts.length === 0 || parts.length > partsMax) return [];
   const compare = createPartComparison();

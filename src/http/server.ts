@@ -28,7 +28,7 @@ declare module "fastify" {
      * the limit.
      */
     bodyBytesMax: number | null;
-    /** The caller, for the log. */
+    /** The ids of the caller's credential that the log line of the request contains. */
     credential: Readonly<
       Partial<Record<"installationId" | "keyPrefix" | "tokenId" | "grantId" | "staffId", string>>
     > | null;
@@ -48,8 +48,8 @@ declare module "fastify" {
 export const defaultBodyBytesMax = 64 * 1024;
 
 /**
- * The configuration object of a route. All requests of a route share this object, so it can be the key of a
- * map.
+ * The configuration object of a Fastify route. All requests of a route share this object, so it can be the
+ * key of a map.
  */
 export type HttpRouteConfig = FastifyRequest["routeOptions"]["config"];
 
@@ -74,9 +74,9 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Node would refuse a request without a Host header by an answer without a body. This check is therefore
-    // off, and `refusalOf` refuses such requests instead. `connectionsCheckingInterval`: Node looks for slow
-    // clients once a second.
+    // Without `requireHostHeader: false`, Node would refuse a request without a Host header by an answer
+    // without a body. `refusalOf` refuses such requests instead. `connectionsCheckingInterval` makes Node
+    // look for slow clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -134,8 +134,8 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     setCommonHeaders(request, reply, options);
     done(refusalOf(request) ?? (request.is404 ? routes.createNotFoundFailure(request) : undefined));
   });
-  // Node would answer a request with an unknown Expect header without a body. Here the request passes the
-  // normal steps instead, in which `refusalOf` refuses it with a body.
+  // Node would answer a request with an unknown Expect header without a body. This handler passes the request
+  // on to the normal steps instead, in which `refusalOf` refuses it with a body.
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
@@ -145,7 +145,10 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   return server;
 }
 
-/** Makes a browser that has visited the service over https use only https for a year. */
+/**
+ * Makes a browser that has visited the service over https use only https for a year (header
+ * Strict-Transport-Security).
+ */
 const httpsForOneYear = "max-age=31536000";
 
 const headersOverHttp = { "x-content-type-options": "nosniff" } as const;
@@ -232,14 +235,14 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
-    // The request has no span if tracing is off (null), or if Fastify refused the request before it found a
-    // route (undefined).
+    // The request has no trace span if tracing is off (null), or if Fastify refused the request before it
+    // found a route (undefined).
     ...(request.span ? { traceId: request.span.traceId } : {}),
     ...request.credential,
   });
 }
 
-/** Milliseconds between two rounds of closing idle connections while the server stops. */
+/** Milliseconds between two rounds in which idle connections are closed while the server stops. */
 const closeIdleMs = 50;
 
 /**
@@ -268,8 +271,8 @@ const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/health
  * delay of `eventLoopDelayMsMax` on, requests with credentials from three times this delay on.
  */
 async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
-  // Delays of the event loop during the start are not overload. Only delays are considered that are measured
-  // after the server has begun to listen.
+  // Delays of the event loop during the start are not overload, so only delays that are measured after the
+  // server has begun to listen are considered.
   let countsFrom = Number.POSITIVE_INFINITY;
   server.addHook("onListen", (done) => {
     countsFrom = performance.now() + 2 * sampleMs;

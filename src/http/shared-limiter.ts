@@ -1,22 +1,22 @@
 /**
  * Counts requests against their rate limits, for all processes of the service on one machine. The parent
- * process counts, and the other processes send messages to it. One message has all requests of one event loop
- * turn, and is answered by one message. While the parent does not answer, each process counts its own
+ * process counts, and the other processes send messages to it. One message contains all requests of one event
+ * loop turn, and one message answers it. While the parent does not answer, each process counts its own
  * requests, so that no request fails and limits stay in force.
  *
- * RateLimiterCluster of rate-limiter-flexible 11.4.0 is not used, because it would fail
- * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts (lines of
- * lib/RateLimiterCluster.js): without its parent, a process that counts a request ends with
- * ERR_IPC_CHANNEL_CLOSED (80); it has no insuranceLimiter, and each request waits for the whole timeout again
- * while the parent does not answer (183); answers that arrive too late are dropped instead of showing that
- * the parent is back (130); each request is sent in a separate message (80); the parent's table of callers
- * has no size limit (209).
+ * The class RateLimiterCluster of the package rate-limiter-flexible 11.4.0 is not used, because it would fail
+ * test/gateway/shared-limiter.test.ts and test/process/processes.test.ts. The reasons, with line numbers of
+ * lib/RateLimiterCluster.js: A process whose parent has ended exits with ERR_IPC_CHANNEL_CLOSED when it
+ * counts a request (80). Without an insuranceLimiter, each request waits for the whole timeout while the
+ * parent does not answer (183). Answers that arrive too late are dropped, although they show that the parent
+ * answers again (130). Each request is sent in a separate message (80). The parent's table of callers has no
+ * size limit (209).
  */
 import { type RateLimitBucket, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
 
-/** One end of the message channel between two processes. */
+/** One end of a message channel between two processes, for example between a parent process and its child. */
 export interface InterProcessMessagePort {
   /** Sends a message; returns false if the other process has ended. */
   send(message: object): boolean;
@@ -51,7 +51,7 @@ interface PendingRequest extends LimitRequest {
 
 const timeoutMs = 1_000;
 
-/** Creates the rate limiter of a process whose requests are counted by its parent process. */
+/** Creates the rate limiter of a child process, which sends its requests to the parent process to be counted. */
 export function createChildProcessRateLimiter(
   port: InterProcessMessagePort,
   { scale, log }: { readonly scale: number; readonly log: Log },
@@ -147,7 +147,7 @@ function openChannel(
   };
   port.onMessage((message) => {
     if (!isOfType<LimitAnswerBatch>(message, "limits-answered")) return;
-    // Every answer, also one after the timeout, shows that the parent process answers again.
+    // Every answer, even one that arrives after the timeout, shows that the parent process answers again.
     recordParentState(true);
     const { waiting = [], timer } = sent.get(message.turn) ?? {};
     clearTimeout(timer);
@@ -164,8 +164,8 @@ function openChannel(
 }
 
 /**
- * Runs in the parent process: counts the requests of the process at the other end of the channel and answers
- * them.
+ * Runs in the parent process: counts the requests that the process at the other end of the channel reports,
+ * and answers that process with the state of the rate limits.
  */
 export function answerRateLimitRequestsOfChildProcess(
   port: InterProcessMessagePort,
@@ -195,8 +195,8 @@ function count(
 }
 
 /**
- * Returns whether a message has the given type. Its other fields are not checked, because both processes run
- * this program.
+ * Returns whether a message between processes has the given type. The other fields are not checked, because
+ * both processes run this program.
  */
 function isOfType<Message extends { readonly type: string }>(
   message: unknown,

@@ -1,11 +1,11 @@
 /**
- * Sessions of staff members at the console: their cookie, and the caller of GraphQL requests that the
- * console's pages and GraphiQL send. In these requests a staff member has the rights of the account's role,
- * for the merchant. A session is accepted only in requests from a page of this service. Such a request has
- * the header `x-commerce-console`, which no form and no script of another site can send, and browser headers
- * that name this service as the origin. A request that follows a link does not have `x-commerce-console`.
- * Routes with `acceptsLinks`, such as downloads, accept it if the browser's header `Sec-Fetch-Site` says that
- * the link is on a page of this service.
+ * Recognizes staff members who are signed in to the console by their session cookie, in GraphQL requests that
+ * the console's pages and GraphiQL send. In these requests, a staff member has the rights of the account's
+ * role, for the account's merchant. A session is accepted only in requests from a page of this service. Such
+ * a request has the header `x-commerce-console`, which no form and no script of another site can send, and
+ * browser headers that name this service as the origin. A request that follows a link does not have
+ * `x-commerce-console`. Routes with the option `acceptsLinks`, such as downloads, accept it if the browser's
+ * header `Sec-Fetch-Site` says that the link is on a page of this service.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -23,7 +23,7 @@ import { isSameOriginRequest } from "./body.ts";
 
 export interface ConsoleStaffLookupOptions {
   /**
-   * True if a person caused the request by an action; false for requests that a page sends by itself, for
+   * True if an action of a person caused the request; false for requests that a page sends by itself, for
    * example the repeated checks of an open stream. Only a request that a person caused extends the staff
    * member's session.
    */
@@ -43,10 +43,16 @@ export interface ConsoleStaffLookupOptions {
   readonly publicUrl: string;
 }
 
-/** Allowed values of the `x-commerce-console` header: `1` for actions of a person, `background` for polling. */
+/**
+ * The allowed values of the header `x-commerce-console`: `1` for actions of a person, `background` for
+ * polling.
+ */
 const consoleHeaderValues = new Set(["1", "background"]);
 
-/** Returns the staff member who sent a request; undefined if the console did not send the request. */
+/**
+ * Returns the staff member who sent a request from the console; undefined if the console did not send the
+ * request.
+ */
 export async function findStaffMemberOfConsoleRequest(
   request: FastifyRequest,
   parts: ConsoleStaffLookupOptions,
@@ -139,7 +145,7 @@ export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret:
   );
 }
 
-/** Returns the cookie of a session as a request sends it. */
+/** Returns the session cookie in the form in which a request sends it: name, `=`, secret. */
 export const formatConsoleCookie = (publicUrl: string, secret: string): string =>
   `${consoleCookieName(publicUrl)}=${secret}`;
 

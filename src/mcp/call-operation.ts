@@ -14,14 +14,17 @@ import {
   type McpOperationTool,
 } from "./operation-tools.ts";
 
-/** The caller of an MCP request. */
+/** The caller of an MCP request, with the request itself. */
 export interface McpCaller {
   readonly request: FastifyRequest;
-  /** The verified owner of the request's credential; undefined for an anonymous caller. */
+  /** The verified owner of the request's credential; undefined if the caller sent no credential. */
   readonly viewer: IntegratorViewer | undefined;
 }
 
-/** Sends a request to the operation and returns its answer. Never throws for errors of the operation. */
+/**
+ * Sends the tool call as a request to its REST operation and returns the answer. Never throws for errors of
+ * the operation.
+ */
 export async function callRestOperationForMcp(
   server: FastifyInstance,
   { operation, tool }: McpOperationTool,
@@ -55,11 +58,11 @@ const toErrorResult = (text: string): CallToolResult => ({
   content: [{ type: "text", text }],
 });
 
-/** The arguments of a tool call in the form in which the REST request sends them. */
+/** The arguments of an MCP tool call, converted to the form in which the REST request sends them. */
 interface OperationArguments {
-  /** The body as JSON text; undefined if there is none. */
+  /** The request body as JSON text; undefined if the request has none. */
   readonly body: string | undefined;
-  /** All other arguments by name. */
+  /** All other arguments of the tool call, by the name of the argument. */
   readonly values: ReadonlyMap<string, string>;
 }
 
@@ -129,16 +132,16 @@ function toHeaders(
   { body, values }: OperationArguments,
 ): Record<string, string> {
   const { host } = headers;
-  // REST accepts access tokens only with the scheme DPoP. The owner of the token is verified already, so the
-  // request needs no proof.
+  // The REST API accepts access tokens only with the scheme DPoP. The owner of the token has already been
+  // verified, so this internal request needs no proof.
   const authorization =
     viewer?.kind === "oauth" ? headers.authorization?.replace(/^bearer /i, "DPoP ") : headers.authorization;
   const key = values.get(idempotencyKeyArgumentName);
   const language = values.get(languageArgumentName);
   return {
     ...(host === undefined ? {} : { host }),
-    // The IP address of the MCP caller. If the service runs behind proxies, it reads the address of a caller
-    // from this header.
+    // The header X-Forwarded-For contains the IP address of the MCP caller, because a service that runs
+    // behind proxies reads the address of a caller from this header.
     "x-forwarded-for": Array.from({ length: proxyHopsMax }, () => ip).join(", "),
     ...(authorization === undefined ? {} : { authorization }),
     ...(body === undefined ? {} : { "content-type": "application/json" }),

@@ -1,6 +1,6 @@
 /**
- * The MCP server of one request: the tools, resources and prompts. Servers keep no state between requests, so
- * any process can answer any request.
+ * Creates the MCP server for one request, with its tools, resources and prompts. Servers keep no state
+ * between requests, so any process can answer any request.
  */
 import { INVALID_PARAMS, ProtocolError, Server } from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
@@ -19,7 +19,7 @@ const instructions =
 export interface McpServerOptions {
   /** The HTTP server of this process, to which tool calls are sent as REST requests. */
   readonly http: FastifyInstance;
-  /** The version of the service. */
+  /** The version of this service, as the MCP server reports it. */
   readonly version: string;
   readonly tools: ReadonlyMap<string, McpOperationTool>;
   readonly resources: McpResources;

@@ -14,7 +14,7 @@ export interface McpOperationTool {
   readonly tool: Tool;
 }
 
-/** The part of an OpenAPI document that describes one operation. */
+/** The part of the OpenAPI document that describes one REST operation. */
 interface OperationDocument {
   readonly description: string;
   readonly parameters: readonly ParameterDocument[];
@@ -33,7 +33,7 @@ interface JsonContent {
   readonly "application/json": { readonly schema: JsonSchema };
 }
 
-/** The parts of an OpenAPI document that tools are made from. */
+/** The parts of the OpenAPI document from which the MCP tools are made. */
 interface ToolSource {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationDocument>>>>;
   readonly components: {
@@ -42,11 +42,11 @@ interface ToolSource {
   };
 }
 
-/** Name of the argument for the request body. */
+/** Name of the tool argument for the body of the REST request. */
 export const bodyArgumentName = "body";
-/** Name of the argument for the header `Idempotency-Key`. */
+/** Name of the tool argument for the request header `Idempotency-Key`. */
 export const idempotencyKeyArgumentName = "idempotencyKey";
-/** Name of the argument for the header `Accept-Language`. */
+/** Name of the tool argument for the request header `Accept-Language`. */
 export const languageArgumentName = "acceptLanguage";
 
 const languageSchema: JsonSchema = {
@@ -57,7 +57,7 @@ const languageSchema: JsonSchema = {
   examples: ["de-AT, de;q=0.9, en;q=0.5"],
 };
 
-/** Returns a tool for each operation, in the order of the operations. */
+/** Returns an MCP tool for each REST operation, in the order of the operations. */
 export function createMcpOperationTools({ operations, document }: ApiDescription): McpOperationTool[] {
   const source = document as unknown as ToolSource;
   return operations.map((operation) => ({ operation, tool: createTool(operation, source) }));
@@ -121,8 +121,8 @@ function toInputSchema(
 const componentPrefix = "#/components/schemas/";
 
 /**
- * Returns an object schema without references to the OpenAPI document. Components that the schema uses become
- * its `$defs`.
+ * Returns an object schema without references to the OpenAPI document: the components that the schema uses
+ * are copied into its `$defs`.
  */
 function selfContained(
   schema: JsonSchema,

@@ -50,7 +50,8 @@ export const mcpPlugin: FastifyPluginAsync<McpPluginOptions> = async (
       if (caller === undefined) throw new Error("An MCP request has no caller.");
       return createMcpServer({ http: server, version: api.version, tools, resources }, caller);
     },
-    // Tools, resources and prompts never change while the process runs, so there is nothing to subscribe to.
+    // The server offers no subscriptions to tools, resources and prompts, because these never change while
+    // the process runs.
     { maxSubscriptions: 0 },
   );
   server.addHook("onClose", () => handler.close());
@@ -82,8 +83,8 @@ function mountMcp(server: FastifyInstance, { services, tools, handler, callers }
 }
 
 /**
- * Refuses requests that a browser sends for a page of another origin. On a loopback address the Host header
- * must be the service's own as well, against DNS rebinding.
+ * Refuses requests that a browser sends from a page of another origin. On a loopback address, the Host header
+ * must also be the service's own, as a protection against DNS rebinding.
  */
 function refuseOtherOrigins({ headers }: FastifyRequest, publicUrl: string): void {
   const { origin } = headers;
@@ -99,8 +100,8 @@ function refuseOtherOrigins({ headers }: FastifyRequest, publicUrl: string): voi
 }
 
 /**
- * Returns the verified owner of the request's credential; undefined for an anonymous caller. If an anonymous
- * caller calls a tool that needs a credential, the answer is 401 with a challenge, from which OAuth clients
+ * Returns the verified owner of the request's credential; undefined if the caller sent no credential. If such
+ * a caller calls a tool that needs a credential, the answer is 401 with a challenge, from which OAuth clients
  * find the authorization server. Counts the request against the caller's rate limit, except a tool call,
  * which the REST operation of the tool counts.
  */
@@ -132,7 +133,8 @@ async function identifyMcpCaller(
       authenticateIntegrator(request, authorization, {
         credentials,
         resource: "mcp",
-        // A DPoP proof is stored once the caller is admitted, so callers over their quota store no proofs.
+        // The DPoP proof is stored only after the caller's rate limit was checked, so callers over their
+        // quota store no proofs.
         admit: async (admitted) => {
           if (admitted.kind === "oauth") await requireRemainingQuota(limiter, reply, counterOf(admitted));
         },

@@ -14,7 +14,7 @@ interface DocumentResource {
 
 export interface McpResourceSource {
   readonly publicUrl: string;
-  /** The OpenAPI document, with the public URL of this service as the URL of its server. */
+  /** The OpenAPI document, in which the public URL of this service is the URL of the server. */
   readonly document: Readonly<Record<string, unknown>>;
   /** Returns all event types of webhooks with their examples. */
   readonly listEventExamples: () => readonly unknown[];
@@ -22,13 +22,13 @@ export interface McpResourceSource {
 
 export interface McpResources {
   readonly list: () => Resource[];
-  /** Returns a resource's content. Throws ResourceNotFoundError for an unknown URI. */
+  /** Returns the content of an MCP resource. Throws ResourceNotFoundError for an unknown URI. */
   readonly read: (uri: string) => TextResourceContents;
 }
 
 /**
- * Collects the MCP resources. The URI of a resource is the URL at which this service's documentation has the
- * same content.
+ * Collects the MCP resources. The URI of a resource is the URL under which this service's documentation has
+ * the same content.
  */
 export function createMcpResources(source: McpResourceSource): McpResources {
   let cached: ReadonlyMap<string, DocumentResource> | undefined;

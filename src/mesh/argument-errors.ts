@@ -39,7 +39,8 @@ function findPathBefore(start: Token): readonly string[] | undefined {
   let token: Token | undefined = start;
   while (token !== undefined && token.kind !== TokenKind.PAREN_L) {
     const before = previousOf(token);
-    // A value after an equals sign is the default value of a variable and not the value of an argument.
+    // In a GraphQL document, a value after an equals sign is the default value of a variable and not the
+    // value of an argument.
     if (before?.kind === TokenKind.EQUALS) return undefined;
     const isNamed: boolean = before?.kind === TokenKind.COLON;
     if (before !== undefined && isNamed) path.unshift(previousOf(before)?.value ?? "");
@@ -57,7 +58,7 @@ function previousOf(token: Token): Token | undefined {
 const openers: ReadonlySet<string> = new Set([TokenKind.PAREN_L, TokenKind.BRACKET_L, TokenKind.BRACE_L]);
 const closers: ReadonlySet<string> = new Set([TokenKind.PAREN_R, TokenKind.BRACKET_R, TokenKind.BRACE_R]);
 
-/** Returns the opening bracket of the list, object or argument list that contains a token. */
+/** Returns the opening bracket of the innermost list, object or argument list that contains a token. */
 function findOpener(inside: Token | undefined): Token | undefined {
   let depth = 0;
   for (
@@ -72,8 +73,8 @@ function findOpener(inside: Token | undefined): Token | undefined {
 }
 
 /**
- * Removes a leading `input` from the path of an argument, because the details of failures name fields without
- * it.
+ * Removes a leading `input` from the path of an argument, because the details of failures name the fields of
+ * the input without it.
  */
 const withoutInput = (path: readonly string[]): readonly string[] =>
   path.length > 1 && path[0] === "input" ? path.slice(1) : path;

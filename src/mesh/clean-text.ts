@@ -25,8 +25,8 @@ export function requireNoControlCharacters({
 }
 
 /**
- * Caches for each parsed document whether its texts are free of forbidden characters. Yoga keeps parsed
- * documents in a cache too, so a document that is sent again is not checked again.
+ * For each parsed document: whether its texts are free of forbidden characters. Yoga keeps parsed documents
+ * in a cache, so a document that is sent again need not be checked again.
  */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 
@@ -51,8 +51,8 @@ function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
-    // If the name of a field has forbidden characters, the pointer names the object that has the field, so
-    // that the pointer does not contain these characters.
+    // If the name of a field has forbidden characters, the JSON Pointer names the object that has the field,
+    // so that the pointer itself does not contain these characters.
     if (!isTextWithoutForbiddenCharacters(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (found !== undefined) return found;

@@ -1,8 +1,8 @@
 /**
- * Compiles queries of trusted documents to JavaScript with graphql-jit, so that they need less CPU time than
- * with the executor of Mesh. graphql-jit executes some documents differently from graphql-js; `isCompilable`
- * excludes these documents. graphql-jit also writes literals of a document into program code. For safety, it
- * gets only the names in the document, and graphql-js reads the arguments.
+ * Compiles queries of trusted documents to JavaScript functions with graphql-jit, which need less CPU time
+ * than Mesh's executor. graphql-jit executes some documents differently from graphql-js; `isCompilable`
+ * excludes these documents. graphql-jit also writes literal values of a document into program code. For
+ * safety, it therefore gets only the names in the document, and graphql-js reads the arguments.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
@@ -46,14 +46,14 @@ export const compiledFieldsMax = 1_000;
 /** A GraphQL query that graphql-jit has compiled into a JavaScript function, for one GraphQL schema. */
 export interface CompiledGraphqlDocument {
   /**
-   * Executes the query. Calls `fallback`, which executes the document with graphql-js, if the result has
-   * errors that graphql-js could report differently.
+   * Executes the compiled query. If the result has errors that graphql-js could report differently, calls
+   * `fallback`, which executes the document with graphql-js.
    */
   readonly execute: (
     args: ExecutionArgs,
     fallback: GraphqlDocumentExecutor,
   ) => ReturnType<GraphqlDocumentExecutor>;
-  /** The number of fields in the compiled code. Caches limit the sum of these numbers. */
+  /** The number of fields in the compiled code of the document. Caches limit the sum of these numbers. */
   readonly size: number;
 }
 
@@ -175,7 +175,10 @@ function withPassedVariables(document: DocumentNode): DocumentNode {
 
 const programSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
-/** Returns the schema with which documents of a graph are compiled. It is created once for each graph. */
+/**
+ * Returns the schema with which documents of a GraphQL schema are compiled. It is created once for each
+ * GraphQL schema.
+ */
 function getProgramSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = programSchemas.get(graph);
   if (schema === undefined) programSchemas.set(graph, (schema = createProgramSchema(graph)));
@@ -183,10 +186,10 @@ function getProgramSchema(graph: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Copies a schema for graphql-jit. Fields have no arguments, because their resolvers read the arguments with
- * graphql-js. Scalar types that need no conversion become String, whose values the compiled code sends
- * unchanged. Enums become scalar types, because the compiled code would otherwise send the stored values of
- * enums instead of their names.
+ * Copies a schema for graphql-jit. In the copy, fields have no arguments, because the resolvers read the
+ * arguments with graphql-js. Scalar types that need no conversion become String, whose values the compiled
+ * code sends unchanged. Enums become scalar types, because the compiled code would otherwise send the values
+ * that the database stores instead of the names in the schema.
  */
 function createProgramSchema(graph: GraphQLSchema): GraphQLSchema {
   const copy = mapSchema(graph, {
@@ -251,8 +254,8 @@ function convertSingleError(
   if (error === undefined || second !== undefined || loc === undefined) return undefined;
   const { originalError, path = [], locations = [] } = error;
   if (originalError === undefined || originalError instanceof GraphQLError) return undefined;
-  // An error of a list item is not converted, because graphql-jit puts the null of the failed item at the end
-  // of the list and graphql-js at the item's position.
+  // An error of a list item is not converted: graphql-jit puts the null of the failed item at the end of the
+  // list, and graphql-js at the item's position.
   if (typeof path.at(-1) !== "string") return undefined;
   const { source } = loc;
   const positions = locations.map((place) => positionOf(source.body, place));
@@ -261,8 +264,8 @@ function convertSingleError(
 }
 
 /**
- * Converts a line and a column of a text, which both begin at 1, to the number of characters before this
- * position.
+ * Converts a position in a text from line and column, which both begin at 1, to the number of characters
+ * before the position.
  */
 function positionOf(
   body: string,

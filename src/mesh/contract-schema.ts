@@ -44,8 +44,8 @@ const enumName = /^[_a-z][_a-z0-9]*$/;
 const contractSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
 /**
- * Returns the contract schema of a GraphQL schema (enum values in lower case). The contract schema is created
- * once for each GraphQL schema.
+ * Returns the contract schema of a GraphQL schema: the same schema with enum values in lower case. It is
+ * created once for each GraphQL schema.
  */
 export function getLowerCaseEnumSchema(graph: GraphQLSchema): GraphQLSchema {
   let schema = contractSchemas.get(graph);
@@ -55,8 +55,8 @@ export function getLowerCaseEnumSchema(graph: GraphQLSchema): GraphQLSchema {
 
 /**
  * Copies a schema and converts its enum values to lower case. With `leaves: "declared"`, the copy keeps the
- * scalar types, for executors that serialize scalars. With `"plain"`, String replaces scalar types, for
- * compiled documents.
+ * custom scalar types, for executors that convert scalar values. With `"plain"`, String replaces the custom
+ * scalar types, for compiled documents.
  */
 export function createLowerCaseEnumSchema(
   schema: GraphQLSchema,
@@ -96,8 +96,8 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
 }
 
 /**
- * Returns the original type of a field. The contract schema may have String instead of the original scalar
- * type.
+ * Returns the type that a field originally had. In the contract schema, String may replace the original
+ * scalar type.
  */
 export function getDeclaredFieldType({
   type,
@@ -187,12 +187,12 @@ export function markAsBuiltInGraphqlDocument(document: DocumentNode, name: strin
   return document;
 }
 
-/** Whether the document is a part of this service, and not sent by a client. */
+/** Returns whether the document is a part of this service, and not sent by a client. */
 export const isBuiltInGraphqlDocument = (document: DocumentNode): boolean => names.has(document);
 
 /**
- * Returns the compiled query of a service document. Throws an error with the document's name if the document
- * does not fit the schema.
+ * Returns the compiled query of a GraphQL document that is part of this service. Throws an error with the
+ * document's name if the document is not valid for the schema.
  */
 export function getCompiledBuiltInGraphqlDocument(
   schema: GraphQLSchema,

@@ -59,7 +59,7 @@ export function computeGraphqlOperationCost({
   return computeGraphqlDocumentCost(schema, operationDocument, { contextValue, variableValues });
 }
 
-/** Computes the cost of one document for the variables of a request. */
+/** A function (cost meter) that computes the cost of one document for the variables of a request. */
 export type GraphqlCostMeter = (values: CostContext) => number;
 
 /**
@@ -67,7 +67,10 @@ export type GraphqlCostMeter = (values: CostContext) => number;
  * variables.
  */
 const knownCostsMax = 100;
-/** If the text of a combination of variables has more characters than this, its cost is not cached. */
+/**
+ * Maximum number of characters of a combination of variables, written as text, for which a computed cost is
+ * cached.
+ */
 const combinationLengthMax = 500;
 
 /**

@@ -54,14 +54,14 @@ export function collectFragments(documents: readonly DocumentNode[]): Fragments 
 }
 
 /**
- * Where a selected field is in its document: the name of the operation, and the names of the fragments in
- * which the field is.
+ * The place of a selected field in its document: the name of the operation, and the names of the fragments
+ * that contain the field.
  */
 interface SelectionScope {
   readonly operation: string;
   /**
-   * The names of the fragments around the selection, outermost first; empty if the selection is directly in
-   * the operation.
+   * The names of the fragments that contain the selected field, the outermost first; empty if the field is
+   * selected directly in the operation.
    */
   readonly around: readonly string[];
   readonly fragments: Fragments;
@@ -78,7 +78,10 @@ function inlineSet(set: SelectionSetNode, scope: SelectionScope): SelectionSetNo
   return { ...set, selections: selected.map(({ node }) => node) };
 }
 
-/** Each field node is copied: graphql-jit writes to field nodes, so a node must not be used in two selections. */
+/**
+ * Each field node is copied, because graphql-jit writes to field nodes and a node must therefore not be used
+ * in two selections.
+ */
 function inlineSelection(node: SelectionNode, scope: SelectionScope): readonly ScopedSelection[] {
   if (node.kind === Kind.FRAGMENT_SPREAD) {
     const { name, selectionSet } = findFragment(node, scope);
@@ -146,7 +149,7 @@ export interface MeshDocuments {
 
 interface LoadedDocument {
   readonly document: DocumentNode;
-  /** The path of the file that contains the GraphQL document. */
+  /** The path of the file from which the GraphQL document was loaded. */
   readonly location: string;
 }
 

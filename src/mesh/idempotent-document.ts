@@ -1,6 +1,6 @@
 /**
- * Reads the idempotency key in a GraphQL document, computes the fingerprint of the request, and runs the
- * preparations of mutations, for example DNS lookups, before the transaction begins.
+ * Reads the idempotency key in a GraphQL document, computes the fingerprint of the request, and runs the slow
+ * work of mutations (for example DNS lookups) before their transaction begins.
  */
 import {
   type DocumentNode,
@@ -131,21 +131,21 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
- * Runs the preparations of the mutations of a document before their transaction begins, for example DNS
- * lookups for a webhook URL (`WorkBeforeMutationTransaction` in `graph/mutation.ts`). Returns the result of
- * the last preparation; undefined if the document's mutations have no preparation.
+ * Runs the work that the mutations of a document do before their transaction begins
+ * (`WorkBeforeMutationTransaction` in `graph/mutation.ts`), for example DNS lookups for a webhook URL.
+ * Returns the result of the last such function; undefined if the document's mutations have none.
  */
 export async function runWorkBeforeMutationTransaction(args: GraphqlExecutionPolicyArgs): Promise<unknown> {
   const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
   const { viewer, services } = args.contextValue;
-  // The preparation of a mutation, for example a DNS lookup, runs only if the caller may execute the
-  // mutation. Otherwise, callers without this permission could make the service send network requests.
+  // The work before a mutation's transaction, for example a DNS lookup, runs only if the caller may execute
+  // the mutation. Otherwise, callers without this permission could make the service send network requests.
   if (!isIntegratorViewer(viewer) && !staffCallers.includes(getCallerKindOfViewer(viewer))) return undefined;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
-  // If the variables are invalid, no preparation of a mutation runs. The executor refuses the variables
+  // If the variables are invalid, no work runs before the transaction. The executor refuses the variables
   // later, with the errors of graphql-js.
   if (coerced === undefined) return undefined;
   let last: unknown;
@@ -158,8 +158,8 @@ export async function runWorkBeforeMutationTransaction(args: GraphqlExecutionPol
 }
 
 /**
- * Finds the mutations of a document that have a preparation, for example a DNS lookup. The list is cached for
- * each document.
+ * Finds the mutations of a document that do work before their transaction begins, for example a DNS lookup.
+ * The list is cached for each document.
  */
 function findMutationsToPrepare(
   schema: GraphQLSchema,

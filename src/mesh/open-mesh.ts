@@ -19,9 +19,9 @@ import { type MeshDocuments, compileMeshDocuments } from "./documents.ts";
 import { createGraphqlDocumentPreparer, type GraphqlDocumentPreparer } from "./prepared-document.ts";
 import { createGraphqlDocumentRunner, type GraphqlDocumentRunner } from "./run.ts";
 
-/** An opened GraphQL Mesh. */
+/** GraphQL Mesh after it has loaded its configuration: the schemas, the documents and the plugins. */
 export interface OpenedMesh extends MeshDocuments {
-  /** The GraphQL schema of all sources, as `/graphql` serves it. */
+  /** The GraphQL schema that combines all sources of `.meshrc.yaml`, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
   /**
    * The contract schema: the GraphQL schema of all sources with enum values in lower case, as the answers of
@@ -32,9 +32,9 @@ export interface OpenedMesh extends MeshDocuments {
   readonly checkDocument: TrustedDocumentChecker;
   readonly prepareDocument: GraphqlDocumentPreparer;
   /**
-   * The Mesh plugins for a GraphQL server that executes documents with `run`. Each contains only the hooks
-   * for parsing, validation, requests and results. The other hooks are left out, because `run` calls them
-   * itself.
+   * The Mesh plugins for a GraphQL server that executes documents with `run`. Each plugin contains only its
+   * hooks for parsing, validation, requests and results. Its other hooks are left out, because `run` calls
+   * them itself.
    */
   readonly serverPlugins: readonly Plugin[];
   close(): void;
@@ -42,12 +42,15 @@ export interface OpenedMesh extends MeshDocuments {
 
 const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Opens the Mesh of the `.meshrc.yaml` in the folder `dir`. Paths in the file are relative to `dir`. */
+/**
+ * Opens GraphQL Mesh with the file `.meshrc.yaml` in the folder `dir`. Paths in the file are relative to
+ * `dir`.
+ */
 export async function openMesh(dir: string = projectFolder): Promise<OpenedMesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
-  // If the configuration lists documents, Mesh adds a plugin at the end of its plugins that runs a document
-  // by its hash without validation. This plugin is removed here.
+  // If the configuration lists documents, Mesh adds a plugin at the end of the plugin list. This plugin would
+  // run a document by its hash without validation, so it is removed here.
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
     throw new Error("Mesh's plugin for persisted documents is not the last plugin, so it cannot be removed.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });

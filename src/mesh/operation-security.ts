@@ -20,18 +20,18 @@ import {
 } from "#access/viewer.ts";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 
-/** The kind of credential that callers of an operation need. */
+/** The kind of credential that callers of a REST operation need. */
 export type OperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /**
-   * The operation requires an API key or an OAuth access token. `scope` is the scope that the API key or
+   * The REST operation requires an API key or an OAuth access token. `scope` is the scope that the API key or
    * token must have; null if any scope is accepted.
    */
   | { readonly kind: "api_key"; readonly scope: PermissionScope | null; readonly whileSuspended: boolean }
-  /** The operation requires an OAuth access token; an API key is refused. */
+  /** The REST operation requires an OAuth access token; an API key is refused. */
   | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
-/** The values of a directive's arguments, by name. */
+/** The values of the arguments of a GraphQL directive, by the arguments' names. */
 export type DirectiveArguments = Readonly<Record<string, unknown>>;
 
 /** Returns the arguments of an operation's directive; undefined if the operation does not have the directive. */
@@ -102,7 +102,10 @@ export function requireScope(viewer: Viewer, scope: PermissionScope, publicUrl: 
   });
 }
 
-/** The credential that callers of a document need, and whether they must send an idempotency key. */
+/**
+ * What a request for a REST document needs: the kind of credential, and whether an idempotency key is
+ * required.
+ */
 export interface GraphqlDocumentRequirements {
   readonly security: OperationSecurity;
   /** Whether each request for the document must have an idempotency key. */
@@ -130,8 +133,8 @@ export function getGraphqlDocumentRequirements(
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
-  // If a document has several operations, the credential that it requires is not cached, because it depends
-  // on the operation that the request runs.
+  // If a document has several operations, the required credential is not cached, because it depends on the
+  // operation that the request runs.
   if (document.definitions.length === 1) requirementsByDocument.set(document, found);
   return found;
 }

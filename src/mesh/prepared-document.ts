@@ -9,12 +9,12 @@ import { compileGraphqlDocument, type CompiledGraphqlDocument } from "./compiled
 import { createGraphqlCostMeter, type GraphqlCostMeter } from "./document-cost.ts";
 
 /**
- * A trusted document that is ready to run. The property `document` is its key: with it, `run` finds the
- * compiled query and the cost.
+ * A trusted document that is ready to run. `run` finds the compiled query and the cost of the document by the
+ * object in the property `document`.
  */
 export interface PreparedGraphqlDocument {
   readonly document: DocumentNode;
-  /** The name of the document's only operation. */
+  /** The name of the only operation in the document. */
   readonly name: string;
   readonly operation: `${OperationTypeNode}`;
   readonly measureCost: GraphqlCostMeter;
@@ -30,7 +30,7 @@ export type GraphqlDocumentPreparer = (text: string) => PreparedGraphqlDocument 
 
 const prepared = new WeakMap<DocumentNode, PreparedGraphqlDocument>();
 
-/** Returns the parts of a document that a preparer has parsed; undefined for all other documents. */
+/** Returns the prepared form of a document that a preparer has parsed; undefined for all other documents. */
 export const getPreparedGraphqlDocument = (document: DocumentNode): PreparedGraphqlDocument | undefined =>
   prepared.get(document);
 

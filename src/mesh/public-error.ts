@@ -15,7 +15,7 @@ import {
 } from "./argument-errors.ts";
 
 /**
- * Values of a request that are needed for an error body: the id of the request, and the base URL of links to
+ * The values that an error body needs from the request: the id of the request, and the base URL of links to
  * the error documentation.
  */
 export interface ErrorResponseBodyContext {
@@ -45,7 +45,10 @@ export class PublicGraphqlError extends GraphQLError {
   }
 }
 
-/** Returns the failure of the list in `foundation/failure.ts` that an error of a GraphQL result becomes. */
+/**
+ * Returns the failure (of the list in `foundation/failure.ts`) to which an error of a GraphQL result is
+ * converted.
+ */
 export const getFailureOfGraphqlError = (error: GraphQLError | GraphQLFormattedError): Failure =>
   error instanceof PublicGraphqlError ? error.failure : toFailure(error);
 
@@ -86,8 +89,8 @@ export function getFailuresOfGraphqlResult(
 
 interface ErrorConversionOptions extends SchemaSuggestionOptions {
   /**
-   * Whether the document was executed, so that the result has `data`. A document is not executed if it cannot
-   * be parsed or validated, or if its variables are not valid.
+   * Whether the document was executed, in which case the result has `data`. A document is not executed if it
+   * cannot be parsed or validated, or if its variables are not valid.
    */
   readonly isExecuted: boolean;
 }
@@ -107,7 +110,7 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
   return toDocumentFailure(error, options);
 }
 
-/** Adds the name of the argument to the failure of a custom scalar. */
+/** Adds the name of the argument to the failure that a custom scalar type threw for the argument's value. */
 function withArgumentName(failure: Failure, error: unknown): Failure {
   const path = error instanceof GraphQLError ? findPathOfInvalidArgument(error) : undefined;
   return path === undefined ? failure : addArgumentNameToFailure(failure, path);

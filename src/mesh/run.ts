@@ -10,7 +10,7 @@ import type { Plugin } from "graphql-yoga";
 import type { GraphqlContext } from "#graph/context.ts";
 import type { GraphqlVariables } from "./contract-schema.ts";
 
-/** Options of one execution. */
+/** Options of one execution of a GraphQL document. */
 export interface GraphqlDocumentRunOptions {
   readonly variables?: GraphqlVariables | null | undefined;
   /** The name of the operation to execute; required if the document has several operations. */
@@ -20,9 +20,9 @@ export interface GraphqlDocumentRunOptions {
 }
 
 /**
- * Executes a document with Mesh. Errors are returned in `errors` of the result, already converted by the
- * plugin `failures.ts`. The promise is rejected only if a hook of an additional plugin throws; callers then
- * answer `internal_error`.
+ * Executes a GraphQL document with Mesh. Errors are returned in `errors` of the result, already converted by
+ * the plugin `failures.ts`. The promise is rejected only if a hook of an additional plugin throws; callers
+ * then answer `internal_error`.
  */
 export type GraphqlDocumentRunner = (
   document: DocumentNode,
@@ -42,8 +42,8 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
 
 /**
  * Creates the function that executes documents with the same plugins as `mesh.execute`, but on the context
- * object that the caller passes. Mesh adds the same properties (cache, logger, sources) to every context, so
- * they are created once and copied into each context. Only if a plugin has context hooks, Mesh extends each
+ * object that the caller passes. Mesh adds the same properties (cache, logger, sources) to every context.
+ * These are created once and copied into each context; only if a plugin has context hooks, Mesh extends each
  * context itself.
  */
 export function createGraphqlDocumentRunner(
@@ -122,9 +122,9 @@ type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | 
 
 /**
  * Creates an executor that calls the hooks `onExecute` and `onExecuteDone` of all plugins in order, as
- * Envelop specifies (https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle). Envelop's own loop is not
- * used, because it allocates 16 KB for each execution, a fifth of the memory that reading a cart allocates.
- * The first plugin sets the executor.
+ * Envelop (the plugin system of Mesh) specifies: https://the-guild.dev/graphql/envelop/v4/plugins/lifecycle.
+ * Envelop's own loop is not used, because it allocates 16 KB of memory for each execution, a fifth of what
+ * reading a cart allocates. The first plugin sets the executor.
  */
 export function createGraphqlExecutorWithHooks(plugins: readonly Plugin[]): GraphqlDocumentExecutor {
   const hooks = plugins.flatMap(({ onExecute }) =>
@@ -195,7 +195,7 @@ export interface GraphqlExecutionPolicyArgs extends Omit<ExecutionArgs, "context
   readonly contextValue: GraphqlContext;
 }
 
-/** Executes a document, as the `execute` function of graphql-js does. */
+/** Executes a GraphQL document in the same way as the `execute` function of graphql-js. */
 export type GraphqlDocumentExecutor = (args: ExecutionArgs) => Promise<ExecutionResult> | ExecutionResult;
 
 /**

@@ -76,8 +76,8 @@ export function createOidcAdapters(
 }
 
 /**
- * Rejects a call that the storage adapter does not implement for a kind of record, because oidc-provider
- * never makes it for this kind.
+ * Rejects a call of a function that the storage adapter does not have for this kind of record, because
+ * oidc-provider never calls the function for this kind.
  */
 const rejectOperation = (): Promise<never> =>
   Promise.reject(new Error("The authorization server does not do this."));
@@ -91,7 +91,7 @@ const unsupported: Adapter = {
   revokeByGrantId: rejectOperation,
 };
 
-/** Adapter for grants, which the consent page creates. oidc-provider only reads and revokes them. */
+/** The storage adapter for grants, which the consent page creates. oidc-provider only reads and revokes them. */
 function grantAdapter(services: AdapterServices, library: OidcProviderModule): Adapter {
   const { db, clock, publicUrl } = services;
   return {
@@ -130,7 +130,7 @@ function endGrant(
   grantId: string,
 ): Promise<void> {
   const now = clock.now();
-  // The id of the HTTP request that caused this call.
+  // The id of the HTTP request during which oidc-provider called this function.
   const requestId = Provider.ctx?.response.get("x-request-id") ?? null;
   const reason = Provider.ctx?.oidc.route === "revocation" ? "given_back" : "used_twice";
   return runInTransaction(db, async (transaction) => {
@@ -140,9 +140,9 @@ function endGrant(
 }
 
 /**
- * Adapter for clients. A client that registered itself is at first a record that expires. Once a staff member
- * grants it access, it is a row of the table of clients, like the clients that operators created. A client
- * whose id is a URL is not read here: oidc-provider fetches its metadata document.
+ * The storage adapter for OAuth clients. A client that registered itself is at first a record that expires.
+ * Once a staff member grants it access, it is a row of the table of clients, like the clients that operators
+ * created. A client whose id is a URL is not read here: oidc-provider fetches its metadata document.
  */
 function clientAdapter(services: AdapterServices, library: OidcProviderModule): Adapter {
   const registrations = itemAdapter("Client", services, library);
@@ -154,7 +154,8 @@ function clientAdapter(services: AdapterServices, library: OidcProviderModule): 
       const client = await findOauthClient(services.db, id);
       if (client !== undefined) return toMetadata(client);
       const row = await findOauthAgentClientRow(services.db, id);
-      // A disabled client has a row. Its registration may still be stored, and must not be used.
+      // A stored registration is used only if the client has no database row. A disabled client has a row;
+      // its registration may still be stored, but must not be used.
       return row === undefined ? registrations.find(id) : undefined;
     },
   };
@@ -208,10 +209,10 @@ const remainingFields = [
 ] as const;
 
 /**
- * For each kind of record that can be used only once: the function that returns what stays stored after the
- * use. A used code is kept for ten more minutes, so that a second use within this time revokes the grant. Of
- * a used refresh token, only a few fields are kept, because an app uses a refresh token every ten minutes and
- * whole records would need much space. The kept fields are enough to answer a repeated request.
+ * For each kind of record that can be used only once: the function that returns which data stays stored after
+ * the use. A used code is kept for ten more minutes, so that a second use within this time revokes the grant.
+ * Of a used refresh token, only a few fields are kept, because an app uses a refresh token every ten minutes
+ * and whole records would need much space. The kept fields are enough to answer a repeated request.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthServerRecordInput["toConsumedRecord"]>>
@@ -237,13 +238,13 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
         ? saveNewItem
         : saveOauthServerRecord;
   async function saveUsedOnce(store: AdapterServices, item: NewOauthServerRecord): Promise<void> {
-    // A concurrent request may insert the same record after oidc-provider's own check, so only the insert
-    // shows whether the record is new.
+    // A concurrent request may insert the same record after oidc-provider has checked that it does not exist.
+    // Only the insert shows whether the record is new.
     if (!(await insertOauthServerRecordIfNew(store, item, clock.now())))
       throw new InvalidGrant("it was used before");
   }
-  // A repeated request gets the same successor of a refresh token as the first request, which has already
-  // stored the successor.
+  // A repeated request gets the same new refresh token as the first request, which has already stored the new
+  // token. In this case, nothing is inserted.
   async function saveNewItem(store: AdapterServices, item: NewOauthServerRecord): Promise<void> {
     await insertOauthServerRecordIfNew(store, item, clock.now());
   }

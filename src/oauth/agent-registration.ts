@@ -20,7 +20,7 @@ import type { OauthServices } from "./oauth-services.ts";
 export const registrationLifetimeMs = 86_400_000;
 
 /**
- * Name of the additional client metadata that says how a client became known: `operator`, `dynamic` or
+ * Name of the additional client metadata field that says how a client became known: `operator`, `dynamic` or
  * `metadata_document`. Clients cannot choose its value.
  */
 export const registrationMetadata = "registration";
@@ -44,13 +44,17 @@ const keptMetadata: ReadonlySet<string> = new Set([
   "dpop_bound_access_tokens",
 ]);
 
-/** Checks the metadata that an agent sends, and adds the metadata that is the same for all agents. */
+/**
+ * Checks the OAuth client metadata that an AI agent sends, and adds the metadata that is the same for all
+ * agents.
+ */
 export function createAgentClientMetadataRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],
     validator: (...[context, , registration, metadata]: ValidatorParameters) => {
       const id = metadata.client_id;
-      // oidc-provider passes the context only for a request to the registration endpoint.
+      // oidc-provider passes a context only for a request to the registration endpoint, which means dynamic
+      // registration.
       const how = isClientIdMetadataUrl(id)
         ? "metadata_document"
         : context === undefined
@@ -79,7 +83,7 @@ export function createAgentClientMetadataRules({ errors }: OidcProviderModule): 
 
 const nameLengthMax = 100;
 
-/** Returns the name without control and formatting characters; undefined if nothing is left. */
+/** Returns the client's name without control and formatting characters; undefined if no character is left. */
 function cleanName(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
   const cleaned = name.replaceAll(/\p{C}/gu, "").trim().slice(0, nameLengthMax);
@@ -88,7 +92,10 @@ function cleanName(name: unknown): string | undefined {
 
 export interface AgentRegistrationFeatureOptions {
   readonly services: Pick<OauthServices, "db" | "clock">;
-  /** Counts a fetch of a metadata document. Returns false if the caller's address has fetched too many. */
+  /**
+   * Counts a fetch of a client metadata document. Returns false if the caller's IP address has caused too
+   * many fetches.
+   */
   readonly mayFetchMetadata: (request: IncomingMessage) => Promise<boolean>;
 }
 
@@ -114,7 +121,7 @@ export function createAgentRegistrationFeatures({
       enabled: true,
       ack: "draft-02",
       cacheDuration: { min: 60, max: 3600 },
-      // There is no context if a page of this service, and not an OAuth endpoint, looks the client up.
+      // `context` is undefined if a page of this service, and not an OAuth endpoint, looks the client up.
       allowFetch: async (context: KoaContextWithOIDC | undefined, url) =>
         url.length <= metadataUrlLengthMax &&
         (context === undefined || (await mayFetchMetadata(context.req))),

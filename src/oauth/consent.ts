@@ -1,8 +1,8 @@
 /**
  * The consent page, on which a staff member grants scopes to an app. One transaction creates the installation
  * and the grant, and marks the interaction (sign-in and consent in the browser) as answered. The interaction
- * stores the grant's id: if the request is interrupted before the redirect to the app, a repeated request
- * continues with the same grant.
+ * also stores the id of the grant. If the request is interrupted before the browser is sent back to the app,
+ * a repeated request continues with the same grant.
  */
 import { setTimeout } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
@@ -36,7 +36,7 @@ interface ConsentOptions {
   readonly refusal?: string | undefined;
 }
 
-/** Sends the consent page, or redirects to the app if consent was already given. */
+/** Sends the consent page. If consent was already given, redirects to the app instead. */
 export async function sendOauthConsentPage(
   exchange: OauthInteractionRequest,
   services: OauthServices,
@@ -153,11 +153,12 @@ export async function acceptOauthConsent(
   try {
     const { isNew, grantId } = await createGrantOnce(exchange, services, { staff, scopes });
     if (isNew) return await finishOauthInteraction(exchange, { consent: { grantId } });
-    // The consent form was sent twice. The grant of the first form is used.
+    // The browser sent the consent form twice, so the grant that the first form has created is used.
     return await continueInteraction(exchange, grantId);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // `role_not_allowed` means that the account was disabled or changed while the consent page was open.
+    // The code `role_not_allowed` means that the staff account was disabled or changed while the consent page
+    // was open.
     if (error.code === "role_not_allowed") return signOutAndRestart(exchange);
     if (error.parts.conflict?.reason === "scope_not_held")
       return showConsentForm(exchange, services, { status: 409, fault: scopesChangedMessage });
@@ -168,8 +169,8 @@ export async function acceptOauthConsent(
 }
 
 /**
- * Ends the interaction with the error `access_denied` for the app. If an interrupted consent has already
- * created a grant, this grant is revoked.
+ * Refuses the app's request: ends the interaction with the error `access_denied`, which is sent to the app.
+ * If an interrupted consent has already created a grant, this grant is revoked.
  */
 export async function denyOauthConsent(
   exchange: OauthInteractionRequest,
@@ -203,7 +204,7 @@ function revokeDeniedGrant(
   });
 }
 
-/** Returns the id of the grant that was created in this interaction; null if none was created. */
+/** Returns the id of the OAuth grant that was created in this interaction; null if none was created. */
 async function findGrantOfInteraction(
   { interaction }: OauthInteractionRequest,
   { db, keyring, clock }: OauthServices,
@@ -291,7 +292,10 @@ function createGrantOnce(
   });
 }
 
-/** Returns the id of the client's row. Stores an agent to which no merchant has granted access yet. */
+/**
+ * Returns the id of the client's database row. Stores the client and its app if the client is an AI agent to
+ * which no merchant has granted access yet.
+ */
 function getStoredClientId(
   transaction: Transaction,
   access: AccessManagementCommandContext,

@@ -42,8 +42,8 @@ export function createOauthJsonErrorHandler(services: Pick<OauthServices, "log">
 }
 
 /**
- * Converts an error to a failure. An error with a status below 500 is an error of the request that Fastify
- * reports, for example an unreadable body.
+ * Converts an error to a failure. A status below 500 means that Fastify has refused the request, for example
+ * because of an unreadable body.
  */
 function toRequestFailure(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;

@@ -18,15 +18,15 @@ interface HttpExchange {
   readonly reply: FastifyReply;
 }
 
-/** The OAuth client that asks for access, as the pages show it. */
+/** The OAuth client that requests access, with the data that the pages show. */
 export interface RequestingOauthClient {
-  /** The client id that the client sends. */
+  /** The OAuth client id that the client sends in its requests. */
   readonly id: string;
   /** The id of the client's app; null for an agent to which no merchant has granted access yet. */
   readonly appId: string | null;
   readonly appName: string;
   readonly publisher: string | null;
-  /** Data that only agents have; null for a client that an operator created. */
+  /** Data that only clients of AI agents have; null for a client that an operator created. */
   readonly agent: RequestingAgent | null;
 }
 
@@ -45,7 +45,7 @@ export interface OauthInteractionRequest extends HttpExchange {
   readonly client: RequestingOauthClient;
   /**
    * The origin or scheme of the app's redirect URI, to which the browser is sent at the end of the
-   * interaction. The page's Content-Security-Policy must allow this origin or scheme.
+   * interaction. The Content-Security-Policy of the page must allow this origin or scheme.
    */
   readonly leadsTo: string | undefined;
 }
@@ -87,7 +87,8 @@ async function findRequestingClient(
   const { errors } = await loadOidcProvider();
   const [agent, row] = await Promise.all([
     provider.Client.find(id).catch((error: unknown) => {
-      // The metadata document can no longer be fetched, or is not valid any more.
+      // oidc-provider throws this error if the agent's metadata document can no longer be fetched or is no
+      // longer valid.
       if (error instanceof errors.OIDCProviderError) return undefined;
       throw error;
     }),
@@ -128,7 +129,7 @@ export async function finishOauthInteraction(
   return reply.redirect(await provider.interactionResult(request.raw, reply.raw, result), 303);
 }
 
-/** Signs the staff member out and restarts the interaction with the sign-in page. */
+/** Signs the staff member out and starts the interaction again with the sign-in page. */
 export async function signOutAndRestart(exchange: OauthInteractionRequest): Promise<FastifyReply> {
   const { provider, request, reply } = exchange;
   await destroyOauthInteractionSession(exchange);

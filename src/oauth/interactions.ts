@@ -1,7 +1,7 @@
 /**
- * The pages between an app's authorization request and the answer: sign-in, then consent. A cookie identifies
- * the interaction. Browsers do not send the cookie with forms of other sites. The request is stored encrypted
- * under the interaction's id.
+ * The pages that the browser shows between an app's authorization request and the answer to the app: sign-in,
+ * then consent. A cookie identifies the interaction. Browsers do not send the cookie with forms of other
+ * sites. The app's request is stored encrypted under the interaction's id.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
@@ -90,8 +90,8 @@ function handleForm(
   if (action === "allow" && isConsent(exchange))
     return acceptOauthConsent(exchange, services, form.getAll("scope"));
   if (action === "sign-in" && !isConsent(exchange)) return handleSignIn(exchange, signIn, form);
-  // The browser sent a form of an earlier step, for example the sign-in form after the sign-in. The answer is
-  // the page of the current step.
+  // The browser sent a form of another step than the current one, for example the sign-in form after the
+  // sign-in. The answer is the page of the current step.
   return sendCurrentPage(exchange, services);
 }
 

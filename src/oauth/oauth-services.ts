@@ -1,4 +1,7 @@
-/** The services that the authorization server needs. */
+/**
+ * The services that the authorization server gets from the rest of the application, for example the database
+ * and rate limits.
+ */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RevokedOauthGrant } from "#access/credential-changes.ts";
 import type { CreatedOauthGrant } from "#access/oauth/grants.ts";
@@ -60,8 +63,8 @@ export interface OauthServices {
   /** Fetches the metadata document of an agent. Rejects URLs and addresses that are not public. */
   readonly fetchDocument: (url: string, init?: RequestInit) => Promise<Response>;
   readonly log: Log;
-  /** Called when a grant is created, in the same transaction. */
+  /** Called in the transaction that creates a grant. */
   readonly onGranted: (transaction: Transaction, granted: OauthGrantCreation) => Promise<void>;
-  /** Called when a grant is revoked, in the same transaction. */
+  /** Called in the transaction that revokes a grant. */
   readonly onRevoked: (transaction: Transaction, revoked: OauthGrantRevocation) => Promise<void>;
 }

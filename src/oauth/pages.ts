@@ -1,6 +1,6 @@
 /**
- * The pages of the authorization server (sign-in, consent and messages), and the sign-in data of its
- * sessions.
+ * Renders the pages of the authorization server (sign-in, consent and messages), and reads and writes the
+ * sign-in data of its sessions.
  */
 import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
@@ -46,14 +46,14 @@ export interface OauthConsentPageData {
   readonly agent: { readonly verifiedHost: string | null } | null;
   readonly leadsTo: string | undefined;
   /**
-   * The place to which the browser is sent after the staff member's decision, as the page shows it: the host
-   * of the redirect URI, or the URI's scheme if it is an app's own scheme.
+   * The destination of the browser after the staff member's decision, as the page shows it: the host of the
+   * redirect URI, or the URI's scheme if the scheme belongs to an app.
    */
   readonly destination: string;
   readonly merchantName: string;
   readonly staffEmail: string;
   readonly scopes: readonly PermissionScope[];
-  /** Requested scopes that the app's installation does not have. */
+  /** The requested scopes that the app's installation with the merchant does not have. */
   readonly scopesBeyond: readonly PermissionScope[];
   readonly fault: string | undefined;
   /** The reason why the staff member cannot grant access; undefined if access can be granted. */
@@ -166,7 +166,7 @@ function appLabel({ name, publisher }: RequestingApp): HtmlMarkup {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
-/** The staff account that is signed in to a session of the authorization server. */
+/** The staff account that is signed in to a browser session of the authorization server. */
 interface SignedInSession {
   readonly accountId: string;
   /**

@@ -50,8 +50,8 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
     log,
     fetchDocument,
     loginLimit: createStaffLoginRateLimiter(limiter),
-    // Unauthenticated requests to the authorization server and anonymous reads of the API are counted against
-    // the same quota of an IP address.
+    // Unauthenticated requests to the authorization server count against the same quota of an IP address as
+    // anonymous reads of the API.
     limitAddress: async (request, reply) =>
       countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) }),
     limitRegistrations: async (request, reply) =>
@@ -213,7 +213,10 @@ function recordRefusal(
     );
 }
 
-/** Metadata of the authorization server (RFC 8414). Lists only what the server supports. */
+/**
+ * Returns the metadata of the authorization server (RFC 8414). The metadata lists only what the server
+ * supports.
+ */
 function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
   return {
     issuer: publicUrl,
@@ -240,8 +243,8 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Metadata of a protected resource (RFC 9728). Tokens for the REST API must be bound to a key; the MCP server
- * also accepts bearer tokens.
+ * Returns the metadata of a protected resource (RFC 9728). Tokens for the REST API must be bound to a key;
+ * the MCP server also accepts bearer tokens.
  */
 const resourceMetadata = (
   publicUrl: string,
@@ -270,7 +273,7 @@ const metadataPaths: readonly string[] = [
 
 const documentSeconds = 300;
 /**
- * Seconds for which clients may cache the public signing keys. This is less than the time between the
+ * Seconds for which clients may cache the public signing keys. The time is shorter than the time between the
  * publication of a new key and the first token signed with it.
  */
 const keysSeconds = 30;

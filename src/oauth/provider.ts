@@ -39,10 +39,10 @@ import {
 
 export interface RefusedOauthRequest {
   readonly request: IncomingMessage;
-  /** Error code of RFC 6749. */
+  /** The OAuth error code (RFC 6749), for example `invalid_request`. */
   readonly code: string;
   /**
-   * The error, if the request was refused because of an error of this server; null if the request itself was
+   * The error of this server because of which the request was refused; null if the request itself was
    * invalid.
    */
   readonly fault: unknown;
@@ -85,8 +85,8 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
   );
   useComputedRefreshTokenIds(provider, library, services);
   const { protocol, host } = new URL(services.publicUrl);
-  // oidc-provider takes its URLs, cookies and DPoP checks from PUBLIC_URL. The Host header and proxy headers
-  // are ignored.
+  // oidc-provider derives its URLs, cookies and DPoP checks from the protocol and host of PUBLIC_URL. The
+  // Host header and proxy headers are ignored.
   Object.defineProperties(provider.request, {
     protocol: { get: () => protocol.slice(0, -1) },
     host: { get: () => host },
@@ -115,7 +115,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     "server_error",
   ])
     events.on(event, reportRefusal);
-  // Koa's event `error` reports the errors for which oidc-provider has no event of its own.
+  // oidc-provider (built on Koa) has no event of its own for some errors. Koa's event `error` reports these.
   events.on("error", (error: Error, context?: KoaContextWithOIDC) => {
     if (context !== undefined) reportRefusal(context, error);
   });
@@ -207,7 +207,10 @@ function createConfiguration(
   };
 }
 
-/** Functions with which oidc-provider finds the grant of an interaction and the account of a session or token. */
+/**
+ * The functions with which oidc-provider finds the grant of an interaction, and the account of a session or
+ * token.
+ */
 function createLookups({ db }: OauthServices): Pick<Configuration, "loadExistingGrant" | "findAccount"> {
   return {
     // Returns a grant only if the staff member has given it in this interaction. Earlier grants of the app
@@ -217,9 +220,9 @@ function createLookups({ db }: OauthServices): Pick<Configuration, "loadExisting
       return grantId === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(grantId);
     },
     findAccount: async ({ oidc: { session } }, id) => {
-      // A request to the token endpoint comes from the app and has no browser session: a grant lasts longer
-      // than the session in which it was given. For such a request, only the staff account is checked, which
-      // must be enabled.
+      // A request to the token endpoint comes from the app and has no browser session; a grant lasts longer
+      // than the browser session in which it was given. For such a request, only the staff account is
+      // checked, which must be enabled.
       const staff = await (session === undefined
         ? findActiveStaff(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
@@ -278,7 +281,7 @@ function createFeatures(
   };
 }
 
-/** The names of the routes that a browser opens as pages. Programs call all other routes. */
+/** The names of the routes that a browser opens as pages. All other routes are called by programs. */
 const pages = new Set(["authorization", "resume"]);
 
 /**
@@ -333,7 +336,7 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // If the interaction began in another session than the browser's present one, the present session is not
+  // If the interaction began in another session than the browser's current one, the current session is not
   // deleted. oidc-provider will refuse the interaction later.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;

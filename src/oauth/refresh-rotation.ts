@@ -1,9 +1,10 @@
 /**
- * Rotation of refresh tokens. Every use of a refresh token replaces it by a successor. The id of the
- * successor is computed from the token with a key of the service, so requests that send the same token at
- * about the same time all get the same successor, and no second line of tokens begins. A client whose answer
- * was lost may therefore repeat its request for a short time. RFC 9700 section 4.14 requires that a later use
- * is noticed: after this time, or once the successor was used, another use of the token revokes the grant.
+ * Rotates refresh tokens: every use of a refresh token replaces it by a new one, its successor. The id of the
+ * successor is computed from the used token with a key of the service. Requests that send the same token at
+ * about the same time therefore all get the same successor, and only one chain of tokens exists. A client
+ * that did not receive the answer may repeat its request for a short time. Later uses must be noticed (RFC
+ * 9700 section 4.14): after this time, or once the successor was used, another use of the old token revokes
+ * the grant.
  */
 import { createHmac } from "node:crypto";
 import type { Provider } from "oidc-provider";
@@ -19,18 +20,21 @@ export const refreshRetryMs = 30_000;
 export const refreshTokenKind = "RefreshToken";
 
 /**
- * Returns the possible ids of the token's successor: one for each key of the keyring, the id of the current
- * key first.
+ * Returns the possible ids of the refresh token that replaces the given one: one id for each key of the
+ * keyring, the id of the current key first.
  */
 const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tokenId: string): string[] =>
   keyring
     .derive("oauth refresh token successor")
     .map((key) => createHmac("sha256", key).update(tokenId).digest("base64url"));
 
-/** The type declarations of oidc-provider lack this function. */
+/**
+ * The model of refresh tokens with its function `generateTokenId`, which the type declarations of
+ * oidc-provider lack.
+ */
 type RefreshTokenModel = Provider["RefreshToken"]["prototype"] & { generateTokenId?: () => string };
 
-/** Makes the provider use the computed id for a refresh token that replaces another one. */
+/** Makes oidc-provider use the computed id for a refresh token that replaces another one. */
 export function useComputedRefreshTokenIds(
   provider: Provider,
   { Provider: library }: OidcProviderModule,

@@ -36,8 +36,9 @@ export const isOriginOfAnyUri = (uris: readonly string[], origin: string): boole
   origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
 
 /**
- * Checks the requested scopes. Without `scope`, all scopes are requested and the staff member chooses.
- * `offline_access` is ignored, because every client gets refresh tokens.
+ * Creates the check of the scopes that an app requests. Without the parameter `scope`, the app requests all
+ * scopes and the staff member chooses. `offline_access` is ignored, because every client gets refresh
+ * tokens.
  */
 export const createRequestedScopeCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>
@@ -60,7 +61,8 @@ export function createSignInAndConsentPrompts({
   return [
     new Prompt(
       { name: "login", requestable: true },
-      // `oidc.account` is undefined if no account is signed in or the signed-in account is disabled.
+      // `oidc.account` is undefined if no staff account is signed in, or if the signed-in account is
+      // disabled.
       new Check(
         "no_account",
         "sign-in is required",

@@ -1,14 +1,17 @@
 /**
  * Adds up the metrics of all processes that one parent process has started. The process that serves
- * `/metrics` sends a request to the parent. The parent requests the metrics of all processes and forwards the
- * answers without parsing them. A process that does not answer within one second is reported as missing. The
- * counters of its last answer remain in the sum, also after the process has ended, so that no counter
- * decreases. Counts after its last answer are lost. The sum is computed by AggregatorRegistry.aggregate of
- * prom-client 15.1.3. Its function clusterMetrics() is not used, for these reasons (with lines of
- * lib/cluster.js): only the primary process can call it, and the primary serves no HTTP here (70). It fails
- * completely if one process does not answer within 5 s (58) or fails (175). It leaves out processes that have
- * ended, so that counters decrease (70). It parses the metrics of all processes in the primary, which accepts
- * all connections. test/web/metrics-gathering.test.ts tests that this file does better in each point.
+ * `/metrics` sends a request to the parent. The parent requests the metrics of all processes and forwards
+ * their answers without parsing them. A process that does not answer within one second is reported as
+ * missing. The counters of its last answer remain in the sum, even after the process has ended, so that no
+ * counter decreases. What the process counted after its last answer is lost.
+ *
+ * The function AggregatorRegistry.aggregate of prom-client 15.1.3 computes the sum. The function
+ * clusterMetrics() of prom-client is not used. The reasons, with line numbers of lib/cluster.js: Only the
+ * primary process can call it, and in this service the primary process serves no HTTP (70). It fails
+ * completely if one process fails (175) or does not answer within 5 s (58). It leaves out processes that have
+ * ended, so that counters decrease (70). It parses the metrics of all processes in the primary process, which
+ * must be free to accept connections. test/web/metrics-gathering.test.ts tests that this file does better in
+ * each point.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
@@ -17,16 +20,16 @@ import type { InterProcessMessagePort } from "#http/shared-limiter.ts";
 /** The metrics of one process, as prom-client writes them as JSON. */
 export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-/** The metrics of all processes. */
+/** The metrics of all processes of the service, and how many processes have sent theirs. */
 export interface MetricsOfAllProcesses {
   /**
-   * The metrics as JSON texts: one or two texts for each running process, and one text with the summed
-   * counters of all processes that have ended.
+   * The metrics as JSON texts: one or two texts for each running process, and one text with the counters of
+   * all processes that have ended, added up.
    */
   readonly all: readonly string[];
-  /** The number of processes that sent their metrics in time. */
+  /** The number of processes that sent their metrics before the timeout. */
   readonly answered: number;
-  /** The number of processes that did not send their metrics in time. */
+  /** The number of processes that did not send their metrics before the timeout. */
   readonly missing: number;
 }
 
@@ -57,12 +60,15 @@ interface AnswerMessage extends Message {
   readonly other: string;
 }
 
-/** The metrics of one process, forwarded to the process that serves `/metrics`. */
+/**
+ * A message with the metrics of one process, which the parent process forwards to the process that serves
+ * `/metrics`.
+ */
 interface PartMessage extends Message {
   readonly metrics: readonly string[];
 }
 
-/** Sent after all parts. */
+/** A message that follows the messages with the metrics of all processes and ends the answer. */
 type GatheredMessage = Message & Pick<MetricsOfAllProcesses, "answered" | "missing">;
 
 const timeoutMs = 1_000;
@@ -101,8 +107,8 @@ export function createChildToParentMetricsConnection(
         void measure().then(
           (measured) =>
             port.send({ type: "metrics-answer", turn, ...toAnswer(measured) } satisfies AnswerMessage),
-          // If this process cannot read its own metrics, it sends no answer, and the parent reports this
-          // process as missing.
+          // If this process cannot read its own metrics, it sends no answer, and the parent process reports
+          // it as missing.
           () => undefined,
         );
       }),
@@ -212,7 +218,7 @@ export function createMultiProcessMetricsCollector(): MultiProcessMetricsCollect
   };
 }
 
-/** Requests that were sent to another process and are not yet answered, by request number. */
+/** The requests to another process that are not yet answered, by request number. */
 interface PendingRequests<Answer> {
   /**
    * Calls `send`, which sends a request to the other process, and waits for the answer. Returns undefined
@@ -243,7 +249,7 @@ function createRequests<Answer>(): PendingRequests<Answer> {
   };
 }
 
-/** The metric types whose values only increase, as prom-client names them in JSON. */
+/** The metric types whose values only increase (counters and histograms), as prom-client names them in JSON. */
 const increasingTypes: ReadonlySet<string> = new Set(["counter", "histogram"]);
 
 const isIncreasing = ({ type }: ProcessMetrics[number]): boolean => increasingTypes.has(String(type));
@@ -251,10 +257,10 @@ const isIncreasing = ({ type }: ProcessMetrics[number]): boolean => increasingTy
 const noMetrics = "[]";
 
 /**
- * Adds up the metrics of several processes, given as JSON texts. After each text, other pending work of the
- * process runs, so that other requests are not delayed. Metrics that are averages are averaged over all
- * processes at the end. prom-client is imported only here, because the parent process needs it only after a
- * process has ended.
+ * Adds up the metrics of several processes, given as JSON texts. After each text, the process does other
+ * pending work, so that other requests are not delayed. A metric that is an average becomes the average over
+ * all processes. prom-client is imported only in this function, because the parent process needs it only
+ * after one of its processes has ended.
  */
 export async function mergeProcessMetrics(all: readonly string[]): Promise<Registry> {
   const { AggregatorRegistry } = await import("prom-client");

@@ -28,7 +28,7 @@ export interface MetricsPluginOptions {
    */
   readonly isBehindProxy: boolean;
   readonly contentType: string;
-  /** Reads all metrics in Prometheus' text format. */
+  /** Returns all metrics in the text format of Prometheus. */
   readonly text: () => Promise<string>;
 }
 
@@ -97,8 +97,8 @@ function hasToken(token: string): (request: FastifyRequest) => boolean {
 
 interface ExpositionOptions {
   /**
-   * The metrics that the service records itself. Metrics of the process, for example its memory, are added to
-   * them.
+   * The registry of the metrics that the service records itself. The metrics of the process, for example its
+   * memory, are added to them.
    */
   readonly registry: Registry;
   readonly readQueue: () => Promise<Registry>;
@@ -177,7 +177,7 @@ const checkMsMax = 2_000;
 
 interface HealthPluginOptions {
   readonly db: Database;
-  /** Returns whether the process is about to stop, so that load balancers should send no new requests. */
+  /** Returns true if the process is about to stop, so that load balancers should send no new requests. */
   readonly isDraining: () => boolean;
 }
 
@@ -201,8 +201,8 @@ export const healthPlugin: FastifyPluginAsync<HealthPluginOptions> = async (serv
 };
 
 /**
- * Returns whether the database answers a query of one table in time. A connection alone would not show that
- * the tables exist; they do after the migrations, which run before the service listens.
+ * Returns whether the database answers a query of one table before the timeout. A connection alone would not
+ * show that the tables exist. They exist after the migrations, which run before the service listens.
  */
 async function answersInTime(db: Database): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -37,7 +37,10 @@ interface QueueReaderOptions {
   readonly clock: Clock;
   /** Milliseconds to wait for the database's answer before the metrics are left out. */
   readonly timeoutMs?: number;
-  /** Counting of waiting rows stops at this number, so that a long queue does not make the SQL statement slow. */
+  /**
+   * Maximum number of waiting rows that are counted. With a limit, a long queue does not make the SQL
+   * statement slow.
+   */
   readonly countMax?: number | undefined;
 }
 
@@ -48,9 +51,9 @@ const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
 /**
- * The service must check one by one whether an endpoint may receive the event of a delivery, if the endpoint
- * may receive some events and not others. This is the maximum number of deliveries of one endpoint that are
- * checked in this way.
+ * The maximum number of waiting deliveries of one webhook endpoint that are checked one by one. The check is
+ * needed for endpoints that may receive some events and not others: it finds out whether the endpoint may
+ * receive the event of the delivery.
  */
 const checkedPerEndpointMax = 1_000;
 /**
@@ -106,8 +109,8 @@ async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<
 }
 
 /**
- * The gauges of waiting deliveries, events and payment operations. Each entry has the field of `QueueMetrics`
- * that contains the gauge's value, the name of the metric, and its help text.
+ * The gauges of waiting deliveries, events and payment operations. Each entry has the name of the field of
+ * `QueueMetrics` with the gauge's value, the name of the metric, and the metric's help text.
  */
 const gaugeTexts: readonly (readonly [keyof QueueMetrics, string, string])[] = [
   [
@@ -180,8 +183,8 @@ function createGauges(): Gauges {
  * deliveries, and reads no rows of finished deliveries. A delivery does not count as due if its endpoint may
  * not receive it now: the endpoint is disabled or paused after failures (circuit breaker), or the app
  * installation is suspended or has lost the scope. A delivery that waits for a slow receiver or for the
- * receiver's rate limit counts as due, but is ignored for the age of the oldest delivery, because the
- * receiver causes the delay.
+ * receiver's rate limit counts as due, but is left out when the age of the oldest delivery is computed,
+ * because the receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
   const moment = createDeliveryClaimTimesAsSql(now);

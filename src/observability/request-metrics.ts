@@ -35,7 +35,7 @@ export function createHttpMetrics(registry: Registry): HttpRequestObserver {
   };
 }
 
-/** Returns a function that finds the metrics of a route. The route is identified by its Fastify config object. */
+/** Returns a function that finds the metrics of a route by the Fastify config object of the route. */
 function createRouteMetrics(registry: Registry): (config: HttpRouteConfig) => RouteMetrics {
   const registers = [registry];
   const requests = new Counter({
@@ -78,9 +78,9 @@ function createRouteMetrics(registry: Registry): (config: HttpRouteConfig) => Ro
 }
 
 /**
- * Measures how many requests are in progress, and counts the requests whose caller disconnected before the
- * answer began. If the caller disconnects later, while the answer is sent, the request is counted as
- * answered; subscribers always disconnect in this way.
+ * Counts how many requests are in progress, and how many requests were aborted, which means that the caller
+ * disconnected before the answer began. If the caller disconnects later, while the answer is sent, the
+ * request is counted as answered; subscribers always disconnect in this way.
  */
 function createOpenRequestMetrics(
   registry: Registry,
@@ -119,7 +119,7 @@ function isStream(reply: FastifyReply): boolean {
   return typeof type === "string" && type.startsWith("text/event-stream");
 }
 
-/** Returns a function that wraps a rate limiter and counts its refusals. */
+/** Returns a function that wraps a rate limiter and counts how many requests the rate limiter refuses. */
 export function createRateLimitMetrics(registry: Registry): (limiter: RateLimiter) => RateLimiter {
   const refusals = new Counter({
     name: "commerce_rate_limit_refusals_total",
@@ -134,8 +134,8 @@ export function createRateLimitMetrics(registry: Registry): (limiter: RateLimite
   return (limiter) => ({
     consume: (bucket, key) =>
       observeState(limiter.consume(bucket, key), (state) => countRefusal(bucket, state?.isExceeded === true)),
-    // `peek` only returns how much of the limit is left. If nothing is left, its callers refuse the request,
-    // so this case is counted as a refusal.
+    // The function `peek` only returns how much of the limit is left. If nothing is left, its callers refuse
+    // the request, so this case is counted as a refusal.
     peek: (bucket, key) =>
       observeState(limiter.peek(bucket, key), (state) => countRefusal(bucket, state?.remaining === 0)),
     giveBack: (bucket, key) => limiter.giveBack(bucket, key),
@@ -172,7 +172,10 @@ const refusalOutcomes: Readonly<Record<string, string>> = {
   idempotency_key_reused: "key_reused",
 };
 
-/** Returns a function that wraps the execution of requests with idempotency keys and counts their outcomes. */
+/**
+ * Returns a function that wraps the execution of requests with idempotency keys and counts their outcomes,
+ * for example replayed or refused.
+ */
 export function createIdempotencyMetrics(
   registry: Registry,
 ): (doOnce: IdempotentRequestRunner) => IdempotentRequestRunner {

@@ -1,8 +1,8 @@
 /**
- * Creates all metrics of one service; docs/metrics.md explains them. This file defines the metrics of webhook
- * attempts and GraphQL costs. The measured code emits events or calls a function, and does not import
- * prom-client. The values of labels are never chosen by clients, merchants or webhook receivers, so their
- * number is limited.
+ * Creates all metrics of one service; docs/metrics.md explains them. The metrics of webhook attempts and
+ * GraphQL costs are defined in this file itself. The code that is measured emits events or calls a function,
+ * and does not import prom-client. Clients, merchants and webhook receivers never choose the value of a
+ * label, so the number of label values is limited.
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -18,9 +18,9 @@ import { type ServiceStateMetricReaders, registerServiceStateMetrics } from "./s
 export interface ServiceMetrics {
   readonly registry: Registry;
   readonly http: HttpRequestObserver;
-  /** Adds gauges whose values are read at each request for `/metrics`. */
+  /** Adds gauges whose values are read whenever `/metrics` is requested. */
   readonly addStateReadings: (readings: ServiceStateMetricReaders) => void;
-  /** Wraps a rate limiter so that its refusals are counted. */
+  /** Wraps a rate limiter so that the requests that it refuses are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
   readonly measureDoOnce: (doOnce: IdempotentRequestRunner) => IdempotentRequestRunner;
@@ -28,9 +28,9 @@ export interface ServiceMetrics {
 
 /** The labels of the metric `commerce_build_info`. */
 export interface BuildInfoMetricLabels {
-  /** The role of the process, for example `gateway`. */
+  /** The role of the process: `all`, `gateway` or `worker`. */
   readonly role: string;
-  /** The database: `pglite` or `postgres`. */
+  /** The kind of database: `pglite` or `postgres`. */
   readonly engine: string;
 }
 
@@ -103,8 +103,9 @@ export function createWebhookAttemptMetrics(registry: Registry): (attempt: Webho
 }
 
 /**
- * Returns the label for the outcome of a webhook attempt. An HTTP status becomes its class (`1xx` to `5xx`),
- * because a receiver may answer with any status and the number of labels must be bounded.
+ * Returns the value of the metric label `outcome` for a webhook attempt. An HTTP status becomes its class
+ * (`1xx` to `5xx`), because a receiver may answer with any status and the number of label values must be
+ * bounded.
  */
 const getOutcomeLabel = (outcome: WebhookAttemptResult["outcome"]): string =>
   typeof outcome === "number"

@@ -16,8 +16,8 @@ export interface ServiceStateMetricReaders {
    */
   readonly isCurrent: () => boolean;
   /**
-   * True if the rate limiter that all processes share does not answer. Each process then counts only its own
-   * requests.
+   * Returns true if the rate limiter that all processes share does not answer. Each process then counts only
+   * its own requests.
    */
   readonly isLimiterAway: () => boolean;
 }
@@ -31,7 +31,7 @@ export interface AllServiceStateMetricReaders extends ServiceStateMetricReaders 
   readonly transactionsRunAgain: () => number;
 }
 
-/** Registers the gauges of the service's state in the registry. */
+/** Registers the gauges of the service's state (for example open connections) in the registry. */
 export function registerServiceStateMetrics(registry: Registry, read: AllServiceStateMetricReaders): void {
   const pool = (): DatabaseConnectionPoolState => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
@@ -82,8 +82,8 @@ interface StateGauge {
   readonly name: string;
   readonly help: string;
   /**
-   * How the values of several processes become one value of the gauge: `min` takes the lowest, `max` the
-   * highest. If left out, the values are added.
+   * How the values of the gauge in several processes are combined to one value: `min` takes the lowest, `max`
+   * the highest. If left out, the values are added.
    */
   readonly aggregator?: "min" | "max";
   readonly read: () => number;

@@ -49,33 +49,33 @@ import {
 } from "#foundation/tracing.ts";
 import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
 
-/** Options of tracing. */
+/** Options of the export of traces. */
 export interface TracingOptions {
-  /** The URL of the collector for OTLP over HTTP, without `/v1/traces`. */
+  /** The URL of the OpenTelemetry collector for OTLP over HTTP, without `/v1/traces`. */
   readonly endpoint: string;
   readonly environment: EnvironmentVariables;
   readonly log: Log;
-  /** Milliseconds between two exports of spans. */
+  /** Milliseconds between two exports of spans to the collector. */
   readonly intervalMs?: number;
 }
 
-/** The maximum number of spans that may wait to be sent to the collector. Further spans are dropped. */
+/** The maximum number of trace spans that may wait to be sent to the collector. Further spans are dropped. */
 const waitingMax = 8_192;
 const batchMax = 1_024;
 /**
- * The maximum number of exports that run at the same time: when the service stops, all waiting spans are
- * exported at once, while an earlier export may still be running.
+ * The maximum number of exports of spans that run at the same time. When the service stops, all waiting spans
+ * are exported at once, while an earlier export may still be running.
  */
 const exportsMax = waitingMax / batchMax + 1;
 const defaultIntervalMs = 1_000;
-/** Maximum milliseconds that one export of spans may take, including its retries. */
+/** The maximum number of milliseconds that one export of spans may take, including its retries. */
 const exportMsMax = 5_000;
 /**
- * Maximum milliseconds to wait for the last export of spans when the process stops. A process has ten seconds
- * to stop, and requests and webhooks need most of them.
+ * The maximum number of milliseconds to wait for the last export of spans when the process stops. A process
+ * has ten seconds to stop, and requests and webhooks need most of them.
  */
 const stopMsMax = 1_500;
-/** The maximum number of characters of a span's attribute. SQL statements are the longest attributes. */
+/** The maximum number of characters of the value of a span attribute. SQL statements are the longest values. */
 const textMax = 4_096;
 /**
  * The maximum number of links of a span. A single span may create the deliveries of several events, and link
@@ -116,7 +116,7 @@ export function startTracing({
     setTracer(undefined);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, stopMsMax)));
-    // When the process stops, spans that cannot be exported within `stopMsMax` milliseconds are lost.
+    // When the process stops, the spans that cannot be exported within `stopMsMax` milliseconds are lost.
     await Promise.race([provider.shutdown().catch(() => undefined), timeout]);
     clearTimeout(timer);
     context.disable();
@@ -178,8 +178,8 @@ function chooseSampler(environment: EnvironmentVariables): Sampler {
 }
 
 /**
- * Decides that a span is recorded if it links to a recorded span. For example, the attempts to deliver a
- * webhook are recorded if the request that caused the event is recorded.
+ * Wraps a sampler so that a span is recorded if it links to a recorded span. For example, the attempts to
+ * deliver a webhook are recorded if the request that caused the event is recorded.
  */
 function sampleWithCauses(sampler: Sampler): Sampler {
   return {

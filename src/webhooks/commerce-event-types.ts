@@ -1,4 +1,4 @@
-/** Event types about carts, promotions, checkouts, orders, payments, fulfillments, returns and warranties. */
+/** The event types about carts, promotions, checkouts, orders, payments, fulfillments, returns and warranties. */
 import type { EventTypeDefinition } from "./event-type-definition.ts";
 
 export const commerceEventTypes = {
@@ -68,7 +68,7 @@ export const commerceEventTypes = {
   "promotion.ended": {
     subject: "promotion",
     schemaVersion: 1,
-    description: "A promotion ended permanently, because it was ended or its period is over.",
+    description: "A promotion ended permanently, because someone ended it or because its period is over.",
   },
   "promotion.exhausted": {
     subject: "promotion",

@@ -1,4 +1,4 @@
-/** Reads events and their deliveries for the API, without the bodies of requests and answers. */
+/** Reads events and their webhook deliveries for the API. The bodies of requests and answers are not read. */
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { WebhookAttemptTable } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -29,14 +29,17 @@ export interface DeliveryView {
   readonly replayOf: string | null;
   readonly replayReason: ReplayReason | null;
   readonly replayNote: string | null;
-  /** True if the delivery has ended, its event is stored, and the limit of replays is not reached. */
+  /**
+   * True if the delivery may be replayed: the delivery has ended, its event is still stored, and the limit of
+   * replays is not reached.
+   */
   readonly isReplayable: boolean;
   readonly payloadExpiresAt: Date;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }
 
-/** An event, with those of its deliveries that go to one installation. */
+/** An event with its deliveries to one installation. */
 export interface EventWithDeliveries {
   readonly id: string;
   readonly type: string;
@@ -48,7 +51,7 @@ export interface EventWithDeliveries {
 export interface InstallationEventLog {
   /** The newest events of an installation and older events with an unsuccessful delivery, newest first. */
   readonly events: readonly EventWithDeliveries[];
-  /** True if the installation has more stored events than the event log lists. */
+  /** True if the installation has more stored events than this event log contains. */
   readonly isTruncated: boolean;
 }
 
@@ -57,8 +60,8 @@ const olderMax = 100;
 const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subject))];
 
 /**
- * Finds the events that each installation may read, by installation id: the newest events, and older events
- * with an unsuccessful delivery.
+ * Finds the events that each installation may read: the newest events, and older events with an unsuccessful
+ * delivery. The keys of the result are installation ids.
  */
 export async function findInstallationEventLogs(
   reader: DatabaseReader,
@@ -86,8 +89,8 @@ export interface InstallationAndEventIds {
 }
 
 /**
- * Finds events by pairs of an installation and an event, each event with its deliveries to this installation.
- * The keys of the result are made by `createInstallationEventMapKey`.
+ * Finds events by pairs of an installation id and an event id, each event with its deliveries to this
+ * installation. `createInstallationEventMapKey` creates the keys of the result.
  */
 export async function findEventsByInstallationAndEventIds(
   reader: DatabaseReader,
@@ -131,7 +134,7 @@ export async function findDeliveries(
   return new Map(deliveries.map((delivery) => [delivery.id, delivery]));
 }
 
-/** Finds the deliveries of events to all installations, oldest first. */
+/** Finds the deliveries of the given events, to all installations, oldest first. */
 export const findDeliveriesOfEvents = (
   reader: DatabaseReader,
   eventIds: readonly string[],
@@ -155,7 +158,7 @@ export function findDeliveryAttempts(
     .execute();
 }
 
-/** Returns the merchant that owns the endpoint. The endpoint may have been deleted. */
+/** Returns the id of the merchant that owns the endpoint, also if the endpoint has been deleted. */
 export async function findMerchantIdOfEndpoint(
   reader: DatabaseReader,
   endpointId: string,
@@ -186,7 +189,7 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
 
 /**
  * Lists the events that the event log of an installation contains. If the installation has more events than
- * the log may contain, the result has at least one event too many, from which the caller sees that the log is
+ * the log may contain, the result has at least one event too many, so that the caller can see that the log is
  * incomplete. The events of each subject type (for example `order`) are read from one range of an index, so
  * the statement is fast for any number of subject types that the installation may read.
  */

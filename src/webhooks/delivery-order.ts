@@ -8,12 +8,12 @@ import type { Transaction } from "#database/transaction.ts";
 
 export type DeliveryOrderMode = "any" | "subject";
 
-/** The value of `next_attempt_at` of a held delivery. */
+/** The value of `next_attempt_at` in the row of a held delivery, which waits for an earlier delivery. */
 export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
 
 /**
- * An endpoint and a subject. A transaction has inserted new deliveries about the subject to the endpoint, all
- * of them held.
+ * An endpoint and a subject (the object that events are about). A transaction has inserted new deliveries
+ * about the subject to the endpoint, and all of these deliveries are held.
  */
 export interface EndpointAndSubjectIds {
   readonly endpointId: string;
@@ -21,10 +21,11 @@ export interface EndpointAndSubjectIds {
 }
 
 /**
- * Releases each new delivery that has no earlier unfinished delivery about the same subject to the same
- * endpoint. The first statement locks the unfinished deliveries. A concurrent transaction that ends one of
- * them has then either committed, so that the second statement sees the end, or waits for the lock, so that
- * it sees the new deliveries and releases the next one. No delivery therefore stays held forever.
+ * Releases each new delivery to an endpoint if no earlier delivery about the same subject to this endpoint is
+ * unfinished. The first statement locks the unfinished deliveries. A concurrent transaction that ends one of
+ * them has then either committed, so that the second statement sees the end; or the concurrent transaction
+ * waits for the lock, then sees the new deliveries and releases the next one. Therefore no delivery stays
+ * held forever.
  */
 export async function releaseFirstHeldDeliveryPerSubject(
   transaction: Transaction,
@@ -51,7 +52,7 @@ export async function releaseFirstHeldDeliveryPerSubject(
     where d.id = first.id and d.next_attempt_at = ${heldAtSql}`.execute(transaction);
 }
 
-/** Lets all unfinished deliveries of an endpoint be sent in any order. */
+/** Lets all unfinished deliveries of an endpoint be sent in any order, and releases those that are held. */
 export async function allowEndpointDeliveriesInAnyOrder(
   transaction: Transaction,
   endpointId: string,

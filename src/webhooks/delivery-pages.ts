@@ -1,4 +1,7 @@
-/** Queries the deliveries of an endpoint: one page, their number, and their stored bodies. */
+/**
+ * Queries about the webhook deliveries of one endpoint: one page of the deliveries, the number of deliveries,
+ * and their stored bodies.
+ */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { KeysetPage } from "#database/sql-fragments.ts";
@@ -6,13 +9,16 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveryFilter {
-  /** The merchant that must own the endpoint; null to accept endpoints of all merchants. */
+  /** The merchant that must own the endpoint; null if the endpoint may belong to any merchant. */
   readonly merchantId: string | null;
   readonly endpointId: string;
   readonly status: DeliveryStatus | null;
 }
 
-/** Returns a query for the ids of the deliveries that match a filter, for counting the deliveries. */
+/**
+ * Returns an SQL query for the ids of the deliveries that match a filter. The caller uses it to count the
+ * deliveries.
+ */
 export function buildDeliveryIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, endpointId, status }: DeliveryFilter,
@@ -25,7 +31,7 @@ export function buildDeliveryIdSqlQuery(
     .$if(status !== null, (query) => query.where("status", "=", status ?? "pending"));
 }
 
-/** Has every delivery status as a key, so that the compiler reports a missing status. */
+/** All delivery statuses, as the keys of an object, so that the compiler reports a missing status. */
 const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
   pending: true,
   sending: true,
@@ -38,7 +44,7 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
 
 /**
  * Returns one page of the deliveries that match a filter, in the order of their ids. For each status, the
- * database reads at most one page of an index, so the cost does not depend on the number of deliveries.
+ * database reads at most one page from an index, so the cost does not depend on the number of deliveries.
  */
 export async function findDeliveryPage(
   reader: DatabaseReader,
@@ -79,8 +85,8 @@ export interface StoredDeliveryBody {
 }
 
 /**
- * Finds the stored bodies of deliveries. If an endpoint is set to thin payloads now, the thin body is
- * returned, otherwise the full body.
+ * Finds the stored bodies of deliveries. Returns the thin body if the endpoint currently has the payload mode
+ * `thin`, otherwise the body with the whole object.
  */
 export async function findStoredDeliveryBodies(
   reader: DatabaseReader,

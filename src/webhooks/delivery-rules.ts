@@ -1,7 +1,8 @@
 /**
- * Rules of deliveries: how an attempt changes its delivery (succeeded, retried, exhausted) and its endpoint
- * (circuit breaker, degraded, disabled), how long events are stored, and when a delivery may be replayed. All
- * functions are pure and receive the current time, so that tests of delays of days need not wait.
+ * The rules of webhook deliveries: how an attempt changes the status of its delivery (succeeded, retried,
+ * exhausted) and of its endpoint (circuit breaker, degraded, disabled), how long events are stored, and when
+ * a delivery may be replayed. All functions are pure and receive the current time as an argument, so that
+ * tests of delays of several days need not wait.
  */
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";
@@ -65,21 +66,27 @@ export function getAttemptDelaySeconds(attempt: number, random: () => number): n
 }
 
 /**
- * The recent failures of one endpoint: how many there were, and when. The circuit breaker of the endpoint
- * opens and closes by these values.
+ * The recent failures of one endpoint: their number and their time. They determine when the circuit breaker
+ * of the endpoint opens and closes.
  */
 export interface EndpointHealthCounters {
   readonly consecutiveFailures: number;
-  /** Time of the first failure since the last success; null if no attempt has failed since then. */
+  /**
+   * Time of the first failed attempt since the last success; null if no attempt has failed since the last
+   * success.
+   */
   readonly failingSince: Date | null;
   /**
    * The number of deliveries since the last success whose first attempt failed. Later attempts are not
-   * counted. Deliveries with no attempts left cannot be counted instead: while the circuit breaker is open,
-   * no delivery uses up its attempts.
+   * counted. Deliveries that have used up all their attempts would be the wrong number to count, because no
+   * delivery uses up its attempts while the circuit breaker is open.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;
-  /** Earliest time of the next probe while the circuit breaker is open; null if the breaker is closed. */
+  /**
+   * Earliest time of the next probe (a single test attempt) while the circuit breaker is open; null if the
+   * breaker is closed.
+   */
   readonly probeAt: Date | null;
 }
 
@@ -93,7 +100,7 @@ export const initialEndpointHealth: EndpointHealthCounters = {
 
 export interface EndpointHealthChange {
   readonly health: EndpointHealthCounters;
-  /** The new state of the endpoint after this attempt; null if the state does not change. */
+  /** The state that the endpoint gets because of this attempt; null if its state does not change. */
   readonly becomes: "degraded" | "gone" | "failing" | null;
 }
 
@@ -148,9 +155,9 @@ export type ReplayRefusalCode = Extract<
 
 export interface DeliveryStateForReplayCheck {
   readonly status: DeliveryStatus;
-  /** Time at which the delivered event occurred. */
+  /** Time at which the event of the delivery occurred. */
   readonly occurredAt: Date;
-  /** How often the original delivery has been replayed before. */
+  /** The number of times that the original delivery has been replayed before. */
   readonly replays: number;
 }
 
@@ -162,14 +169,17 @@ export function getPayloadExpiryTime(occurredAt: Date): Date {
   return new Date(occurredAt.getTime() + eventRetentionDays * dayMs);
 }
 
-/** Returns the start of the retention period. Events before this time are not available. */
+/**
+ * Returns the start of the period for which events are stored. Events from before this time are not
+ * available.
+ */
 export function getEventRetentionStart(now: Date): Date {
   return new Date(now.getTime() - eventRetentionDays * dayMs);
 }
 
 /**
- * Returns why the delivery must not be replayed; null if a replay is allowed. An original delivery can be
- * replayed at most `replaysMax` times.
+ * Returns the reason why a delivery must not be replayed; null if a replay is allowed. An original delivery
+ * can be replayed at most `replaysMax` times.
  */
 export function findReplayRefusalCode(
   { status, occurredAt, replays }: DeliveryStateForReplayCheck,

@@ -1,8 +1,8 @@
 /**
- * Checks the URLs of endpoints. A URL must have the scheme https and a public host name; in test mode,
- * receivers on this machine may be allowed. The form of a URL is checked before any row is read. The IP
- * addresses of the host name are checked here, before the transaction, and again at each connection
- * (`safe-connector.ts`).
+ * Checks the URLs of webhook endpoints. A URL must have the scheme https and a public host name; in test
+ * mode, receivers on this machine may be allowed. The form of a URL is checked before any row is read. The IP
+ * addresses of the host name are checked twice: by this file before the transaction, and again at each
+ * connection (`safe-connector.ts`).
  */
 import { LRUCache } from "lru-cache";
 import type { FailureDetail } from "#foundation/failure.ts";
@@ -45,8 +45,8 @@ export function findEndpointUrlFaults(url: string, rules: EndpointUrlCheckOption
 }
 
 /**
- * Returns the URL in its normalized form. Two spellings of the same URL have the same normalized form. The
- * caller must have checked that the URL has no faults.
+ * Returns the normalized form of a URL, which is the same for different spellings of the same URL. The caller
+ * must have checked that the URL has no faults.
  */
 export function normalizeEndpointUrl(url: string): string {
   return new URL(url).href;
@@ -58,9 +58,9 @@ export interface HostNameResolutionOptions extends EndpointUrlCheckOptions {
 }
 
 /**
- * Refuses a URL if the host name has an IP address that is not public. Does not refuse a host name that has
- * no address or whose lookup is slow: the deliveries to it may then fail later. The form of the URL must have
- * been checked before.
+ * Returns the faults of a URL whose host name has an IP address that is not public. A host name without an
+ * address or with a slow lookup has no fault here; the deliveries to it may fail later. The caller must have
+ * checked the form of the URL before.
  */
 export async function findFaultsOfResolvedHostAddresses(
   url: string,
@@ -131,8 +131,8 @@ function hostFaults(host: string, authority: string): readonly FailureDetail[] {
 }
 
 /**
- * Refuses hosts that the parser changes (`%65xample.com`, full-width letters), because other parsers may read
- * a different host. Upper case is allowed.
+ * Refuses a host that Node's URL parser changes (`%65xample.com`, full-width letters), because other parsers
+ * may read a different host from the same URL. Upper case is allowed.
  */
 function canonicalFaults(host: string, authority: string): readonly FailureDetail[] {
   const hostWritten = authority.slice(authority.lastIndexOf("@") + 1).replace(/:\d*$/, "");
@@ -156,11 +156,14 @@ function fault(code: string, message: string): FailureDetail {
   return { in: "body", field: "/url", code, message };
 }
 
-/** Checks the host names of new endpoint URLs. Runs before the transaction, because DNS lookups are slow. */
+/**
+ * Checks the IP addresses of the host names of new endpoint URLs. Callers use it before the transaction,
+ * because DNS lookups are slow.
+ */
 export interface HostNameChecker {
   /**
-   * Returns the faults of the IP addresses that the URL's host name has. The addresses are cached for 15
-   * seconds. Never rejects.
+   * Returns the faults of the IP addresses of the URL's host name. The addresses are cached for 15 seconds.
+   * Never rejects.
    */
   readonly faultsOf: (url: string) => Promise<readonly FailureDetail[]>;
 }
@@ -172,7 +175,8 @@ export function createHostNameChecker(resolve: HostNameResolver = resolveHostNam
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
     faultsOf: async (url) => {
-      // Host names of URLs with an invalid form are not looked up, because these URLs are refused anyway.
+      // The host name of a URL with an invalid form is not looked up, because such a URL is refused for its
+      // form.
       if (findEndpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return [];
       const { hostname } = new URL(url);
       const known = found.get(hostname);

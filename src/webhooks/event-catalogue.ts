@@ -1,7 +1,7 @@
 /**
  * The event catalogue for integrators: the description, the JSON schema and an example of every event type.
- * The JSON schema of an event type consists of a schema that is common to the bodies of all event types, and
- * constraints of the type.
+ * The JSON schema of an event type has two parts: a schema that the bodies of all event types share, and
+ * constraints that apply only to this type.
  */
 import { readFileSync } from "node:fs";
 import { type EventType, eventTypes, type EventSubjectType } from "./event-types.ts";
@@ -11,8 +11,8 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 export interface EventTypeView {
   readonly name: EventType;
   /**
-   * The part of the event type's name before the dot, for example `order`. An endpoint that subscribes to
-   * `order.*` receives all event types of this group.
+   * The group of the event type: the part of its name before the dot, for example `order`. An endpoint that
+   * subscribes to `order.*` receives all event types of this group.
    */
   readonly group: string;
   readonly description: string;
@@ -105,8 +105,9 @@ export const eventEnvelopeSchema: JsonSchema = {
 };
 
 /**
- * Returns what the JSON schema of an event type has in addition to the schema that all event types share.
- * `schemas` is the beginning of references to the schemas of objects, for example `#/components/schemas/`.
+ * Returns the constraints that the JSON schema of an event type adds to the schema that all event types
+ * share. `schemas` is the prefix of references to the schemas of objects, for example
+ * `#/components/schemas/`.
  */
 export function getEventTypeSchemaConstraints(name: EventType, schemas: string): JsonSchema {
   const { subject, schemaVersion } = eventTypes[name];
@@ -124,8 +125,8 @@ const payloadSchemaOf = (name: EventType, schemas: string): JsonSchema =>
   mergeSchemas(eventEnvelopeSchema, getEventTypeSchemaConstraints(name, schemas));
 
 /**
- * Merges the constraints of an event type into the properties of the common JSON schema, also at deeper
- * levels.
+ * Merges the constraints of an event type into the properties of the JSON schema that all event types share,
+ * also into nested properties.
  */
 function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   const properties = schema["properties"] as Readonly<Record<string, JsonSchema>> | undefined;
@@ -138,7 +139,7 @@ function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) as JsonSchema };
 }
 
-/** The example object of each subject type. `npm run generate` writes this file. */
+/** The example object of each subject type. `npm run generate` writes the file from which it is read. */
 const examplesFile = new URL("../../schema/event-examples.json", import.meta.url);
 
 const catalogues = new Map<string, readonly EventTypeView[]>();
@@ -148,13 +149,16 @@ const readExampleObjects = (): Readonly<Record<string, JsonSchema>> =>
   (exampleObjects ??= JSON.parse(readFileSync(examplesFile, "utf8")) as Readonly<Record<string, JsonSchema>>);
 
 /**
- * Returns the names of the fields of the object that events of a type are about. An event can report changes
- * of these fields.
+ * Returns the names of the fields of the object that events of a type are about. Events can report changes of
+ * these fields.
  */
 export const listEventObjectFields = (name: EventType): readonly string[] =>
   Object.keys(readExampleObjects()[eventTypes[name].subject] ?? {}).filter((field) => field !== "id");
 
-/** Returns all event types. References in the schemas are URLs that begin with `publicUrl`. */
+/**
+ * Returns all event types of the event catalogue. References in the JSON schemas are URLs that begin with
+ * `publicUrl`.
+ */
 export function listEventCatalogue(publicUrl: string): readonly EventTypeView[] {
   const known = catalogues.get(publicUrl);
   if (known !== undefined) return known;

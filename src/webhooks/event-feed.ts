@@ -1,7 +1,8 @@
 /**
- * Reads the event feed: all events in the order of their positions, which the dispatcher gives after the
- * events have been committed (`dispatch/fan-out.ts`). A reader that passes on the cursor of each page gets
- * every event once, and events about the same subject in the order of the changes.
+ * Reads the event feed: all events in the order of their positions. The dispatcher gives an event its
+ * position after the event was committed (`dispatch/fan-out.ts`). A reader that sends the cursor of each page
+ * with the next request gets every event once, and events about the same subject in the order of the
+ * changes.
  */
 import { createHash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
@@ -14,33 +15,36 @@ import type { EventSummary } from "./event-lists.ts";
 export interface EventFeedReadOptions {
   /** The merchant whose events are read; null reads the events of all merchants. */
   readonly merchantId: string | null;
-  /** The event types to read; null reads all types. */
+  /** The event types to read; null if all types are read. */
   readonly types: readonly string[] | null;
-  /** The cursor of an earlier page; null begins with the oldest stored event. */
+  /** The cursor of the previous page, after which this page begins; null begins with the oldest stored event. */
   readonly after: string | null;
-  /** The highest number of events. */
+  /** The maximum number of events that the page contains. */
   readonly limit: number;
 }
 
-/** One page of the feed. */
+/** One page of the event feed. */
 export interface EventFeedPage {
   readonly events: readonly EventSummary[];
-  /** The cursor with which the caller reads the next page. */
+  /** The cursor with which the caller reads the next page of the event feed. */
   readonly cursor: string;
-  /** The position up to which this page covers the feed: the page has all wanted events up to there. */
+  /** The position of the feed up to which this page contains all wanted events. */
   readonly position: number;
-  /** True if there may already be further events after this page. */
+  /** True if the feed may already have further events after this page. */
   readonly hasMore: boolean;
 }
 
 /**
- * The maximum number of events that one page examines to find events of the wanted types. A page that reaches
- * this number ends, even if it is not full, and its cursor continues after the last examined event. A page of
- * a rare event type is therefore not slow.
+ * The maximum number of events that one page examines to find events of the wanted types, so that a page of a
+ * rare event type is not slow. A page that reaches this number ends even if it is not full, and its cursor
+ * continues after the last examined event.
  */
 const checkedEventsMax = 5_000;
 
-/** A place in the feed: the position of an event, with the event's time and a hash of its id. */
+/**
+ * The content of a cursor of the event feed: the position of an event, the event's time, and a hash of its
+ * id.
+ */
 interface FeedPlace {
   readonly position: number;
   readonly atMs: number;
@@ -65,9 +69,9 @@ interface FeedRow {
 }
 
 /**
- * Reads a page of the feed. The same statement checks that no event after the cursor was deleted and reads
- * the events. If events are deleted at the same time, the reader therefore gets an error and does not miss
- * them unnoticed.
+ * Reads a page of the event feed. One statement both checks that no event after the cursor was deleted, and
+ * reads the events. If events are deleted at the same time, the reader therefore gets an error instead of
+ * missing them unnoticed.
  */
 export async function readEventFeed(
   reader: DatabaseReader,
@@ -112,18 +116,18 @@ export async function readEventFeed(
 }
 
 /**
- * Returns the cursor at the present end of the feed. A reader that begins with this cursor gets only events
- * that are added later.
+ * Returns the cursor at the current end of the event feed. A reader that begins with this cursor gets only
+ * events that are added later.
  */
 export async function getEventFeedEndCursor(reader: DatabaseReader): Promise<string> {
   const { rows } = await sql<{ lastPosition: number }>`select last_position from event_feed`.execute(reader);
   return createCursor(reader, rows[0]?.lastPosition ?? 0);
 }
 
-/** The key of `findEventFeedEndPositions` for the feed of all merchants. */
+/** The key under which `findEventFeedEndPositions` returns the last position of all merchants together. */
 export const allMerchantsKey = "";
 
-/** Returns the position of the last event of each merchant; 0 if the merchant has no events. */
+/** Returns the position of the last event of each merchant in the event feed; 0 if the merchant has no events. */
 export async function findEventFeedEndPositions(
   reader: DatabaseReader,
   merchantIds: readonly string[],
@@ -147,8 +151,8 @@ interface ReadPage {
 }
 
 /**
- * Returns the last position that a page covers: the page has all wanted events up to this position. Also
- * returns whether there may be further events.
+ * Returns the last position of the event feed up to which a page contains all wanted events. Also returns
+ * whether there may be further events.
  */
 function getPageEnd(
   { checked, checkedPosition, lastPosition }: FeedRow,
@@ -161,9 +165,9 @@ function getPageEnd(
 }
 
 /**
- * Creates the cursor of a position. The cursor contains a hash of the event's id. If the database is restored
- * from a backup without this event, the position may later belong to another event; the hash then shows that
- * the cursor is no longer valid.
+ * Creates the cursor of a position in the event feed. The cursor contains a hash of the id of the event at
+ * this position. If the database is restored from a backup without this event, the position may later belong
+ * to another event; the hash then shows that the cursor is no longer valid.
  */
 async function createCursor(reader: DatabaseReader, position: number): Promise<string> {
   const { rows } = await sql<{ id: string; occurredAt: Date }>`
@@ -187,8 +191,8 @@ function parseCursor(cursor: string): FeedPlace {
 }
 
 /**
- * Refuses a cursor if some of the events after it have already been deleted, and a cursor that this database
- * has never issued.
+ * Refuses two kinds of cursors of the event feed: a cursor after which some events have already been deleted,
+ * and a cursor that this database has never issued.
  */
 function requireValidPlace({ position, atMs, idHash }: FeedPlace, feed: FeedRow): void {
   if (position < feed.deletedPosition) throw expiredFailure(atMs);

@@ -1,4 +1,7 @@
-/** Selects events and deliveries of all endpoints of a merchant for lists, and reads events by id. */
+/**
+ * Selects events and webhook deliveries of a merchant for lists, for all endpoints of the merchant. Also
+ * reads events by id.
+ */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -6,9 +9,9 @@ import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 interface ListPeriod {
-  /** Only entries that were created at this time or later are selected. */
+  /** The earliest creation time of the selected rows (included). */
   readonly createdFrom?: Date | null | undefined;
-  /** Only entries that were created before this time are selected. */
+  /** The time before which the selected rows were created (excluded). */
   readonly createdTo?: Date | null | undefined;
 }
 
@@ -16,11 +19,14 @@ export interface EventFilter extends ListPeriod {
   /** The merchant whose events are selected; null selects the events of all merchants. */
   readonly merchantId: string | null;
   readonly type?: string | null | undefined;
-  /** The id of the object that the events are about. */
+  /** The id of the object (the subject) that the selected events are about. */
   readonly subjectId?: string | null | undefined;
 }
 
-/** Selects the ids of the events that match a filter. The caller orders, pages or counts the query. */
+/**
+ * Returns an SQL query for the ids of the events that match a filter. The caller sorts, pages or counts the
+ * rows.
+ */
 export function buildEventIdSqlQuery(
   reader: DatabaseReader,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
@@ -44,8 +50,8 @@ export interface MerchantDeliveryFilter extends ListPeriod {
 }
 
 /**
- * Selects the ids of the deliveries that match a filter, for all endpoints together. The caller adds the
- * order and limit, or counts the rows.
+ * Returns an SQL query for the ids of the deliveries that match a filter, for all endpoints together. The
+ * caller adds the order and limit, or counts the rows.
  */
 export function buildMerchantDeliveryIdSqlQuery(
   reader: DatabaseReader,
@@ -60,7 +66,7 @@ export function buildMerchantDeliveryIdSqlQuery(
   return list;
 }
 
-/** An event in a list, without its deliveries. */
+/** An event as it appears in a list, without its deliveries. */
 export interface EventSummary {
   readonly id: string;
   readonly merchantId: string;
@@ -69,7 +75,7 @@ export interface EventSummary {
   readonly subject: { readonly type: string; readonly id: string; readonly version: number };
 }
 
-/** Reads events by id, in the order of the ids. Ids that do not exist are left out. */
+/** Reads events by id. The result is in the order of the ids; ids that do not exist are left out. */
 export async function findEventSummaries(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -93,7 +99,10 @@ export interface WebhookEventBody {
   readonly body: string;
 }
 
-/** Reads the bodies of events with the whole object, by event id. */
+/**
+ * Reads the bodies of events, which contain the whole object (snapshots). The keys of the result are event
+ * ids.
+ */
 export async function findWebhookEventBodies(
   reader: DatabaseReader,
   ids: readonly string[],

@@ -1,4 +1,7 @@
-/** Loads statistics of the webhook attempts in a period: numbers, errors and durations. */
+/**
+ * Loads statistics of the webhook delivery attempts in a period: the numbers, errors and durations of
+ * attempts.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
@@ -20,9 +23,9 @@ export interface DeliveryHealthFigures {
   readonly attempts: number;
   readonly successes: number;
   readonly failures: number;
-  /** Share of successful attempts, 0 to 1; null if there were no attempts. */
+  /** Share of successful delivery attempts, from 0 to 1; null if there were no attempts. */
   readonly successRate: number | null;
-  /** The errors that occurred in the period, most frequent first. */
+  /** The errors of the delivery attempts in the period, most frequent first. */
   readonly failuresByCode: readonly { readonly code: DeliveryErrorCode; readonly count: number }[];
   /** Median duration of the attempts in milliseconds; null if there were no attempts. */
   readonly p50DurationMs: number | null;
@@ -32,12 +35,12 @@ export interface DeliveryHealthFigures {
 export interface DeliveryHealthReport {
   readonly totals: DeliveryHealthFigures;
   readonly buckets: readonly (DeliveryHealthFigures & PeriodBucket)[];
-  /** Endpoints with attempts in the period, most failures first. */
+  /** The endpoints with delivery attempts in the period, those with the most failures first. */
   readonly endpoints: readonly (DeliveryHealthFigures & { readonly endpointId: string })[];
 }
 
 export interface DeliveryHealthReportFilter {
-  /** The merchant whose attempts are counted; null to count the attempts of all merchants. */
+  /** The merchant whose delivery attempts are counted; null if the attempts of all merchants are counted. */
   readonly merchantId: string | null;
   readonly endpointId: string | null;
   readonly installationId: string | null;
@@ -72,7 +75,10 @@ export async function loadDeliveryHealthReport(
 }
 
 interface Row {
-  /** The number of the time bucket that the row counts, from 1; null if the row counts the whole period. */
+  /**
+   * The number of the time bucket (for example the hour) whose attempts the row counts, from 1; null if the
+   * row counts the whole period.
+   */
   readonly bucket: number | null;
   /** The endpoint whose attempts the row counts; null if the row counts all endpoints. */
   readonly endpointId: string | null;
@@ -83,9 +89,9 @@ interface Row {
 }
 
 /**
- * Creates the statement that counts the attempts by endpoint, by bucket and in total. The attempts are first
- * counted by duration, so that the percentiles are found without sorting all attempts: a percentile is the
- * shortest duration that the given share of the attempts does not exceed.
+ * Creates the SQL statement that counts the attempts by endpoint, by time bucket and in total. A percentile
+ * is the shortest duration that the given share of the attempts does not exceed. The statement first counts
+ * how many attempts had each duration, so that it finds the percentiles without sorting all attempts.
  */
 function healthStatement({
   merchantId,

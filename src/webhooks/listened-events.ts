@@ -1,7 +1,8 @@
 /**
- * The events that `commerce listen` forwards to a receiver on a developer's machine: signed requests as a
- * webhook endpoint of the installation would receive them. The service stores nothing for a listener: its
- * cursor says which events it has received, and its secret is derived from the encryption keys.
+ * The events that the command `commerce listen` forwards to a receiver on a developer's machine. They are
+ * signed requests, as a webhook endpoint of the installation would receive them. The service stores nothing
+ * for a listener: the listener's cursor says which events it has received, and its secret is derived from the
+ * encryption keys.
  */
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
@@ -13,31 +14,32 @@ import { createWebhookHeaders } from "./dispatch/deliver.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
 /**
- * Milliseconds for which a cursor lists each received event. Events are read in the order of their ids, and
- * an id begins with the time of the change. A transaction that commits late therefore inserts an event before
- * events that the listener has already received. The listener recognizes it as new because its id is not in
- * the cursor. Two minutes are longer than any transaction takes.
+ * The number of milliseconds for which the cursor of a listener lists each event that the listener has
+ * received. Events are read in the order of their ids, and an id begins with the time of the change, so a
+ * transaction that commits late inserts an event before events that were already received. The listener
+ * recognizes such an event as new because its id is not in the cursor. Two minutes are longer than any
+ * transaction takes.
  */
 const lateCommitMs = 120_000;
 /**
  * The largest number of received events that a cursor lists. If there are more, the lower limit of the cursor
- * moves up to the oldest events that still fit.
+ * (`floor`) moves up, and the oldest events are dropped from the list.
  */
 const receivedMax = 10_000;
 export const listenedEventsMax = 50;
 
 export const listenCursor = z.object({
   /**
-   * The lower limit of the cursor: all events with a lower id were either received, or occurred before the
-   * listener began.
+   * The lower limit of the cursor. All events with a lower id were either received by the listener, or
+   * occurred before the listener began.
    */
   floor: z.string().max(64),
-  /** Ids of those received events whose ids are not lower than `floor`. */
+  /** The ids of the received events that are not lower than `floor`. */
   received: z.array(z.string().max(64)).max(receivedMax + listenedEventsMax),
 });
 export type EventListenerCursor = z.infer<typeof listenCursor>;
 
-/** Returns the cursor of a listener that receives the events from `since` on. */
+/** Returns the first cursor of a listener, which receives the events from the time `since` on. */
 export const createEventListenerCursor = (since: Date): EventListenerCursor => ({
   floor: getLowestIdAtTime("event", since.getTime()),
   received: [],
@@ -45,7 +47,10 @@ export const createEventListenerCursor = (since: Date): EventListenerCursor => (
 
 export interface EventListenerFilter {
   readonly installationId: string;
-  /** Event types, groups such as `order.*`, or `*` alone. */
+  /**
+   * The event types that the listener receives: names of event types, groups such as `order.*`, or `*` alone
+   * for all types.
+   */
   readonly eventTypes: readonly string[];
 }
 
@@ -57,8 +62,8 @@ export interface EventForListener {
 }
 
 /**
- * Reads the next events for a listener, oldest first. A listener receives the same events that an endpoint of
- * the installation with the same event types would receive.
+ * Reads the next events for a listener, oldest first. The listener receives the same events as an endpoint of
+ * the installation that subscribes to the same event types.
  */
 export async function findEventsForListener(
   reader: DatabaseReader,
@@ -78,7 +83,7 @@ export async function findEventsForListener(
   return rows;
 }
 
-/** Returns the cursor after the given events were received. */
+/** Returns the cursor of a listener after it has received the given events. */
 export function advanceEventListenerCursor(
   cursor: EventListenerCursor,
   events: readonly EventForListener[],
@@ -86,7 +91,7 @@ export function advanceEventListenerCursor(
 ): EventListenerCursor {
   const received = [...cursor.received, ...events.map(({ id }) => id)].toSorted();
   const settled = getLowestIdAtTime("event", now.getTime() - lateCommitMs);
-  // After a full page, older events may remain that the listener has not received yet.
+  // If the page of events was full, older events may remain that the listener has not received yet.
   const last = events.length < listenedEventsMax ? settled : (events.at(-1)?.id ?? settled);
   const full = received.at(-receivedMax) ?? cursor.floor;
   const reached = last < settled ? last : settled;
@@ -96,7 +101,7 @@ export function advanceEventListenerCursor(
   return { floor: floor ?? cursor.floor, received: received.filter((id) => id >= (floor ?? "")) };
 }
 
-/** Identifies the credential of a listener and its installation. */
+/** The identity of a listener: its credential and its installation. */
 export interface EventListenerIdentity {
   readonly installationId: string;
   readonly credentialId: string;
@@ -104,7 +109,7 @@ export interface EventListenerIdentity {
 
 /**
  * Returns the secret that signs a listener's requests. The secret is derived from the credential and the
- * first encryption key. It changes only if one of these changes, so a receiver can store it in its
+ * first encryption key, and changes only if one of these changes, so a receiver can store the secret in its
  * configuration.
  */
 export function deriveEventListenerSigningSecret(
@@ -129,7 +134,10 @@ export interface SignedRequestForListener {
   readonly body: string;
 }
 
-/** Creates the request that a receiver gets for an event. Its delivery id is the event's id with `whd_`. */
+/**
+ * Creates the signed request that a listener's receiver gets for an event. The request's delivery id is the
+ * event's id with the prefix `whd_` instead of `evt_`.
+ */
 export function signEventForListener(
   { id, type, occurredAt, body }: EventForListener,
   { secret, installationId, now }: SignContext,

@@ -1,7 +1,7 @@
 /**
- * The transactional outbox: events are inserted in the transaction that changes their subject, so either both
- * are committed or neither is. Each event is rendered once, at the end of the transaction, into two stored
- * bodies: a snapshot with the whole object, and a thin body with only its id.
+ * The transactional outbox. Events are inserted in the transaction that changes their subject, so that either
+ * both are committed or neither is. Each event is rendered once, at the end of the transaction, into two
+ * stored bodies: a snapshot with the whole object, and a thin body with only the object's id.
  */
 import { LRUCache } from "lru-cache";
 import { buildInsertSqlQuery } from "#database/prepared-template.ts";
@@ -12,35 +12,38 @@ import { type EventType, eventTypes, type EventSubjectType } from "./event-types
 
 export interface DomainEvent {
   readonly type: EventType;
-  /** The id of the subject, which is the changed object. */
+  /** The id of the event's subject, which is the changed object. */
   readonly id: string;
-  /** The changed fields with their values before the change; null if there are none. */
+  /** The changed fields of the subject with their values before the change; null if there are none. */
   readonly previous?: Readonly<Record<string, unknown>> | null;
   /**
-   * The state of the subject before the change. A caller gives either this or `previous`. With `before`, the
-   * outbox renders the states before and after the change, and publishes the fields that differ.
+   * The state of the subject before the change. A caller gives either `before` or `previous`. With `before`,
+   * the outbox renders the states before and after the change, and publishes the fields that differ.
    */
   readonly before?: object;
   /**
-   * The state of the subject after the change, if the caller has already loaded it. If it is left out, the
-   * function that renders the event loads the subject.
+   * The state of the subject after the change, if the caller has already loaded it. If this field is left
+   * out, the function that renders the event loads the subject.
    */
   readonly object?: object;
-  /** The only installation that receives the event; null if all installations of the merchant may. */
+  /**
+   * The id of the only installation that may receive the event; null if all installations of the merchant
+   * may.
+   */
   readonly installationId?: string | null;
 }
 
-/** Collects the events of one transaction. */
+/** Collects the events of one database transaction. */
 export interface EventOutbox {
   append(event: DomainEvent): void;
   /**
-   * Adds events that sum up several changes of the transaction. `createEvents` is called at the end, when the
-   * transaction has made all its changes.
+   * Adds events that summarize several changes of the transaction. The outbox calls `createEvents` at the
+   * end, when the transaction has made all its changes.
    */
   appendLast(createEvents: () => readonly DomainEvent[]): void;
 }
 
-/** The operation and actor that caused the event. */
+/** The operation and the actor that caused an event. */
 export interface EventCause {
   /** The id of the REST operation; null for GraphQL and for background jobs. */
   readonly operationId: string | null;
@@ -62,8 +65,8 @@ export interface EventSubject {
   readonly merchantId: string;
   readonly object: object | undefined;
   /**
-   * An object that is the same for all subjects that are rendered as one batch. The subjects of one batch
-   * share their SQL queries.
+   * An object that identifies the batch of the subject. It is the same object for all subjects that are
+   * rendered in one batch and share their SQL queries.
    */
   readonly batch: object;
 }
@@ -78,12 +81,12 @@ export type EventSubjectRenderFunction = (
 ) => Promise<Document>;
 
 const eventBytesMax = 65_536;
-/** The largest number of subjects rendered in one batch, and of events inserted by one statement. */
+/** The largest number of subjects that are rendered in one batch, and of events that one statement inserts. */
 const chunkMax = 500;
 
 /**
- * Runs `work`, which appends events to the given outbox. After `work` has ended, inserts these events into
- * the database.
+ * Runs `work`, which adds events to the given outbox. After `work` has ended, inserts these events into the
+ * database.
  */
 export async function runWithEventOutbox<Result>(
   transaction: Transaction,
@@ -108,7 +111,10 @@ export async function runWithEventOutbox<Result>(
 
 interface EventInsertContext extends EventMerchantTimeAndCause {
   readonly render: EventSubjectRenderFunction;
-  /** The time at which the event's deliveries were created; null if the dispatcher must still create them. */
+  /**
+   * The time at which the deliveries of the event were created; null if the dispatcher must still create
+   * them.
+   */
   readonly fannedOutAt: Date | null;
 }
 
@@ -141,10 +147,11 @@ async function toEventRows(
   const mode = await loadMerchantMode(transaction, merchantId);
   const objects = await renderSubjects(transaction, events, { render, merchantId, at: "object" });
   // If several events are about one object, `renderSubjects` renders the state of the last event in the list.
-  // For the state before all changes, that must be the state of the first event, so the list is reversed.
+  // To render the state before all changes, that must be the earliest event, so the list is reversed.
   const changed = events.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
-  // Ids of the same millisecond are created in random order. Sorting them gives later events higher ids.
+  // Ids that are created in the same millisecond are in random order. They are sorted, so that later events
+  // get higher ids.
   const ids = events.map(() => createId("event", context.now.getTime())).toSorted();
   const traceparent = getCurrentRecordedSpan()?.traceparent;
   return events.map((event, index) => {
@@ -161,7 +168,7 @@ async function toEventRows(
 const merchantsMax = 10_000;
 const modes = new LRUCache<string, "live" | "test">({ max: merchantsMax });
 
-/** Loads a merchant's mode. The mode never changes, so a cached value stays valid. */
+/** Loads a merchant's mode (live or test). The mode never changes, so a cached value stays valid. */
 async function loadMerchantMode(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {
   const known = modes.get(merchantId);
   if (known !== undefined) return known;
@@ -176,8 +183,8 @@ async function loadMerchantMode(transaction: Transaction, merchantId: string): P
 
 interface SubjectRenderOptions extends Pick<EventInsertContext, "render" | "merchantId"> {
   /**
-   * Which state of the subjects is rendered: `object` is the state after the change (loaded if the event does
-   * not contain it), `before` is the state before the change.
+   * The state of the subjects to render. `object` means the state after the change, which is loaded if the
+   * event does not contain it; `before` means the state before the change.
    */
   readonly at: "object" | "before";
 }
@@ -277,6 +284,6 @@ interface EventRow {
   readonly thin: string;
   readonly occurredAt: Date;
   readonly fannedOutAt: Date | null;
-  /** W3C trace context of the request that caused the event; absent if that request is not traced. */
+  /** W3C trace context of the request that caused the event; left out if that request was not traced. */
   readonly traceparent?: string;
 }

@@ -23,7 +23,7 @@ export const platformEventTypes = {
   "product.deleted": {
     subject: "product",
     schemaVersion: 1,
-    description: "A product was deleted, or put away because buyers have seen it.",
+    description: "A product was deleted, or archived because it had been published before.",
   },
   "product.price_changed": {
     subject: "product",

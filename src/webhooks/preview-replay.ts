@@ -19,18 +19,18 @@ import {
 } from "./replay-selection.ts";
 
 export interface ReplayPreview {
-  /** The number of deliveries that the bulk replay would replay in one call. */
+  /** The number of deliveries that one call of the bulk replay would replay. */
   readonly replayable: number;
   readonly passedOver: readonly ReplaySkipReasonCount[];
   /** The largest number of deliveries that one call of the bulk replay examines. */
   readonly limit: number;
-  /** True if more deliveries match than one call of the bulk replay examines. */
+  /** True if more deliveries match the filter than one call of the bulk replay examines. */
   readonly hasMore: boolean;
 }
 
 /**
- * Counts what a bulk replay would do. Returns null if the endpoint or installation does not exist or belongs
- * to another merchant.
+ * Counts the deliveries that a bulk replay would replay or skip. Returns null if the endpoint or installation
+ * does not exist or belongs to another merchant.
  */
 export async function previewReplay(
   reader: DatabaseReader,

@@ -1,7 +1,7 @@
 /**
- * Replays the deliveries of one endpoint or installation that have a given final status and whose events are
- * in a time window. One call replays one page, oldest event first. Deliveries that must not be replayed, or
- * were replayed already, are skipped and counted by reason.
+ * Replays deliveries of one endpoint or installation: those that have a given final status and whose events
+ * are in a time window. One call replays one page of deliveries, oldest event first. Deliveries that must not
+ * be replayed, or were replayed already, are skipped and counted by reason.
  */
 import { sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
@@ -67,7 +67,10 @@ interface NumberedCandidate extends ReplayCandidate {
   readonly replayNo: number;
 }
 
-/** Locks the events until the end of the transaction, so that replays of one event are not concurrent. */
+/**
+ * Locks events until the end of the transaction, so that two transactions cannot replay the same event at the
+ * same time.
+ */
 async function lockEvents(transaction: Transaction, found: readonly DeliveryCursorPosition[]): Promise<void> {
   const eventIds = [...new Set(found.map((row) => row.eventId))];
   await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(
@@ -83,8 +86,8 @@ async function selectReplays(
     input,
   }: { readonly page: readonly DeliveryCursorPosition[]; readonly input: BulkReplayDeliveriesInput },
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
-  // The deliveries are read only after their events are locked. The statement therefore also sees the replays
-  // that another transaction created shortly before.
+  // The deliveries are read only after their events are locked, so that the statement also sees replays that
+  // another transaction has just created.
   const candidates = await loadReplayCandidates(transaction, page, input.toEndpointId ?? null);
   const findTargetRefusal = await createReplayTargetEndpointChecker(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];

@@ -1,6 +1,6 @@
 /**
- * Replays a delivery: creates a new delivery of the same event with the same body to the current URL of the
- * endpoint. The original delivery does not change.
+ * Replays a webhook delivery: creates a new delivery of the same event, with the same body, to the current
+ * URL of the endpoint. The original delivery does not change.
  */
 import type { InProcessEvents } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
@@ -22,13 +22,13 @@ import { createDeliveryInProgressFailure, type UnfinishedDelivery } from "./unfi
 
 export interface ReplayCommandContext {
   /**
-   * The merchant whose deliveries may be replayed; null for platform staff, who may replay deliveries of all
-   * merchants.
+   * The id of the merchant whose deliveries may be replayed; null for platform staff, who may replay
+   * deliveries of all merchants.
    */
   readonly merchantId: string | null;
   /**
-   * The calling installation; null if the caller acts for the merchant and may replay deliveries of any of
-   * its installations.
+   * The id of the installation that requests the replay; null if the caller acts for the merchant and may
+   * replay deliveries of all installations of the merchant.
    */
   readonly installationId: string | null;
   readonly now: Date;
@@ -39,18 +39,18 @@ export interface ReplayDeliveryInput {
   readonly deliveryId: string;
   readonly reason: ReplayReason;
   /**
-   * The endpoint that receives the replay; it must belong to the same installation. If left out, the endpoint
-   * of the original delivery receives the replay.
+   * The id of the endpoint that receives the replay; the endpoint must belong to the same installation. If
+   * left out, the endpoint of the original delivery receives the replay.
    */
   readonly endpointId?: string | null | undefined;
-  /** True to replay the delivery even if it succeeded. */
+  /** If true, the delivery is replayed even if it succeeded. */
   readonly force?: boolean | null | undefined;
   readonly note?: string | null | undefined;
 }
 
 export interface DeliveryReplayResult {
   readonly deliveryId: string;
-  /** The delivery that was replayed, in contrast to the new delivery. */
+  /** The delivery that was replayed. The replay itself is another, new delivery. */
   readonly original: { readonly id: string; readonly status: DeliveryStatus };
 }
 
@@ -82,8 +82,8 @@ export async function replayDelivery(
 }
 
 /**
- * An SQL condition that is true if an installation may still read an event. The query must name the tables
- * `i` (installation) and `e` (event).
+ * An SQL condition that is true if an installation may still read an event. The query must give the table of
+ * installations the alias `i`, and the table of events the alias `e`.
  */
 export const mayInstallationReadEvent = sql<boolean>`(not e.subject_type =
   any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))`;
@@ -128,8 +128,8 @@ async function lockDelivery(
 }
 
 /**
- * Returns the SQL condition that the column equals the value. If the value is null, the condition is always
- * true.
+ * Returns the SQL condition that a column equals the given value. If the value is null, the condition is
+ * always true.
  */
 export const equalsIfValueGivenSql = (
   column: RawBuilder<unknown>,
@@ -147,8 +147,8 @@ interface ReplayTarget {
 }
 
 /**
- * Locks the endpoint, so that no other transaction disables or deletes the endpoint before the replay is
- * inserted. A later command that disables or deletes the endpoint then finds the replay and ends it.
+ * Locks the endpoint, so that no other transaction can disable or delete it before the replay is inserted. A
+ * later command that disables or deletes the endpoint then finds the replay and ends it.
  */
 async function lockEndpoint(
   transaction: Transaction,

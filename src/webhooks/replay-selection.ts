@@ -1,6 +1,6 @@
 /**
- * Selects the deliveries of a bulk replay, and decides which of them cannot be replayed. Used by the bulk
- * replay and by its preview.
+ * Selects the deliveries of a bulk replay, and decides which of them cannot be replayed. The bulk replay and
+ * its preview both use this file.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -25,24 +25,30 @@ import {
   type ReplayCommandContext,
 } from "./replay-delivery.ts";
 
-/** The statuses of deliveries that have ended without success. */
+/** The final statuses of deliveries that ended without success. */
 export type FailedDeliveryStatus = "exhausted" | "skipped" | "canceled";
 
 export interface FailedDeliveryFilter {
-  /** The endpoint whose deliveries are selected. Either `endpointId` or `installationId` is required. */
+  /**
+   * The id of the endpoint whose deliveries are selected. Either `endpointId` or `installationId` is
+   * required.
+   */
   readonly endpointId?: string | null | undefined;
   readonly installationId?: string | null | undefined;
-  /** Start of the time window of the events. */
+  /** The start of the time window in which the events occurred (included). */
   readonly since: Date;
-  /** End of the time window, exclusive. */
+  /** The end of the time window in which the events occurred (excluded). */
   readonly until: Date;
   readonly status: FailedDeliveryStatus;
   /**
-   * The endpoint that receives all replays; required if the original endpoint is deleted. If left out, each
-   * replay goes to the endpoint of its original delivery.
+   * The id of the endpoint that receives all replays; required if the original endpoint is deleted. If left
+   * out, each replay goes to the endpoint of its original delivery.
    */
   readonly toEndpointId?: string | null | undefined;
-  /** The `endCursor` of the previous page of deliveries; left out for the first page. */
+  /**
+   * The `endCursor` of the previous page of deliveries, after which the selection continues; left out for the
+   * first page.
+   */
   readonly after?: string | null | undefined;
 }
 
@@ -114,9 +120,9 @@ export const toReplayCursor = ({ eventId, id }: DeliveryCursorPosition): string 
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
 /**
- * Returns the id of the installation whose deliveries are replayed, also if the named endpoint is deleted.
- * Returns undefined if the installation or endpoint does not exist, or if the endpoint belongs to another
- * installation.
+ * Returns the id of the installation whose deliveries are replayed, also if the endpoint in the filter is
+ * deleted. Returns undefined if the installation or endpoint does not exist, or if the endpoint belongs to
+ * another installation.
  */
 export async function findInstallationIdForReplay(
   reader: DatabaseReader,
@@ -142,8 +148,8 @@ export async function findInstallationIdForReplay(
 const cleanIdOrEmpty = (id: string): string => (isTextWithoutForbiddenCharacters(id) ? id : "");
 
 /**
- * Finds the original deliveries to replay; deliveries that are replays are not selected. Returns up to a page
- * and one further row, which shows that there is another page.
+ * Finds the original deliveries to replay; deliveries that are replays themselves are not selected. Returns
+ * at most one page and one further row, which shows that there is another page.
  */
 export async function findFailedDeliveries(
   reader: DatabaseReader,
@@ -158,7 +164,8 @@ export async function findFailedDeliveries(
 ): Promise<readonly DeliveryCursorPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
   const ofEndpoint = equalsIfValueGivenSql(sql`d.endpoint_id`, endpointId ?? null);
-  // The status is a literal, so that the planner can use the partial index of unsuccessful deliveries.
+  // The status is written as a literal into the SQL text, so that the query planner can use the partial index
+  // of unsuccessful deliveries.
   const { rows } = await sql<DeliveryCursorPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
     on i.id = d.installation_id
@@ -183,7 +190,7 @@ export interface ReplayCandidate extends DeliveryStateForReplayCheck, DeliveryCu
   readonly replayNo: number;
 }
 
-/** Reads the values that decide whether each delivery may be replayed. */
+/** Reads the values by which the service decides whether each delivery may be replayed. */
 export async function loadReplayCandidates(
   reader: DatabaseReader,
   page: readonly DeliveryCursorPosition[],
@@ -205,9 +212,9 @@ export async function loadReplayCandidates(
 }
 
 /**
- * Loads the endpoints to which deliveries are to be replayed. Returns a function: given an endpoint, it
- * returns the reason why this endpoint cannot receive a replay, or null if it can. In the mode `lock`, the
- * endpoints stay locked until the end of the transaction, so that none of them can be disabled before.
+ * Loads the endpoints that would receive replays. Returns a function that says why an endpoint cannot receive
+ * a replay: the function returns the reason, or null if the endpoint can. In the mode `lock`, the endpoints
+ * stay locked until the end of the transaction, so that none of them can be disabled before.
  */
 export async function createReplayTargetEndpointChecker(
   reader: DatabaseReader,

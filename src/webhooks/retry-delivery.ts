@@ -1,7 +1,7 @@
 /**
  * Makes the next attempt of a waiting delivery due at once. The attempt is one of the delivery's ten
- * attempts, not an additional one. If the circuit breaker of the endpoint is open, the attempt still waits
- * for the next probe.
+ * attempts, not an additional attempt. If the circuit breaker of the endpoint is open, the attempt still
+ * waits for the next probe (a single test attempt).
  */
 import { sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
@@ -14,8 +14,8 @@ import { equalsIfValueGivenSql, type ReplayCommandContext } from "./replay-deliv
 export interface RetryDeliveryInput {
   readonly deliveryId: string;
   /**
-   * The number of attempts that the delivery had when the caller read it. If another attempt was made since
-   * then, the retry is refused.
+   * The number of attempts that the delivery had when the caller read it. The retry is refused if another
+   * attempt was made since then.
    */
   readonly expectedAttemptCount: number;
 }
@@ -25,15 +25,15 @@ interface WaitingDelivery {
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
-  /** True if the delivery waits until an earlier delivery about the same subject has ended. */
+  /** True if the delivery must wait until an earlier delivery about the same subject has ended. */
   readonly isHeld: boolean;
   readonly endpointId: string;
   readonly isOpen: boolean;
 }
 
 /**
- * Makes the next attempt of a delivery due now, and returns the delivery's id. Changes nothing if the attempt
- * is due already.
+ * Makes the next attempt of a delivery due at once, and returns the delivery's id. Changes nothing if the
+ * attempt is already due.
  */
 export async function retryDelivery(
   transaction: Transaction,

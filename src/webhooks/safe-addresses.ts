@@ -34,8 +34,8 @@ export function isLoopbackIpAddress(address: string): boolean {
 }
 
 /**
- * Returns true if the host of a URL names this machine: `localhost`, an address of 127.0.0.0/8, or ::1 with
- * or without brackets. Returns false for any other spelling of these addresses.
+ * Returns true if the host of a URL names this machine: `localhost`, an address of 127.0.0.0/8, or `::1` with
+ * or without brackets. Returns false for all other spellings of these addresses.
  */
 export function isLoopbackHost(host: string): boolean {
   return (
@@ -47,8 +47,8 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * Returns whether a request to the host may use the address. A loopback address is allowed only if the host
- * itself names this machine, so a public name that resolves to a loopback address is refused.
+ * Returns whether a request to the host may use the IP address. A loopback address is allowed only if the
+ * host itself names this machine. A public host name that resolves to a loopback address is refused.
  */
 export function isAddressAllowedForEndpointHost(
   address: string,
@@ -81,7 +81,7 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 export type HostNameResolver = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export const resolveHostName: HostNameResolver = async (name, signal) => {
-  // RFC 6761: `localhost` must not be looked up in the DNS.
+  // The name `localhost` is not looked up in the DNS, as RFC 6761 requires.
   if (name === "localhost") return ["127.0.0.1", "::1"];
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
   const cancel = (): void => resolver.cancel();

@@ -1,7 +1,7 @@
 /**
- * Opens the sockets for webhook requests. Each host name is resolved once, refused if any of its addresses is
- * not allowed, and connected to exactly the checked addresses. DNS rebinding and unusual spellings of IP
- * addresses therefore cannot reach an internal address.
+ * Opens the sockets for webhook requests. Each host name is resolved once. The request is refused if one of
+ * the addresses is not allowed; otherwise the socket connects only to the checked addresses. Therefore
+ * neither DNS rebinding nor unusual spellings of IP addresses can reach an internal address.
  */
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
@@ -17,17 +17,17 @@ import {
 export interface SsrfSafeConnectorOptions {
   readonly isLoopbackAllowed: boolean;
   readonly resolve: HostNameResolver;
-  /** Milliseconds for DNS lookup, connection and TLS handshake together. */
+  /** Maximum time in milliseconds for DNS lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
   /**
-   * A certificate authority (PEM) that is trusted in addition to the certificate authorities that Node trusts
-   * anyway.
+   * The certificate of an authority (PEM) that is trusted in addition to the certificate authorities that
+   * Node trusts by default.
    */
   readonly certificateAuthority?: string | undefined;
   readonly onOpen: (socket: Socket) => void;
 }
 
-/** The target that undici passes to a connector. */
+/** The target of a connection, as the HTTP client undici passes it to the function that opens the socket. */
 type Target = buildConnector.Options;
 
 export function createSsrfSafeConnector(options: SsrfSafeConnectorOptions): buildConnector.connector {
@@ -62,7 +62,7 @@ async function openSafely(target: Target, options: SsrfSafeConnectorOptions): Pr
   return socket;
 }
 
-/** Requires TLS, except for allowed connections within this machine. */
+/** Refuses connections without TLS, except allowed connections to this machine itself. */
 function requireSafeScheme(
   { protocol, hostname }: Target,
   { isLoopbackAllowed }: SsrfSafeConnectorOptions,
@@ -104,8 +104,8 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     socket.setNoDelay(true);
     socket.once("connect", () => {
       phase = "tls";
-      // A socket without a remote address is already closed and emits an error, so the address need not be
-      // checked.
+      // Only the address of a connected socket is checked. A socket without a remote address is already
+      // closed and emits an error.
       const reached = socket.remoteAddress;
       if (reached !== undefined && !addresses.some((address) => isSameIpAddress(address, reached)))
         socket.destroy(new WebhookDeliveryError("blocked_address"));
@@ -114,7 +114,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
       settle();
       if (!socket.destroyed) resolve(socket);
     });
-    // The listener of the socket's `error` event is never removed, because an `error` event without a
+    // The listener of the socket's `error` event stays attached forever, because an `error` event without a
     // listener would end the process.
     socket.on("error", (error) => {
       settle();
@@ -138,7 +138,8 @@ function startSecure(
     ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     ALPNProtocols: ["http/1.1", "h2"],
     minVersion: "TLSv1.2",
-    // The environment variable NODE_TLS_REJECT_UNAUTHORIZED must not disable the check of certificates.
+    // Certificates are always verified, even if the environment variable NODE_TLS_REJECT_UNAUTHORIZED
+    // disables this for the process.
     rejectUnauthorized: true,
   });
 }
@@ -175,8 +176,8 @@ function toFault(error: Error, phase: "connection" | "tls"): WebhookDeliveryErro
 }
 
 /**
- * The reason why an attempt failed, stored with the attempt and shown to the merchant. The underlying error
- * is not shown.
+ * The reason why a delivery attempt failed. The service stores the reason with the attempt and shows it to
+ * the merchant; the underlying error is not shown.
  */
 export type DeliveryAttemptErrorCode =
   | "timeout"

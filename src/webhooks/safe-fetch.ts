@@ -1,6 +1,6 @@
 /**
- * Fetches documents from URLs that strangers chose, for example the metadata document of an OAuth client. The
- * URL must be https with a public host name. Each connection uses exactly the checked addresses
+ * Fetches documents from URLs that unknown third parties chose, for example the metadata document of an OAuth
+ * client. The URL must be https with a public host name. Each connection uses exactly the checked addresses
  * (`safe-connector.ts`), so no request reaches an internal network.
  */
 import type { Agent } from "undici";
@@ -14,18 +14,18 @@ export interface SsrfSafeFetch {
    * not public.
    */
   readonly fetch: (url: string, init?: Pick<RequestInit, "headers" | "signal">) => Promise<Response>;
-  /** Closes idle connections. */
+  /** Closes all connections after the requests in progress have ended. */
   readonly close: () => Promise<void>;
 }
 
 export interface SsrfSafeFetchOptions {
   readonly resolve?: HostNameResolver | undefined;
   /**
-   * A certificate authority (PEM) that is trusted in addition to the certificate authorities that Node trusts
-   * anyway.
+   * The certificate of an authority (PEM) that is trusted in addition to the certificate authorities that
+   * Node trusts by default.
    */
   readonly certificateAuthority?: string;
-  /** Allows servers on this machine; only for tests. */
+  /** True if URLs of servers on this machine are allowed, which only tests need. */
   readonly isLoopbackAllowed?: boolean;
 }
 
@@ -72,7 +72,7 @@ export function createSsrfSafeFetch({
 
 const bytesMax = 65_536;
 
-/** Reads the body of an answer. Rejects a body of more than 64 KiB; the size is measured after decompression. */
+/** Reads the body of an answer. Rejects a body of more than 64 KiB, measured after decompression. */
 async function readBody(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 /**
- * Sends one webhook attempt as a POST to a URL that the merchant chose. Returns the status and duration,
- * never the content of the answer. At most 16 KiB of the answer are read and nothing is decompressed.
- * Redirects and proxy settings are ignored.
+ * Sends the request of one webhook delivery attempt: a POST to a URL that the merchant chose. Returns the
+ * HTTP status and the duration, never the content of the answer. At most 16 KiB of the answer are read, and
+ * nothing is decompressed. Redirects and proxy settings are ignored.
  */
 import type { Socket } from "node:net";
 import type { Agent, Dispatcher } from "undici";
@@ -17,27 +17,27 @@ export interface WebhookHttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
-  /** True if the merchant is in test mode, so receivers on this machine are allowed. */
+  /** True if requests to receivers on this machine are allowed, because the merchant is in test mode. */
   readonly isLoopbackAllowed: boolean;
-  /** Aborts the attempt; `send` then rejects with the reason of the signal. */
+  /** The signal that aborts the attempt; `send` then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
 export interface DeliverySendResult {
   readonly httpStatus: number | null;
-  /** The reason why the attempt failed; null if the status is 2xx. */
+  /** The reason why the attempt failed; null if the HTTP status is 2xx. */
   readonly errorCode: DeliveryAttemptErrorCode | null;
   readonly durationMs: number;
   /**
-   * The seconds of the header Retry-After in an answer with status 429 or 503; null if there is no valid
-   * header.
+   * The number of seconds from the header Retry-After of an answer with status 429 or 503; null if there is
+   * no valid header.
    */
   readonly retryAfterSeconds: number | null;
 }
 
 export interface WebhookSender {
   send(request: WebhookHttpRequest): Promise<DeliverySendResult>;
-  /** Waits for requests in progress, then closes the connections. */
+  /** Closes all connections after the requests in progress have ended. */
   close(): Promise<void>;
 }
 
@@ -92,8 +92,8 @@ export function createWebhookSender({
       certificateAuthority: rest.certificateAuthority,
       onOpen,
     });
-  // Test and live requests have separate agents, so that a live merchant's request never reuses a test
-  // merchant's connection to this machine.
+  // Requests of merchants in test mode and in live mode use separate agents (connection pools), so that a
+  // live merchant's request never reuses a test merchant's connection to this machine.
   let [publicAgent, loopbackAgent]: (Promise<Agent> | undefined)[] = [];
   return {
     send: async (request) => {
@@ -108,7 +108,10 @@ export function createWebhookSender({
   };
 }
 
-/** Creates an undici agent. undici is loaded for the first webhook, because most processes send none. */
+/**
+ * Creates a connection pool (agent) of the HTTP client undici. undici is loaded for the first webhook,
+ * because most processes send none.
+ */
 async function createAgent(options: Parameters<typeof createSsrfSafeConnector>[0]): Promise<Agent> {
   const { Agent: UndiciAgent } = await import("undici");
   return new UndiciAgent({
@@ -118,7 +121,7 @@ async function createAgent(options: Parameters<typeof createSsrfSafeConnector>[0
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
     clientTtl: 60_000,
-    // The timeouts of undici are off, because `totalMs` limits the duration of the whole attempt.
+    // The timeouts of undici are switched off, because `totalMs` limits the duration of the whole attempt.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
@@ -186,8 +189,8 @@ async function ask(
     return await Promise.race([answer, isCut]);
   } finally {
     signal.removeEventListener("abort", give);
-    // If the signal was aborted before the request ended, the request may still fail later. That error is
-    // ignored.
+    // If the signal is aborted before the request has ended, the request may still fail later. This later
+    // error is ignored.
     answer.catch(() => {});
   }
 }
@@ -223,14 +226,20 @@ async function discard(body: Dispatcher.ResponseData["body"], bytesMax: number):
   }
 }
 
-/** The first form of the header `Retry-After` (RFC 9110): a number of seconds. The second form is a date. */
+/**
+ * Matches the first form of the header `Retry-After` (RFC 9110): a number of seconds. The second form is a
+ * date.
+ */
 const wholeSeconds = /^\d{1,10}$/;
-/** The HTTP date format that RFC 9110 requires. `Date.parse` alone would accept `-5` as a year. */
+/**
+ * Matches the date format that RFC 9110 requires in HTTP headers. `Date.parse` alone would accept `-5` as a
+ * year.
+ */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Parses the header Retry-After. Returns the seconds from `now`; null if the value is neither a number of
- * seconds nor a date.
+ * Parses the header Retry-After. Returns the number of seconds from the time `now`; null if the value is
+ * neither a number of seconds nor a date.
  */
 export function parseRetryAfterHeader(value: string | undefined, now: Date): number | null {
   if (value === undefined) return null;

@@ -1,7 +1,8 @@
 /**
- * Signed example requests with which developers test a signature verifier: one live request signed with the
- * secrets of the endpoint, and test vectors with public secrets that are the same everywhere. The caller
- * cannot choose the signed content; otherwise the fixture could be used to forge webhooks.
+ * Signature fixtures: signed example requests with which developers test a signature verifier. There is one
+ * live request, which is signed with the secrets of the endpoint, and test vectors with public secrets, which
+ * are the same everywhere. The caller cannot choose the signed content; otherwise the fixture could be used
+ * to forge webhooks.
  */
 import { createId } from "#foundation/ids.ts";
 import { signWebhook } from "./signatures.ts";
@@ -53,7 +54,7 @@ export interface SignatureFixtureEndpoint {
 
 export interface EndpointWithDecryptedSecrets {
   readonly endpoint: SignatureFixtureEndpoint;
-  /** The secrets that currently sign webhooks. */
+  /** The secrets with which webhooks to the endpoint are currently signed. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }
@@ -79,8 +80,8 @@ export function createSignatureFixture({
 }
 
 /**
- * Creates a signed request without consequences for a receiver: no endpoint ever receives its event type, and
- * its subject is the endpoint itself.
+ * Creates a signed example request that has no consequences for a receiver: no endpoint ever receives an
+ * event of its type, and its subject is the endpoint itself.
  */
 export function createLiveSignatureFixture({
   endpoint,

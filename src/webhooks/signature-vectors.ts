@@ -1,6 +1,6 @@
 /**
- * Test vectors for signature verifiers: requests with public secrets, and whether a verifier must accept
- * them.
+ * Test vectors for signature verifiers. Each test vector is a request with public secrets, and says whether a
+ * verifier must accept or reject the request.
  */
 import { createHash } from "node:crypto";
 import {
@@ -13,17 +13,17 @@ import {
 export interface WebhookSignatureTestVector {
   readonly name: string;
   readonly purpose: string;
-  /** The secret that the verifier is configured with. */
+  /** The signing secret with which the verifier is configured. */
   readonly secret: string;
-  /** The current time of the verifier, in Unix seconds. */
+  /** The time that the verifier must use as the current time, in Unix seconds. */
   readonly now: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyUtf8: string;
   readonly bodyBase64: string;
   readonly bodySha256Hex: string;
   /**
-   * The content over which a verifier computes the signature. If the request has no id, the content contains
-   * the id that was signed.
+   * The content over which a verifier computes the signature, in base64. If the request has no header with an
+   * id, the content contains the id over which the request was signed.
    */
   readonly signedContentBase64: string;
   readonly expectedHmacHex: string;
@@ -39,7 +39,7 @@ export type SignatureRejectReason =
   | "timestamp_too_new"
   | "no_matching_signature";
 
-/** Public test secrets: the bytes 00 to 1f, and the bytes 20 to 3f. */
+/** Two public test secrets: the bytes with the hexadecimal values 00 to 1f, and the bytes 20 to 3f. */
 const secretA = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const secretB = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 const vectorId = "evt_01jgfj2v00fxtr0000000000v1";
@@ -69,7 +69,10 @@ interface VectorDraft {
   readonly purpose: string;
   readonly secret?: string;
   readonly now?: number;
-  /** The value of the header `webhook-id` of the example request; null to send no such header. */
+  /**
+   * The value of the header `webhook-id` of the example request; null if the request does not have this
+   * header.
+   */
   readonly id?: string | null;
   readonly timestamp?: string;
   readonly signature?: string;

@@ -1,19 +1,19 @@
 /**
  * Signs webhooks as Standard Webhooks 1.0.0 defines: HMAC-SHA256 over
  * `{webhook-id}.{webhook-timestamp}.{body}`, with the body exactly as sent. While a secret is being replaced,
- * a webhook has two signatures, by the old and the new secret, so that a receiver may verify with either
- * secret.
+ * a webhook has two signatures, one with the old secret and one with the new secret, so that a receiver may
+ * verify with either secret.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { EncryptionContext } from "#foundation/encryption.ts";
 
 export interface WebhookToSign {
-  /** The event id, sent as `webhook-id`. */
+  /** The event id, which the webhook request contains in the header `webhook-id`. */
   readonly id: string;
-  /** Unix time of this attempt, in seconds. */
+  /** The Unix time of this delivery attempt, in seconds. */
   readonly timestampSeconds: number;
   readonly body: Uint8Array | string;
-  /** One or two secrets, newest first. */
+  /** The one or two secrets that sign the webhook, newest first. */
   readonly secrets: readonly string[];
 }
 
@@ -21,8 +21,8 @@ const secretPrefix = "whsec_";
 const secretBytes = 32;
 
 /**
- * Says where an encrypted webhook secret is stored. The secret can be decrypted only for this table, column
- * and row.
+ * Returns the table, column and row in which an encrypted webhook secret is stored. The secret can be
+ * decrypted only with these values.
  */
 export const getWebhookSecretEncryptionContext = (id: string): EncryptionContext => ({
   table: "webhook_secret",
@@ -30,7 +30,7 @@ export const getWebhookSecretEncryptionContext = (id: string): EncryptionContext
   rowId: id,
 });
 
-/** Returns the value of the header `webhook-signature`. */
+/** Returns the value of the header `webhook-signature` of a webhook request. */
 export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSign): string {
   if (secrets.length === 0 || secrets.length > 2)
     throw new Error(`A webhook needs one or two secrets to sign; got ${secrets.length}.`);
@@ -75,8 +75,8 @@ export function createWebhookSecretHint(secret: string): string {
 
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
-  // When Node decodes base64, it ignores characters that are not allowed. Without this check, a malformed
-  // secret could give an empty key, with which the webhook would be signed.
+  // The base64 text of the secret is checked, because Node ignores invalid characters when it decodes base64.
+  // Without this check, a malformed secret could give an empty key, with which the webhook would be signed.
   if (!secret.startsWith(secretPrefix) || key.length < 24)
     throw new Error('A webhook secret must be "whsec_" and at least 24 bytes in base64.');
   return key;

@@ -1,5 +1,5 @@
 /**
- * Two background jobs: `deleteExpiredEvents` deletes old events with their deliveries, and
+ * Two periodic background jobs. `deleteExpiredEvents` deletes old events with their deliveries.
  * `endUndeliverableDeliveries` ends deliveries that must no longer be sent.
  */
 import { sql } from "kysely";
@@ -46,10 +46,11 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
 const deliveriesPerBatch = 500;
 
 /**
- * Ends deliveries to endpoints that are disabled or deleted, or that may no longer read the event. The
- * commands that disable or delete an endpoint end its deliveries; this job ends deliveries that were created
- * at the same moment, or were in progress in a process that stopped. Returns the number of changed
- * deliveries. Stops between two batches if the signal is aborted.
+ * Ends deliveries to endpoints that are disabled or deleted, or that may no longer read the event. If the
+ * endpoint is only disabled, deliveries with an attempt are not ended but wait. The commands that disable or
+ * delete an endpoint do the same; this job handles deliveries that were created at the same moment as such a
+ * command, or were in progress in a process that stopped. Returns the number of changed deliveries. Stops
+ * between two batches if the signal is aborted.
  */
 export async function endUndeliverableDeliveries(
   db: Database,

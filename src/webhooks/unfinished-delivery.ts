@@ -1,6 +1,6 @@
 /**
- * The error that refuses the replay of an unfinished delivery. The error says when the next attempt is due,
- * and how it can be made at once.
+ * The error that refuses the replay of a delivery that has not ended yet. The error says when the next
+ * attempt is due, and how the caller can make the attempt due at once.
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
@@ -8,7 +8,7 @@ import type { DeliveryStatus } from "./delivery-rules.ts";
 export interface UnfinishedDelivery {
   readonly id: string;
   readonly status: DeliveryStatus;
-  /** The number of attempts that have begun. */
+  /** The number of attempts of the delivery that have begun. */
   readonly attemptCount: number;
   /**
    * Time of the next attempt; while an attempt is in progress, the end of its lease; null if the delivery is
@@ -20,14 +20,14 @@ export interface UnfinishedDelivery {
 }
 
 /**
- * If the delivery waits for a disabled endpoint, the caller is asked to try again after this number of
- * seconds at the earliest.
+ * The number of seconds after which the caller is asked to try again if the delivery waits for a disabled
+ * endpoint.
  */
 const disabledEndpointSeconds = 60;
 
 /**
- * Creates the failure `delivery_in_progress`. `retryAfterSeconds` is the time until the end of the lease, or
- * until the next attempt.
+ * Creates the failure `delivery_in_progress`. Its `retryAfterSeconds` is the time until the end of the lease
+ * if an attempt is in progress, otherwise the time until the next attempt.
  */
 export function createDeliveryInProgressFailure(
   delivery: UnfinishedDelivery,
@@ -55,9 +55,9 @@ export function createDeliveryInProgressFailure(
 
 interface Progress {
   readonly isSending: boolean;
-  /** Whether the delivery waits until its endpoint is enabled. */
+  /** True if the delivery waits until its endpoint is enabled again. */
   readonly isStopped: boolean;
-  /** The number of the next attempt. */
+  /** The number of the delivery's next attempt. */
   readonly attempt: number;
   readonly at: Date;
   readonly secondsLeft: number;

@@ -1,19 +1,19 @@
 /**
- * Finds the deliveries that changed since the last query. For each endpoint, it reads the newest deliveries,
- * those that are due next, those that are being sent, and those that were unfinished in the last query, and
- * compares them with the last query. This finds every new attempt and every delivery that has ended since
- * then.
+ * Finds the deliveries that changed since the previous query. For each endpoint, a query reads the newest
+ * deliveries, those that are due next, those that are being sent, and those that were unfinished in the
+ * previous query, and compares them with the previous query. This finds every new attempt and every delivery
+ * that has ended since then.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface DeliveryChanges {
-  /** Delivery ids, oldest first. */
+  /** The ids of the changed deliveries, oldest first. */
   readonly changed: readonly string[];
   /**
-   * True if more deliveries were created since the last query than one query returns; some changes may then
-   * be missing.
+   * True if more deliveries were created since the previous query than one query returns. Some changes may
+   * then be missing.
    */
   readonly isMore: boolean;
 }
@@ -25,11 +25,14 @@ export type DeliveryChangeFinder = (
 export const watchedNewestMax = 100;
 const dueMax = 100;
 const sendingMax = 50;
-/** The number of endpoints per statement, which limits how long other statements wait. */
+/**
+ * The number of endpoints for which one SQL statement reads deliveries. The limit keeps other statements from
+ * waiting long.
+ */
 export const endpointsPerQuery = 8;
 /**
- * The maximum number of unfinished deliveries per endpoint that one query reads again because the previous
- * query found them unfinished. Other unfinished deliveries are found when they become due.
+ * The maximum number of deliveries per endpoint that a query reads again because the previous query found
+ * them unfinished. The query finds other unfinished deliveries when they become due.
  */
 const openMax = 500;
 
@@ -41,7 +44,7 @@ interface SeenRow {
   readonly isNewest: boolean;
 }
 
-/** The deliveries of one endpoint in the last query, by id. */
+/** The deliveries of one endpoint in the previous query, by delivery id. */
 type Memory = ReadonlyMap<string, SeenRow>;
 
 export function createDeliveryChangeFinder(reader: DatabaseReader): DeliveryChangeFinder {
@@ -77,7 +80,7 @@ const openIdsOf = (memory: Memory = new Map()): string[] =>
 
 /**
  * Compares the deliveries of an endpoint with those of the previous query, and returns the changes. The first
- * query of an endpoint has no changes.
+ * query for an endpoint returns no changes.
  */
 function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
   if (before === undefined) return { changed: [], isMore: false };
@@ -87,8 +90,8 @@ function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
 }
 
 /**
- * Whether a delivery changed since the previous query. A delivery that only moved into the watched range and
- * still waits counts as unchanged.
+ * Returns whether a delivery changed since the previous query. A delivery that only moved into the range that
+ * the query reads, and still waits, counts as unchanged.
  */
 function hasChanged(before: SeenRow | undefined, row: SeenRow): boolean {
   if (before === undefined) return row.isNewest || row.status === "sending" || !isOpen(row);
@@ -106,9 +109,9 @@ const statuses: readonly DeliveryStatus[] = [
 ];
 
 /**
- * Reads deliveries of the endpoints with one statement, in the order of their ids: the newest, the due, those
- * being sent, and those that were unfinished in the last query. Each subquery reads only a range of an
- * index.
+ * Reads deliveries of the given endpoints with one statement, in the order of their ids: the newest
+ * deliveries, the due deliveries, those being sent, and those that were unfinished in the previous query.
+ * Each subquery reads only a range of an index.
  */
 async function findRows(
   reader: DatabaseReader,

@@ -10,9 +10,9 @@ import { statementsOf, useWorld } from "#test/support/use-world.ts";
 const world = useWorld();
 // The demo has a single redemption.
 beforeAll(async () => {
-  await sql`insert into promotion_use (merchant_id, promotion_id, session_id, order_id, taken_at, redeemed_at)
+  await sql`insert into promotion_use (merchant_id, promotion_id, session_id, order_id, redeemed_at)
     select o.merchant_id, (select min(p.id) from promotion p where p.merchant_id = o.merchant_id),
-      o.session_id, o.id, o.placed_at, o.placed_at
+      o.session_id, o.id, o.placed_at
     from sales_order o order by o.id limit 6 on conflict do nothing`.execute(world().database.db);
 });
 const first = (): string => world().demo.merchants.first.id;

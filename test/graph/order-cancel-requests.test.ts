@@ -209,9 +209,9 @@ describe("uses of promotions", () => {
     await sql`insert into promotion_buyer (promotion_id, buyer_reference, used)
       values (${promotionId}, 'buyer-1', 1)`.execute(db);
     await sql`insert into promotion_use (merchant_id, promotion_id, promotion_code_id, session_id,
-      buyer_reference, order_id, taken_at, redeemed_at)
+      buyer_reference, order_id, redeemed_at)
       values (${order.merchant.id}, ${promotionId}, ${codeId}, ${order.sessionId}, 'buyer-1', ${order.id},
-      ${at}, ${at})`.execute(db);
+      ${at})`.execute(db);
     const used = async (): Promise<unknown> => {
       const { rows } =
         await sql`select p.used as promotion, c.used as code, b.used as buyer, u.restored_at is not null as

@@ -161,15 +161,10 @@ describe("the refund of a return", () => {
     expectBalance(after);
   });
 
-  it("as credit settles its units: they cannot be refunded as well", async () => {
-    const order = await makeDelivered(world(), { policies: { return: { storeCredit: true } } });
+  it("settles its units: they cannot be refunded as well", async () => {
+    const order = await makeDelivered(world());
     const { id: lineId } = lineOf(order, cup);
-    const input = {
-      kind: "RETURN_REFUND",
-      reason: "UNWANTED",
-      settlement: "STORE_CREDIT",
-      lines: [{ lineId, quantity: 1 }],
-    };
+    const input = { kind: "RETURN_REFUND", reason: "UNWANTED", lines: [{ lineId, quantity: 1 }] };
     await finish((await ask(order, input)).id, lineId, 1);
     const refund = async (quantity: number): Promise<unknown> => {
       const { error } = await callOrder(world(), "refundCreate", {

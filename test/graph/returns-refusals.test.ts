@@ -265,7 +265,7 @@ describe("a request for a return", () => {
     expect(await ask({ lines: [{ lineId: other, quantity: 1 }], method: "PICKUP" })).toEqual(
       invalid("/method not_allowed"),
     );
-    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], settlement: "STORE_CREDIT" })).toEqual(
+    expect(await ask({ lines: [{ lineId: other, quantity: 1 }], settlement: "REPLACEMENT" })).toEqual(
       invalid("/settlement not_allowed"),
     );
     expect(await ask({ lines: [{ lineId: other, quantity: 1 }], note: "x".repeat(501) })).toEqual(

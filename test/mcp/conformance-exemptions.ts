@@ -12,7 +12,8 @@ export interface ExemptScenarios {
 
 /** Scenarios that need tools, resources or prompts of the suite's test server. */
 const testContent: ExemptScenarios = {
-  reason: "They call tools, prompts or resources of the suite's own test server, such as `test_simple_text`.",
+  reason:
+    "These scenarios call tools, prompts or resources of the suite's own test server, such as `test_simple_text`.",
   scenarios: [
     "tools-call-simple-text",
     "tools-call-image",
@@ -33,7 +34,7 @@ const testContent: ExemptScenarios = {
 };
 
 const completion: ExemptScenarios = {
-  reason: "Completion is optional; the server does not declare it.",
+  reason: 'The MCP feature "completion" is optional, and the server does not declare it.',
   scenarios: ["completion-complete"],
 };
 
@@ -42,11 +43,11 @@ export const exemptScenarios: Readonly<Record<ProtocolEra, readonly ExemptScenar
     testContent,
     completion,
     {
-      reason: "Logging is optional; the server does not declare it.",
+      reason: 'The MCP feature "logging" is optional, and the server does not declare it.',
       scenarios: ["logging-set-level", "tools-call-with-logging"],
     },
     {
-      reason: "No operation asks the agent's model or its user for anything.",
+      reason: "No operation of this service asks the agent's model or its user for input.",
       scenarios: [
         "tools-call-sampling",
         "tools-call-elicitation",
@@ -55,7 +56,8 @@ export const exemptScenarios: Readonly<Record<ProtocolEra, readonly ExemptScenar
       ],
     },
     {
-      reason: "The resources never change while a process runs, so there is nothing to subscribe to.",
+      reason:
+        "The server's resources never change while a process runs, so agents need not subscribe to resources.",
       scenarios: ["resources-subscribe", "resources-unsubscribe"],
     },
   ],
@@ -64,12 +66,13 @@ export const exemptScenarios: Readonly<Record<ProtocolEra, readonly ExemptScenar
     completion,
     {
       reason:
-        "Of its 30 checks, four need diagnostic tools of the test server, and two need an open subscription, " +
-        "which the server refuses because its tools, resources and prompts never change.",
+        "The scenario `server-stateless` has 30 checks. Four of the 30 checks need diagnostic tools of the " +
+        "suite's test server. Two of the 30 checks need an open subscription, which this server refuses because its " +
+        "tools, resources and prompts never change.",
       scenarios: ["server-stateless"],
     },
     {
-      reason: "No operation asks the agent's model or its user for anything.",
+      reason: "No operation of this service asks the agent's model or its user for input.",
       scenarios: [
         "input-required-result-basic-elicitation",
         "input-required-result-basic-sampling",
@@ -84,7 +87,7 @@ export const exemptScenarios: Readonly<Record<ProtocolEra, readonly ExemptScenar
       ],
     },
     {
-      reason: "The extension for tasks is optional; every operation answers at once.",
+      reason: "The MCP extension for tasks is optional, and every operation of this service answers at once.",
       scenarios: [
         "tasks-lifecycle",
         "tasks-capability-negotiation",
@@ -98,7 +101,7 @@ export const exemptScenarios: Readonly<Record<ProtocolEra, readonly ExemptScenar
       ],
     },
     {
-      reason: "No tool takes arguments from HTTP headers (`x-mcp-header`).",
+      reason: "No tool of this service takes arguments from HTTP headers (`x-mcp-header`).",
       scenarios: ["http-custom-header-server-validation"],
     },
   ],

@@ -3,17 +3,21 @@
  * mutation, every function that is named in it, and every function that these functions name. A code counts
  * as reached if its text is anywhere in such a function.
  */
-import { globSync, readFileSync } from "node:fs";
+import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseAst } from "vite";
 import { failureKinds } from "#foundation/failure.ts";
+import {
+  childrenOf,
+  isTypeOnly,
+  nameOf,
+  nodeIn,
+  nodesIn,
+  parseSourceFile,
+  type SyntaxNode,
+  textIn,
+} from "./syntax-tree.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-
-interface SyntaxNode {
-  readonly type: string;
-  readonly [property: string]: unknown;
-}
 
 /** The error codes in a piece of source code, and the names that it uses. */
 interface Part {
@@ -75,7 +79,7 @@ const isSkipped = (path: string): boolean =>
   ["src/foundation/failure.ts", "src/graph/loaders.ts", "src/graph/mutation.ts"].includes(path);
 
 function readModule(path: string): Module {
-  const program = parseAst(readFileSync(join(root, path), "utf8"), { lang: "ts" }) as unknown as SyntaxNode;
+  const program = parseSourceFile(path);
   const declared = new Map<string, Part>();
   const imported = new Map<string, readonly [string, string]>();
   const mutations: (readonly [string | null, Part])[] = [];
@@ -96,18 +100,6 @@ function readModule(path: string): Module {
   }
   return { declared, imported, mutations };
 }
-
-const isNode = (value: unknown): value is SyntaxNode =>
-  typeof value === "object" && value !== null && "type" in value;
-const nodeIn = (value: unknown): SyntaxNode | undefined => (isNode(value) ? value : undefined);
-const nodesIn = (value: unknown): SyntaxNode[] => (Array.isArray(value) ? value.filter(isNode) : []);
-const textIn = (node: SyntaxNode | undefined, property: string): string => {
-  const value = node?.[property];
-  return typeof value === "string" ? value : "";
-};
-const nameOf = (value: unknown): string => textIn(nodeIn(value), "name");
-const childrenOf = (node: SyntaxNode): SyntaxNode[] =>
-  Object.values(node).flatMap((value) => (isNode(value) ? [value] : nodesIn(value)));
 
 const resolve = (from: string, source: string): string =>
   source.startsWith("#") ? join("src", source.slice(1)) : join(dirname(from), source);
@@ -139,7 +131,8 @@ function scan(value: unknown): Part {
     const name = plainNameOf(node);
     for (const child of childrenOf(node)) if (child !== name && !isTypeOnly(child)) visit(child);
   };
-  if (isNode(value)) visit(value);
+  const start = nodeIn(value);
+  if (start !== undefined) visit(start);
   return part;
 }
 
@@ -149,7 +142,3 @@ function plainNameOf(node: SyntaxNode): unknown {
   if (node.type === "Property") return node["key"];
   return node.type === "MemberExpression" ? node["property"] : undefined;
 }
-
-/** Whether a node is only a type. Expressions with a type, such as `value as Type`, are not. */
-const isTypeOnly = ({ type }: SyntaxNode): boolean =>
-  type.startsWith("TS") && !["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"].includes(type);

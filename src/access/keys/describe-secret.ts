@@ -11,13 +11,19 @@
 export interface MalformedCredentialSecret {
   readonly kind: "cpk" | "cit";
   readonly value: string;
-  /** True if only the checksum of the value is wrong; false if the value does not have the form of its kind. */
+  /**
+   * True if only the checksum of the credential is wrong; false if it does not have the form of its kind (API
+   * key or internal token).
+   */
   readonly hasForm: boolean;
 }
 
 const names = { cpk: "API key", cit: "internal token" } as const;
 
-/** The number of characters after the kind and the label: `_`, the id, `_`, and the secret with its checksum. */
+/**
+ * The number of characters of an API key or internal token after its prefix `{kind}_{label}`: `_`, the id,
+ * `_`, and the secret with its checksum.
+ */
 const charactersAfterLabel = 1 + 12 + 1 + 49;
 
 const accepted = {
@@ -55,7 +61,7 @@ const mistakenValues: readonly {
   },
 ];
 
-/** Returns the message of the failure `api_key_invalid` for a value without the right form or checksum. */
+/** Returns the message of the failure `api_key_invalid` for a credential whose form or checksum is wrong. */
 export function describeMalformedCredentialSecret({
   kind,
   value,

@@ -30,7 +30,7 @@ function isDue(now: Date): RawBuilder<boolean> {
 
 interface ExpiringKeysQuery {
   readonly now: Date;
-  /** The last id of the previous batch. Only API keys with a greater id are returned. */
+  /** The id of the last API key of the previous batch. Only API keys with a greater id are returned. */
   readonly after: string;
   readonly rowsMax: number;
 }

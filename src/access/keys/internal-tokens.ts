@@ -19,7 +19,7 @@ import {
 } from "./verify-keys.ts";
 import type { InternalTokenRole, AllowedGraphqlDocuments, InternalTokenViewer } from "#access/viewer.ts";
 
-/** The state of an internal token and its merchant in the database. */
+/** The state of an internal token and of its merchant, as stored in the database. */
 export interface InternalTokenState {
   readonly id: string;
   readonly role: InternalTokenRole;
@@ -58,7 +58,7 @@ export async function authenticateInternalToken(
   return toInternalTokenViewer(row);
 }
 
-/** Returns the viewer of a request with the token. */
+/** Returns the viewer (identity and permissions of the caller) for requests that send this internal token. */
 export const toInternalTokenViewer = ({
   id: tokenId,
   role,
@@ -74,7 +74,7 @@ export const toInternalTokenViewer = ({
   ...(allowedOrigins === null ? {} : { allowedOrigins }),
 });
 
-/** Refuses a token that is revoked or expired, or whose merchant is suspended. */
+/** Throws a failure if the internal token is revoked or expired, or if its merchant is suspended. */
 export function requireUsableInternalToken(
   row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
   now: Date,
@@ -108,7 +108,10 @@ export const findInternalTokenStateById = (
 ): Promise<InternalTokenState | undefined> =>
   selectTokenState(reader).where("internalToken.id", "=", internalTokenId).executeTakeFirst();
 
-/** Finds a publishable token that pages of the origin may send, and that is neither revoked nor expired. */
+/**
+ * Finds a publishable token that web pages of the given origin may send, and that is neither revoked nor
+ * expired.
+ */
 export const findPublishableTokenAllowedForOrigin = (
   reader: DatabaseReader,
   origin: string,
@@ -143,17 +146,20 @@ export interface NewInternalToken {
   readonly name: string;
   readonly role: InternalTokenRole;
   /**
-   * Id of the token's merchant; null for a token of the platform, which must have the role analyst or
-   * operator.
+   * Id of the merchant to which the internal token belongs; null for a token of the platform, which must have
+   * the role analyst or operator.
    */
   readonly merchantId: string | null;
   /**
-   * The GraphQL documents that the token may run; all documents if left out. `trusted_only` is allowed only
-   * for tokens that belong to a merchant.
+   * The GraphQL documents that the internal token may run; all documents if left out. `trusted_only` is
+   * allowed only for tokens that belong to a merchant.
    */
   readonly documents?: AllowedGraphqlDocuments;
   readonly expiresAt: Date | null;
-  /** The origins whose pages may send the token, for the role `browser`; null or left out for other roles. */
+  /**
+   * The web origins whose pages may send the internal token. Required for the role `browser`; null or left
+   * out for other roles.
+   */
   readonly allowedOrigins?: readonly string[] | null;
 }
 

@@ -16,8 +16,8 @@ export interface NewApiKey {
 
 export interface AccessManagementCommandContext {
   /**
-   * Id of the merchant that the caller may change; null if the caller is the platform and may change all
-   * merchants.
+   * Id of the merchant whose data the caller may change; null if the caller is the platform, which may change
+   * the data of all merchants.
    */
   readonly merchantId: string | null;
   readonly now: Date;
@@ -115,8 +115,8 @@ export async function insertApiKey(
 }
 
 /**
- * Revokes an API key, so that requests with the key are refused from the commit on. A key that is already
- * revoked keeps its first revocation time.
+ * Revokes an API key. Requests with the key are refused as soon as the transaction is committed. A key that
+ * is already revoked keeps its first revocation time.
  */
 export async function revokeApiKey(
   transaction: Transaction,

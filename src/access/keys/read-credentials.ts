@@ -44,8 +44,8 @@ const tokenColumns = [
 ] as const;
 
 /**
- * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
- * once.
+ * Returns the SQL condition that the id of a row is in the given list. The SQL text is the same for every
+ * number of ids, so PostgreSQL prepares it once.
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
@@ -59,8 +59,8 @@ export const findInternalTokens = (
   reader.selectFrom("internalToken").select(tokenColumns).where(idIsOneOf(ids)).execute();
 
 /**
- * Selects the API keys of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
- * counts the query.
+ * Builds the query for the API keys of a merchant, or of all merchants if `owner` is null. The caller adds
+ * the order or page, or counts the rows.
  */
 export const buildApiKeySqlQuery = (
   reader: DatabaseReader,
@@ -72,8 +72,8 @@ export const buildApiKeySqlQuery = (
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
 /**
- * Selects the internal tokens of a merchant, or of all merchants and the platform if `owner` is null. The
- * caller orders, pages or counts the query.
+ * Builds the query for the internal tokens of a merchant, or of all merchants and the platform if `owner` is
+ * null. The caller adds the order or page, or counts the rows.
  */
 export const buildInternalTokenSqlQuery = (
   reader: DatabaseReader,

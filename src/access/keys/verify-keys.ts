@@ -1,8 +1,9 @@
 /**
- * Verification of secrets: the format and the digest of API keys and internal tokens, the verification of API
- * keys (`cpk_{live|test}_{id}_{secret}{checksum}`), and the recording of their last use. The verification of
- * a key needs at most one SQL statement. An unknown id and a wrong secret return the same failure, so that
- * callers cannot probe for keys. Only a wrong form or checksum, which everybody can compute, is described.
+ * Verifies API keys (`cpk_{live|test}_{id}_{secret}{checksum}`) with at most one SQL statement for each key,
+ * and records when a key was last used. This file also defines the text format and the digest of API keys and
+ * internal tokens. An unknown id and a wrong secret return the same failure, so that callers cannot probe for
+ * keys. Only a wrong form or checksum is described in detail, because everybody can check these without the
+ * service.
  */
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -14,7 +15,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialOwnerIds, isPermissionScope } from "#access/viewer.ts";
 import { describeMalformedCredentialSecret } from "./describe-secret.ts";
 
-/** The state of an API key, its installation and its merchant in the database. */
+/** The state of an API key, its installation and its merchant, as stored in the database. */
 export interface ApiKeyState {
   readonly id: string;
   readonly keyId: string;
@@ -41,7 +42,7 @@ export interface ApiKeySentByCaller {
 }
 
 /**
- * Verifies an API key. `find` must return the state of the key with exactly the presented text; if another
+ * Verifies an API key that a caller sent. `find` must return the stored state of exactly this key; if another
  * key has the same id, `find` must return undefined.
  */
 export async function authenticateApiKey(
@@ -53,8 +54,8 @@ export async function authenticateApiKey(
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cpk", value);
   const row = await find({ keyId: parsed.id, digest: sha256Digest(value).toString("base64") });
   if (row === undefined) throw createFailure("api_key_invalid", { message: unknownKeyMessage });
-  // A revocation takes effect at once, even if its time is later than `now`: the clock of the process that
-  // revoked the key may be ahead.
+  // A revoked key is refused even if the time of its revocation is later than `now`, because the clock of the
+  // process that revoked the key may be ahead.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
     throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
@@ -86,8 +87,8 @@ export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwnerIds | u
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**
- * The viewers of API keys, by the database row from which each viewer was built. As rows are cached, the
- * viewer of a key is built only once per cached row.
+ * The viewer (identity and permissions) of each API key, by the database row from which it was built. As rows
+ * are cached, the viewer is built only once per cached row.
  */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 
@@ -209,7 +210,7 @@ export function parseCredentialSecret(
     : undefined;
 }
 
-/** Returns the failure of a secret that `parseCredentialSecret` has refused. */
+/** Returns the failure for an API key or internal token that `parseCredentialSecret` could not parse. */
 export const createMalformedCredentialSecretFailure = (kind: SecretKind, value: string): Failure =>
   createFailure("api_key_invalid", {
     message: describeMalformedCredentialSecret({
@@ -269,8 +270,9 @@ export function wasCredentialUseRecordedRecently(db: Database, { credentialId, n
 }
 
 /**
- * Calls `write` if this process has not recorded a use of the credential within the last minute. Other
- * processes record uses too, so `write` must not replace a stored time that is less than a minute old.
+ * Calls `write`, which stores the time of a credential's last use, if this process has not stored a use of
+ * the credential within the last minute. Other processes store uses too, so `write` must not replace a stored
+ * time that is less than a minute old.
  */
 export async function recordCredentialUseOncePerMinute(
   db: Database,

@@ -29,12 +29,15 @@ export interface AccessTokenSentByCaller {
   readonly token: string;
   /** The scheme of the request's Authorization header. */
   readonly scheme: AccessTokenAuthScheme;
-  /** The protected resource to which the request was sent. Tokens for another one are refused. */
+  /**
+   * The protected resource (REST API or MCP server) to which the request was sent. Access tokens for the
+   * other resource are refused.
+   */
   readonly resource: OauthProtectedResource;
-  /** The values of all DPoP headers of the request. */
+  /** The values of all headers `DPoP` of the request; each value should be a DPoP proof. */
   readonly proofs: readonly string[];
   readonly method: string;
-  /** Path of the request, without the query. */
+  /** The path of the request's URL, without the query. */
   readonly path: string;
 }
 
@@ -50,7 +53,10 @@ export interface AccessTokenVerifierServices {
   readonly findGrant?: (grantId: string) => Promise<OauthGrantState | undefined>;
 }
 
-/** Checks a verified viewer, for example its rate limit; throws to refuse the request. */
+/**
+ * A check that runs after a caller's credential has been verified, for example whether the caller exceeds its
+ * rate limit. The check refuses the request by throwing a failure.
+ */
 export type CheckAfterCredentialVerification<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type AccessTokenVerifier = (
@@ -121,7 +127,10 @@ interface TokenClaims {
   readonly clientId: string;
   readonly staffId: string;
   readonly scopes: readonly string[];
-  /** Thumbprint of the key that the token is bound to; undefined for a bearer token. */
+  /**
+   * Thumbprint of the client key to which the access token is bound; undefined for a bearer token, which is
+   * bound to no key.
+   */
   readonly thumbprint: string | undefined;
 }
 
@@ -155,7 +164,10 @@ async function readToken(
   }
 }
 
-/** Finds the signing key by `kid` in the token's header. Other key parameters of the header are ignored. */
+/**
+ * Finds the signing key that the parameter `kid` of the access token's header names. All other key parameters
+ * of the header are ignored.
+ */
 async function findKey(token: string, signingKeys: AccessTokenVerifierServices["signingKeys"]): Promise<JWK> {
   const kid = keyIdOf(token);
   if (kid === undefined) throw invalid();
@@ -178,7 +190,7 @@ function toClaims({ grant_id: grantId, client_id: clientId, sub, jti, scope, cnf
   if (typeof grantId !== "string" || !isIdOfKind("oauthGrant", grantId) || typeof jti !== "string")
     throw invalid();
   if (typeof clientId !== "string" || typeof sub !== "string") throw invalid();
-  // An access token that has no scopes has no claim `scope` at all.
+  // An access token without scopes has no claim `scope`, so a missing claim means an empty list of scopes.
   return {
     grantId,
     clientId,
@@ -204,7 +216,10 @@ const invalid = (): Failure => createFailure("oauth_token_invalid");
 export interface OauthGrantState {
   readonly grantId: string;
   readonly clientId: string;
-  /** The URL that a client with a metadata document sends as its id; null for other clients. */
+  /**
+   * The URL of the client's metadata document, which the client sends as its client id; null for clients
+   * without a metadata document.
+   */
   readonly clientMetadataUrl: string | null;
   readonly staffId: string;
   readonly scopes: string[];
@@ -282,8 +297,9 @@ function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: 
 }
 
 /**
- * Returns whether the grant is in force. A revocation takes effect at once, even if its time is later than
- * `now`, because the clock of the process that revoked the grant may be ahead.
+ * Returns whether the grant is in force: not revoked, not expired, its client not disabled, and the app not
+ * uninstalled. A grant counts as revoked even if the time of its revocation is later than `now`, because the
+ * clock of the process that revoked the grant may be ahead.
  */
 function isInForce(
   { revokedAt, expiresAt, clientDisabledAt, installationStatus }: OauthGrantState,

@@ -1,8 +1,8 @@
 /**
- * OAuth clients of AI agents. An operator need not create them: an agent registers itself (RFC 7591), or uses
- * the URL of a document with its metadata as its client id. The service stores an app and an OAuth client for
- * the agent only when a staff member grants it access for the first time, so that strangers cannot fill these
- * tables.
+ * Stores OAuth clients of AI agents. An operator does not need to create these clients: an agent either
+ * registers itself (RFC 7591), or sends as its client id the URL of a document with its metadata. The service
+ * stores an app and an OAuth client for the agent only when a staff member grants the agent access for the
+ * first time, so that strangers cannot fill these tables.
  */
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -17,7 +17,7 @@ export interface OauthAgentClient {
   readonly redirectUris: readonly string[];
 }
 
-/** Returns whether a client id is the URL of a metadata document. */
+/** Returns whether an OAuth client id is the URL of a client metadata document. */
 export const isClientIdMetadataUrl = (clientId: string): boolean => clientId.startsWith("https://");
 
 /**
@@ -81,7 +81,10 @@ interface AgentClientRow {
   readonly disabledAt: Date | null;
 }
 
-/** Finds the stored client by the client id that the agent sends; undefined if it was never granted access. */
+/**
+ * Finds the stored OAuth client of an agent by the client id that the agent sends. Returns undefined if no
+ * merchant has ever granted access to this client.
+ */
 export const findOauthAgentClientRow = (
   reader: DatabaseReader,
   clientId: string,
@@ -93,7 +96,10 @@ export const findOauthAgentClientRow = (
     .where("registration", "<>", "operator")
     .executeTakeFirst();
 
-/** Returns the URL that a stored client sends as its id; undefined if the client has no metadata document. */
+/**
+ * Returns the URL of the metadata document of a stored OAuth client, which the client sends as its client id.
+ * Returns undefined if the client has no metadata document.
+ */
 export async function findMetadataUrlOfOauthClient(
   reader: DatabaseReader,
   id: string,

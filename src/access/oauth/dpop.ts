@@ -28,7 +28,10 @@ export interface DpopProtectedRequest {
   /** The URL that the proof must name: PUBLIC_URL followed by the path of the request. */
   readonly url: string;
   readonly token: string;
-  /** Thumbprint of the key that the token is bound to (RFC 7638). */
+  /**
+   * Thumbprint (RFC 7638) of the key to which the access token is bound; the proof must be signed with this
+   * key.
+   */
   readonly thumbprint: string;
   readonly now: Date;
 }
@@ -152,7 +155,10 @@ export async function consumeDpopProof(
 
 const rowsPerStatement = 1000;
 
-/** Deletes the records of proofs that are too old to be accepted again. Returns how many were deleted. */
+/**
+ * Deletes the records of used DPoP proofs that are too old to be accepted again. Returns the number of
+ * deleted records.
+ */
 export async function deleteExpiredDpopProofs(
   db: Database,
   now: Date,

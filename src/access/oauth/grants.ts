@@ -1,9 +1,10 @@
 /**
- * OAuth grants. With a grant, a staff member of a merchant gives an app access to the merchant's data. A
- * grant is a credential of an installation, like an API key. If the app is not installed with the merchant,
- * creating the grant installs the app. If the app is installed, the grant can have only scopes of the
- * installation, because only the mutation `installationScopesSet` may extend the scopes of an installation. A
- * staff member has at most one grant in force per client; a new grant revokes the earlier grant.
+ * Creates and revokes OAuth grants. With a grant, a staff member of a merchant gives an app access to the
+ * merchant's data. Like an API key, a grant is a credential of an installation. If the app is not installed
+ * with the merchant, creating the grant installs the app. If the app is installed, the grant can have only
+ * scopes of the installation, because only the mutation `installationScopesSet` may extend the scopes of an
+ * installation. A staff member has at most one grant in force per client; a new grant revokes the earlier
+ * grant.
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
@@ -188,8 +189,8 @@ async function revokeEarlierGrants(
 }
 
 /**
- * Revokes a grant, so that its tokens are refused from the commit on. A grant that is already revoked keeps
- * its first revocation time.
+ * Revokes a grant. The tokens of the grant are refused as soon as the transaction is committed. A grant that
+ * is already revoked keeps its first revocation time.
  */
 export async function revokeOauthGrant(
   transaction: Transaction,
@@ -225,8 +226,8 @@ const grantColumns = [
 ] as const;
 
 /**
- * Matches rows by a list of ids. The SQL text is the same for every number of ids, so PostgreSQL prepares it
- * once.
+ * Returns the SQL condition that the id of a row is in the given list. The SQL text is the same for every
+ * number of ids, so PostgreSQL prepares it once.
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
@@ -234,8 +235,8 @@ export const findOauthGrants = (reader: DatabaseReader, ids: readonly string[]):
   reader.selectFrom("oauthGrant").select(grantColumns).where(idIsOneOf(ids)).execute();
 
 /**
- * Selects the grants of a merchant, or of all merchants if `owner` is null. The caller orders, pages or
- * counts the query.
+ * Builds the query for the OAuth grants of a merchant, or of all merchants if `owner` is null. The caller
+ * adds the order or page, or counts the rows.
  */
 export const buildOauthGrantSqlQuery = (
   reader: DatabaseReader,
@@ -246,11 +247,14 @@ export const buildOauthGrantSqlQuery = (
     .select(grantColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-/** Milliseconds for which a grant remains readable after its end. */
+/** Milliseconds for which an OAuth grant can still be read after it has expired or was revoked. */
 const retentionMs = 90 * 86_400_000;
 const rowsPerStatement = 500;
 
-/** Deletes grants 90 days after their end. Their audit entries remain. Returns how many were deleted. */
+/**
+ * Deletes OAuth grants 90 days after their end; their audit entries remain. Returns the number of deleted
+ * grants.
+ */
 export async function deleteOauthGrantsPastRetention(
   db: Database,
   now: Date,

@@ -228,7 +228,7 @@ async function setDisabledAt(
 
 export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 
-/** Selects the OAuth clients, without their keys. The caller filters, orders or pages the query. */
+/** Builds the query for the OAuth clients, without their keys. The caller adds filters, the order or the page. */
 export const buildOauthClientSqlQuery = (
   reader: DatabaseReader,
 ): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>

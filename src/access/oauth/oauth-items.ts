@@ -198,8 +198,8 @@ export async function isAnyOauthServerRecordConsumed(
 }
 
 /**
- * Stores the id of a grant in the record of the interaction (a sign-in with consent) that created the grant.
- * The record is deleted together with the grant.
+ * Stores the id of a grant in the record of the interaction (a sign-in with consent) that created the grant;
+ * null removes the id. The record is deleted together with the grant whose id it has.
  */
 export async function linkOauthInteractionToGrant(
   transaction: Transaction,
@@ -222,7 +222,7 @@ export async function deleteOauthServerRecord(
 
 const rowsPerStatement = 500;
 
-/** Deletes expired records. Returns the number of deleted records. */
+/** Deletes expired records of the authorization server. Returns the number of deleted records. */
 export async function deleteExpiredOauthServerRecords(
   db: Database,
   now: Date,

@@ -38,7 +38,7 @@ export interface OauthSigningKeyProviderOptions {
   readonly db: Database;
   readonly keyring: EncryptionKeyring;
   readonly clock: Clock;
-  /** The log that reports signing keys which should be in use but cannot be decrypted. */
+  /** The log to which missing signing keys are reported: keys that should be in use but cannot be decrypted. */
   readonly log?: Log;
 }
 
@@ -60,7 +60,7 @@ const announceMs = 60_000;
  * process has read the keys again.
  */
 const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
-/** The id of the advisory lock under which keys are created. */
+/** The id of the PostgreSQL advisory lock that a process holds while it creates signing keys. */
 const lock = 7_462_193_017;
 
 export function createOauthSigningKeyProvider({
@@ -88,8 +88,8 @@ export function createOauthSigningKeyProvider({
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
       const now = clock.now();
-      // `signsFrom` is in the past, so that a process whose clock is slow can also sign with the first keys
-      // at once.
+      // The first keys get a `signsFrom` (the time from which a key signs) in the past, so that a process
+      // whose clock is slow can also sign with them at once.
       await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announceMs) });
       return findRows(transaction);
     });
@@ -121,8 +121,8 @@ export function createOauthSigningKeyProvider({
     },
     signing: async () => {
       const keys = await current();
-      // The time is taken only after the keys were loaded: if loading creates the first keys, these are valid
-      // at once, and an earlier time would exclude them.
+      // The current time is read after the keys were loaded. Loading may create the first keys, which are
+      // valid from that moment, so a time that was read earlier would exclude them.
       const now = clock.now();
       return keys
         .filter(({ signsFrom, retiredAt }) => signsFrom <= now && (retiredAt === null || retiredAt > now))
@@ -203,7 +203,7 @@ async function insertKeys(
   return generated.find(({ privateJwk }) => privateJwk.alg === "ES256")?.privateJwk.kid ?? "";
 }
 
-/** Generates a key pair. The id of the key pair is the thumbprint of the public key (RFC 7638). */
+/** Generates a key pair for signing. The id of the key pair is the thumbprint of its public key (RFC 7638). */
 async function generateKey(
   alg: string,
 ): Promise<{ readonly publicJwk: JWK; readonly privateJwk: PrivateJwk }> {
@@ -246,7 +246,7 @@ export const getSigningKeyEncryptionContext = (id: string): EncryptionContext =>
   rowId: id,
 });
 
-/** Deletes retired keys whose tokens have all expired. */
+/** Deletes retired signing keys if all tokens that they signed have expired. */
 export async function deleteExpiredOauthSigningKeys(db: Database, now: Date): Promise<void> {
   const overSince = new Date(now.getTime() - acceptMs);
   await db.deleteFrom("oauthSigningKey").where("retiredAt", "<", overSince).execute();

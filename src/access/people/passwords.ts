@@ -30,7 +30,7 @@ export async function hashPassword(password: string): Promise<string> {
   return hashText(unpadded(salt), unpadded(tag));
 }
 
-/** Formats a password hash as PHC text, with the cost parameters of new hashes. */
+/** Builds the text of a password hash in the PHC string format, with the cost parameters of new hashes. */
 const hashText = (salt: string, tag: string): string =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${salt}$${tag}`;
 
@@ -99,8 +99,8 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /**
- * Runs the computation of a hash as soon as a slot is free. Fails with `service_unavailable` if too many
- * hashes wait.
+ * Runs the computation of a password hash as soon as fewer than the maximum number of computations run. Fails
+ * with `service_unavailable` if too many hashes wait.
  */
 async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running < concurrentMax) running += 1;
@@ -113,7 +113,8 @@ async function runInSlot<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } finally {
-    // The slot is given to the next waiting call, so that a call that has just arrived cannot overtake it.
+    // A finished computation gives its slot to the next waiting call, so that a call that has just arrived
+    // cannot overtake it.
     const next = waiting.shift();
     if (next === undefined) running -= 1;
     else next();

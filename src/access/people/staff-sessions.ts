@@ -33,7 +33,10 @@ export interface StaffSession {
 
 export const createStaffSessionSecret = (): string => randomBytes(secretBytes).toString("base64url");
 
-/** Creates a session and returns its secret. Only the browser or the command line stores the secret. */
+/**
+ * Creates a session of a staff member and returns the session's secret. Only the browser or the command line
+ * stores the secret.
+ */
 export async function createStaffSession(
   transaction: Transaction,
   { staffId, version }: Pick<SignedInStaff, "staffId" | "version">,
@@ -128,7 +131,7 @@ export async function endStaffSession(transaction: Transaction, secret: string):
 
 const rowsPerStatement = 500;
 
-/** Deletes expired sessions. Returns the number of deleted sessions. */
+/** Deletes expired sessions of staff members. Returns the number of deleted sessions. */
 export async function deleteExpiredStaffSessions(
   db: Database,
   now: Date,
@@ -150,20 +153,23 @@ export async function deleteExpiredStaffSessions(
  * count if it succeeds, or if the password could not be checked.
  */
 interface LoginAttempt {
-  /** Digest of the e-mail address that was entered. */
+  /** Digest of the e-mail address that was entered on the sign-in page. */
   readonly account: string;
-  /** The client's IP address. */
+  /** The IP address from which the sign-in was attempted. */
   readonly address: string;
 }
 
 /** Limits the failed sign-in attempts in two ways: per account and per IP address. */
 export interface StaffLoginRateLimiter {
   /**
-   * Counts the attempt and returns undefined. If the limit is already reached, does not count the attempt and
-   * returns the number of seconds to wait.
+   * Counts the sign-in attempt and returns undefined. If the limit is already reached, does not count the
+   * attempt and returns the number of seconds to wait.
    */
   take(attempt: LoginAttempt): Promise<number | undefined>;
-  /** Removes an attempt from the counts of its account and its IP address, because the attempt did not fail. */
+  /**
+   * Removes an attempt from the counts of failed sign-ins of its account and its IP address, because the
+   * attempt did not fail.
+   */
   subtract(attempt: LoginAttempt): Promise<void>;
 }
 
@@ -228,7 +234,10 @@ export interface StaffSignInPageError {
   readonly message: string;
   /** Error code for the log; null if the e-mail address or the password is wrong. */
   readonly code: FailureCode | null;
-  /** The seconds until the next attempt is allowed; null if another attempt is allowed at once. */
+  /**
+   * The number of seconds until the next sign-in attempt is allowed; null if another attempt is allowed at
+   * once.
+   */
   readonly retryAfterSeconds: number | null;
 }
 

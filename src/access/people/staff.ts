@@ -182,9 +182,12 @@ export async function setStaffRole(
 
 export interface SetStaffPasswordInput {
   readonly staffId: string;
-  /** Hash returned by `validateAndHashNewStaffPassword`. */
+  /** The hash of the new password, as `validateAndHashNewStaffPassword` returns it. */
   readonly passwordHash: string;
-  /** True to revoke the grants that the account's owner gave to apps; false to leave them in force. */
+  /**
+   * True to revoke the OAuth grants with which the account's owner gave apps access; false to leave them in
+   * force.
+   */
   readonly isRevokingGrants: boolean;
 }
 
@@ -316,8 +319,8 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
     .execute();
 
 /**
- * Selects the staff accounts of a merchant, or of all merchants if `owner` is null. The caller orders, pages
- * or counts the query.
+ * Builds the query for the staff accounts of a merchant, or of all merchants if `owner` is null. The caller
+ * adds the order or page, or counts the rows.
  */
 export const buildStaffAccountSqlQuery = (
   reader: DatabaseReader,

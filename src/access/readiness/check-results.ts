@@ -3,9 +3,12 @@
 export interface InstallationReadinessCheckResult {
   readonly status: "pass" | "warn" | "fail" | "skipped";
   readonly message: string;
-  /** A text that says how to make the check pass; null if nothing needs to be done. */
+  /** A text that says what to do so that the readiness check passes; null if nothing needs to be done. */
   readonly remedy: string | null;
-  /** The time since which the check has not passed; null if this time is unknown or the check passes. */
+  /**
+   * The time since which the readiness check has not passed; null if this time is unknown or the check
+   * passes.
+   */
   readonly since: Date | null;
   /**
    * The time by which the app or the merchant must act, for example before a key expires; null if there is no

@@ -17,7 +17,7 @@ export interface ReadinessCheckInput {
    * readiness.
    */
   readonly credential: IntegratorViewer | null;
-  /** The installation's webhook endpoints that are not deleted. */
+  /** The webhook endpoints of the installation, without deleted ones. */
   readonly endpoints: readonly WebhookEndpointReadinessData[];
 }
 
@@ -30,7 +30,7 @@ export interface WebhookEndpointReadinessData {
     readonly state: "unknown" | "healthy" | "degraded" | "failing";
     readonly lastSuccessAt: Date | null;
   };
-  /** The endpoint's signing secrets; times are RFC 3339 texts. */
+  /** The signing secrets of the webhook endpoint; times are RFC 3339 texts. */
   readonly secrets: readonly { readonly createdAt: string; readonly expiresAt: string | null }[];
 }
 
@@ -48,7 +48,10 @@ export interface InstallationReadinessData {
   readonly paymentConnection: { readonly hasSigningSecret: boolean } | null;
   /** The installation's API keys that are neither revoked nor expired. */
   readonly keys: readonly ApiKeyReadinessData[];
-  /** The last time at which a key of the installation expired or was revoked; null if no key has ended. */
+  /**
+   * The last time at which an API key of the installation expired or was revoked; null if this has not
+   * happened yet.
+   */
   readonly lastKeyEndedAt: Date | null;
   /** The installation's OAuth grants that are neither revoked nor expired. */
   readonly grants: readonly { readonly id: string; readonly scopes: readonly string[] }[];
@@ -58,9 +61,8 @@ export interface InstallationReadinessData {
   /** Handles of the merchant's markets that no return policy covers. */
   readonly marketsWithoutReturnPolicy: readonly string[];
   /**
-   * The part of the difference between the clocks of this server and the database that is certain, in
-   * milliseconds. The real difference may be larger, by at most the duration of the query that read the
-   * database's time.
+   * The lower bound of the difference between the clocks of this server and of the database, in milliseconds.
+   * The real difference may be larger, by at most the duration of the query that read the database's time.
    */
   readonly clockSkewMs: number;
 }

@@ -24,7 +24,10 @@ import {
 
 type Severity = "blocking" | "advisory";
 
-/** The severity of each check. An installation cannot do its work while a blocking check fails. */
+/**
+ * The severity of each readiness check. `blocking`: the installation cannot do its work while the check
+ * fails. `advisory`: the installation works, but something should be corrected.
+ */
 const severities = {
   api_key_active: "blocking",
   api_key_expiry: "advisory",
@@ -160,7 +163,8 @@ function checkMerchantActive({ installation }: ReadinessCheckInput): Installatio
       since: suspendedAt,
     });
   }
-  // An uninstalled installation never changes again, so `updatedAt` is the time when it was uninstalled.
+  // An installation never changes again after it was uninstalled, so `updatedAt` is the time when it was
+  // uninstalled.
   if (status === "uninstalled")
     return createFailedCheckResult("The app is uninstalled from the merchant.", {
       remedy: "Ask the merchant to install the app again.",

@@ -48,7 +48,10 @@ function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): stri
   return endpoints.length === 1 ? `the webhook endpoint ${ids}` : `the webhook endpoints ${ids}`;
 }
 
-/** Returns the endpoints to check: all endpoints except those that the merchant or the app has disabled. */
+/**
+ * Returns the webhook endpoints to check: all endpoints except those that the merchant or the app has
+ * disabled.
+ */
 const checkedEndpoints = ({ endpoints }: ReadinessCheckInput): readonly WebhookEndpointReadinessData[] =>
   endpoints.filter(({ status }) => status !== "disabled");
 const noEndpoint = createSkippedReadinessCheckResult("There is no webhook endpoint to check.");
@@ -80,9 +83,9 @@ export function assessWebhookDeliveryHealth(data: ReadinessCheckInput): Installa
 }
 
 /**
- * Returns the time since which the endpoints have had problems: the earliest of the times of the single
- * endpoints. The time of an endpoint is when it was disabled; for an enabled endpoint, its last successful
- * delivery; without one, its creation.
+ * Returns the time since which webhook endpoints have had problems: the earliest time of all given endpoints.
+ * For a disabled endpoint, the time is when it was disabled. For an enabled endpoint, it is the last
+ * successful delivery or, without one, the creation of the endpoint.
  */
 function failingSince(endpoints: readonly WebhookEndpointReadinessData[]): Date {
   const times = endpoints.map(

@@ -22,13 +22,13 @@ export interface CountryAddressRules {
    */
   toRegionCode(text: string): string | undefined;
   /**
-   * Returns the postal code in the usual spelling of the country; undefined if the text is no postal code of
-   * the country.
+   * Returns the postal code in the usual spelling of the country; undefined if the text is not a postal code
+   * of the country.
    */
   toPostalCode(text: string): string | undefined;
   /**
-   * Returns true if the postal code lies in the region, or if the address metadata has no postal codes of
-   * this region.
+   * Returns true if the postal code belongs to the region, or if the address metadata contains no postal
+   * codes for this region.
    */
   isPostalCodeOf(regionCode: string, postalCode: string): boolean;
 }
@@ -44,8 +44,8 @@ export function getCountryAddressRules(code: string): CountryAddressRules {
 
 function readCountryRules(code: string): CountryAddressRules {
   const data = getCountryData(code);
-  // Required fields, one letter each. For a country without a list of required fields, Google's address
-  // metadata requires an address line (A) and a city (C).
+  // The address fields that the country requires, one letter for each field (A is the address line, C the
+  // city). For a country without this list, Google's address metadata requires A and C.
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
@@ -84,8 +84,8 @@ const isoRegionCodes = Map.groupBy(
 );
 
 /**
- * Matches those keys of regions in Google's address metadata that are ISO codes, for example `CA`. A region
- * without an ISO code has its name as the key in the metadata.
+ * Matches a region's key in Google's address metadata if the key is an ISO code, for example `CA`. A region
+ * without an ISO code has its name as its key.
  */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
@@ -194,7 +194,7 @@ interface AddressFormField {
 
 /** The fields of an address form, in the order that is usual in the country. */
 export interface AddressFormLayout {
-  /** The fields of the form after the country. The country is always the first field of a form. */
+  /** The fields of the address form after the country, which is always the first field of the form. */
   readonly fields: readonly AddressFormField[];
   /** The regions that the form offers, sorted by name; empty if the form has no region field. */
   readonly regions: readonly AddressFormRegion[];

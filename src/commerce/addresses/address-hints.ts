@@ -14,7 +14,7 @@ import { getCountryAddressRules } from "./address-country.ts";
  * file has all fields of Google's address metadata, including the examples of postal codes.
  */
 interface CountryFile {
-  /** Examples of postal codes, separated by commas. */
+  /** Examples of the country's postal codes, separated by commas. */
   readonly zipex?: string;
 }
 
@@ -40,7 +40,8 @@ export function findMostSimilarRegionCodes(countryCode: string, text: string): s
   for (const { key, name } of getCountryData(countryCode)?.sub_regions ?? [])
     for (const known of [key, name]) codesByName.set(known, country.toRegionCode(key) ?? "");
   for (const { code, name } of iso31662) if (country.regionCodes.has(code)) codesByName.set(name, code);
-  // The code is compared without the prefix of the country, which all codes have in common.
+  // The entered region code is compared without its country prefix (for example `US-`), because all region
+  // codes of a country have the same prefix.
   const local = text.toUpperCase().startsWith(`${countryCode}-`) ? text.slice(countryCode.length + 1) : text;
   const codes = findNearestText(local, codesByName.keys()).map((name) => codesByName.get(name) ?? "");
   return [...new Set(codes)].filter((code) => country.regionCodes.has(code));

@@ -122,8 +122,8 @@ const createLengthFault = (field: AddressField): FailureDetail =>
   );
 
 /**
- * Returns the fault of an entered region that is longer than every region code, for example the name of a
- * region.
+ * Returns the fault if the entered region code is longer than every existing region code, for example because
+ * the caller entered the region's name.
  */
 function regionLengthFaults({ regionCode, countryCode }: PostalAddress): FailureDetail[] {
   if (regionCode === null || !isTooLong("regionCode", regionCode)) return [];
@@ -142,8 +142,8 @@ function isTooLong(field: AddressField, text: string): boolean {
 }
 
 /**
- * Returns the faults that only the validation level `strict` reports. A field that already has a fault gets
- * no further fault.
+ * Returns the faults that are reported only if the address is checked with the validation level `strict`. An
+ * address field that already has a fault gets no further fault.
  */
 function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>): FailureDetail[] {
   const isChecked = (field: AddressField): boolean =>
@@ -185,8 +185,8 @@ const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9
 const html = /<[/!?]?\p{L}|<!|&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});/u;
 const scheme = /[A-Za-z][A-Za-z\d+.-]{0,20}:\/\/|\b(?:https?|javascript|mailto):/iu;
 const web = /(?<![\p{L}\p{N}])www\./iu;
-// Unicode classifies ©, ™ and some arrows and signs as pictographs, like emoji. Addresses may contain these
-// characters, so this pattern does not match them.
+// This pattern does not match ©, ™ and some arrows and signs, because addresses may contain them. Unicode
+// classifies these characters as pictographs, like emoji.
 const emoji =
   /[\p{Extended_Pictographic}--[\u{A9}-\u{22FF}\u{24C2}\u{3000}-\u{33FF}]]|[\u{20E3}\u{FE0F}]|\p{Regional_Indicator}/v;
 
@@ -200,9 +200,10 @@ const forbiddenMessages: Readonly<Record<ForbiddenContent, string>> = {
 };
 
 /**
- * Returns the kinds of forbidden content in a text. Callers must pass the text as it was entered, because
- * normalization would replace line breaks by spaces. `isWebAllowed` allows `www.`, with which the domain of
- * an e-mail address may start.
+ * Returns the kinds of forbidden content (control characters, HTML, web addresses, emoji) that the text
+ * contains. Callers must pass the text as it was entered, because normalization would replace line breaks by
+ * spaces. If `isWebAllowed` is true, `www.` is allowed, because the domain of an e-mail address may start
+ * with it.
  */
 function forbiddenContent(
   text: string,

@@ -14,8 +14,8 @@ export function createAddressFieldFault(field: AddressField, code: string, messa
 }
 
 /**
- * Returns the faults of region and postal code. Checks whether the region and the postal code contradict each
- * other only if each of them is valid.
+ * Returns the faults of an address's region and postal code. If both are valid on their own, also checks
+ * whether the postal code lies in the region.
  */
 export function findRegionAndPostalCodeFaults(
   { countryCode, regionCode, postalCode }: PostalAddress,
@@ -46,13 +46,13 @@ export function findRegionAndPostalCodeFaults(
 const allowedMax = 20;
 
 /**
- * Returns the allowed regions of a country; null if the country has more than `allowedMax` regions, because
- * the error would be too long.
+ * Returns the codes of the country's regions, for an error message that lists them; null if the country has
+ * more than `allowedMax` regions, because the message would be too long.
  */
 const listRegions = ({ regionCodes }: CountryAddressRules): readonly string[] | null =>
   regionCodes.size > allowedMax ? null : [...regionCodes];
 
-/** Returns the fault of a text that is not a region of the country. */
+/** Returns the fault for an entered region that the country does not have. */
 export function createUnknownRegionFault(countryCode: string, text: string): FailureDetail {
   const country = getCountryAddressRules(countryCode);
   const [example] = country.regionCodes;
@@ -69,7 +69,7 @@ export function createUnknownRegionFault(countryCode: string, text: string): Fai
   return { ...createAddressFieldFault("regionCode", "unknown_region", message), allowed };
 }
 
-/** Returns the fault of a field that the country requires and that the address lacks. */
+/** Returns the fault for an address field that the country requires and that the address does not have. */
 export function createMissingAddressFieldFault(
   field: keyof CountryAddressRules["requires"],
   countryCode: string,

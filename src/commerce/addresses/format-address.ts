@@ -10,7 +10,7 @@ import type { PostalAddress } from "./postal-address.ts";
 /** Countries in which an address has the code of the region (`CA`) instead of the region's name (California). */
 const writeRegionCode: ReadonlySet<string> = new Set(["AU", "BR", "CA", "IT", "US"]);
 
-/** The address format of a country for which Google's address metadata has no format. */
+/** The address format that is used for a country without a format in Google's address metadata. */
 const usualFormat = "%N%n%O%n%A%n%Z %C";
 const largestPartFirstFormat = "%Z%n%S%C%D%n%A%n%O%n%N";
 

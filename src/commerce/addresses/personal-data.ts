@@ -42,8 +42,8 @@ export interface MaskedEmail {
 }
 
 /**
- * Encrypts a postal address or an e-mail address and returns a row of `personal_data`, which the caller
- * inserts.
+ * Encrypts a postal address or an e-mail address. Returns the row of `personal_data`, which the caller must
+ * insert into the database.
  */
 export function encryptPersonalData(
   keyring: EncryptionKeyring,
@@ -227,7 +227,7 @@ export interface MaskedAddress {
   readonly city: string | null;
   readonly postalCodePrefix: string | null;
   readonly recipientInitials: string | null;
-  /** True if the address has all fields that its country requires. */
+  /** True if the stored address has all fields that its country requires. */
   readonly complete: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface PostalAddressInput {
   readonly postalCode?: string | null | undefined;
   /** ISO 3166-1 alpha-2 code of the country. */
   readonly countryCode?: string | null | undefined;
-  /** Phone number in E.164 form. */
+  /** The phone number in E.164 form, for example `+493012345678`. */
   readonly phone?: string | null | undefined;
   readonly email?: string | null | undefined;
 }

@@ -127,8 +127,8 @@ export interface RemoveSavedAddressInput {
 }
 
 /**
- * Erases a saved address, so that no copy of its row can be decrypted. A cart that uses the address has its
- * own copy until the cart ends.
+ * Erases a saved address: deletes its data key, so that no copy of the encrypted address can be decrypted. A
+ * cart that uses the address has its own copy, which stays until the cart ends.
  */
 export async function removeSavedAddress(
   transaction: Transaction,

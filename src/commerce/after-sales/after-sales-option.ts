@@ -27,15 +27,16 @@ import type { AfterSalesObstacle, ReturnReason } from "./reasons.ts";
 export interface AfterSalesEligibilityFacts {
   readonly now: Date;
   /**
-   * For each product id: the ids of the product's variants that are in stock and that the merchant may send
-   * in exchange.
+   * For each product id: the ids of those variants of the product that are in stock and that the merchant may
+   * send in exchange for another variant.
    */
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
   /**
-   * Future times, in milliseconds since 1970, at which this data becomes different although no row of the
-   * database is changed, for example because a stock hold expires or a price ends.
+   * Future times, in milliseconds since 1970, at which the loaded stock, prices or return counts become
+   * different although no row of the database is changed, for example because a stock hold expires or a price
+   * ends.
    */
   readonly changeTimes: readonly number[];
 }
@@ -43,7 +44,7 @@ export interface AfterSalesEligibilityFacts {
 /** A fee that an after-sales option costs, and the party that pays this fee. */
 export interface AfterSalesFee {
   readonly code: "restocking" | "return_shipping";
-  readonly amount: Money | null;
+  readonly amount: Money;
   readonly basisPoints: number | null;
   readonly payer: "buyer" | "merchant";
 }
@@ -56,7 +57,7 @@ export interface AfterSalesOptionTerms {
   readonly methods: readonly ReturnMethod[];
   readonly fees: readonly AfterSalesFee[];
   readonly estimatedRefund: Money | null;
-  readonly settlement: readonly ("original_payment" | "store_credit" | "replacement")[];
+  readonly settlement: readonly ("original_payment" | "replacement")[];
   readonly evidenceRequired: readonly ("photo" | "serial_number" | "receipt")[];
 }
 
@@ -68,7 +69,7 @@ export interface AfterSalesOptionOfKind<Kind extends string> extends AfterSalesO
   readonly kind: Kind;
   readonly decision: EligibilityDecision;
   readonly eligibleQuantity: number;
-  /** Reasons against the option. The list is empty if and only if the decision is "allowed". */
+  /** Reasons against the after-sales option. The list is empty if and only if the decision is "allowed". */
   readonly reasons: readonly AfterSalesObstacle[];
   readonly allowedReasonCodes: readonly ReturnReason[];
   readonly window: OrderTimeWindow;
@@ -79,8 +80,8 @@ export type AfterSalesOption = AfterSalesOptionOfKind<ReturnKind>;
 export type OrderLevelAfterSalesOption = AfterSalesOptionOfKind<"refund_undelivered" | "withdrawal">;
 
 /**
- * The values from which an after-sales option of an order line is evaluated. `facts` is the data from outside
- * the order: stock, prices and the buyer's returns.
+ * The order, the order line and its time windows, from which the after-sales options of the line are
+ * evaluated. `facts` is the data from outside the order: stock, prices and the buyer's returns.
  */
 export interface AfterSalesLineEvaluationContext {
   readonly order: OrderAggregate;
@@ -116,8 +117,8 @@ const noTerms: AfterSalesOptionTerms = {
 };
 
 /**
- * Builds an after-sales option and derives its decision from the reasons against it. If the decision is
- * "denied", the option has quantity 0 and no terms.
+ * Builds an after-sales option and derives its decision from the reasons against the option. If the decision
+ * is "denied", the option has quantity 0 and no terms (methods, fees, refund).
  */
 export function buildAfterSalesOption({
   kind,
@@ -143,9 +144,10 @@ export function buildAfterSalesOption({
 }
 
 /**
- * Merges two after-sales options for the same units: `ordinary` is for return reasons that are not the
- * merchant's fault, `fault` is for reasons that are. If only `ordinary` is denied, returns `fault`. If both
- * are denied, returns `ordinary`. Otherwise returns `ordinary` with the reason codes of both.
+ * Merges two after-sales options for the same units into one: `ordinary` is for return reasons that are not
+ * the merchant's fault, `fault` is for reasons that are the merchant's fault. If only `ordinary` is denied,
+ * returns `fault`. If both are denied, returns `ordinary`. Otherwise, returns `ordinary` with the reason
+ * codes of both.
  */
 export function mergeOrdinaryAndMerchantFaultOptions(
   ordinary: AfterSalesOption,

@@ -66,7 +66,7 @@ export interface OpenReturnSummary {
   readonly lines: readonly OrderLineIdAndQuantity[];
 }
 
-/** All after-sales options of an order at one time. */
+/** All after-sales options of an order, as they are at one point in time. */
 export interface AfterSalesEligibility {
   readonly orderId: string;
   readonly orderVersion: number;
@@ -111,7 +111,7 @@ export function evaluateAfterSalesEligibility(
   };
 }
 
-/** Selects one after-sales option: by order line, kind of return and the buyer's reason. */
+/** Selects the after-sales option for one order line, one kind of return and one reason of the buyer. */
 export interface ReturnOptionCriteria {
   readonly lineId: string;
   readonly kind: ReturnKind;
@@ -169,8 +169,9 @@ interface RefundOnlyOptions {
 }
 
 /**
- * Combines two refunds of one order line: for delivered units that the buyer keeps, and for units that were
- * never delivered. No unit belongs to both refunds, so the quantities are added.
+ * Combines two refund options of one order line: the refund for delivered units that the buyer keeps, and the
+ * refund for units that were never delivered. The quantities are added, because no unit belongs to both
+ * options.
  */
 function addUndeliveredUnits(
   { order, line }: AfterSalesLineEvaluationContext,
@@ -259,9 +260,9 @@ interface LineOption {
 }
 
 /**
- * Selects those options of the order lines that one return request can combine. One request cannot contain
- * both goods that the buyer sends back and units that were never sent. If there are options with goods to
- * send back, only these are returned; otherwise all are returned.
+ * Selects the after-sales options of order lines that one return request can combine. One return request
+ * cannot contain both goods that the buyer sends back and units that were never sent. Returns the options
+ * with goods to send back if there are any; otherwise, returns all options.
  */
 function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));

@@ -90,7 +90,7 @@ async function closeLockedReturn(
   return { ...patch, events: [closed, ...events] };
 }
 
-/** Refuses to close an exchange or replacement if the new item was not sent. */
+/** Throws if an exchange or replacement is closed before the new item was sent. */
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
   if (!isExchangeOrReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found))
     return;
@@ -126,7 +126,7 @@ function findFullyReturnedWarranties(
 
 interface InspectedLine extends ReturnLineWithCountedUnits {
   readonly accepted: number;
-  /** Number of accepted units that can be sold again and are added to the stock. */
+  /** Number of accepted units that are in a condition to be sold again; they are added to the stock. */
   readonly restock: number;
 }
 

@@ -18,9 +18,9 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * The next times at which the loaded data becomes different although no row of the database is changed:
-   * when a stock hold expires, when a price changes, and when the oldest of the buyer's returns in the last
-   * 365 days becomes older than 365 days.
+   * The next times at which the loaded stock, prices or return counts become different although no row of the
+   * database is changed: when a stock hold expires, when a price changes, and when the oldest of the buyer's
+   * returns in the last 365 days becomes older than 365 days.
    */
   readonly changeTimes: readonly (string | null)[];
 }

@@ -17,16 +17,19 @@ import { type AfterSalesObstacle, createAfterSalesObstacle } from "./reasons.ts"
 export const returnsPerOrderMax = 100;
 
 interface OrderStateContext {
-  /** True if the law gives the buyer the right to this request; false if only the merchant offers it. */
+  /** True if the law gives the buyer the right to this request; false if only the merchant grants it. */
   readonly isRight: boolean;
-  /** The obstacles with other causes than the order's state, for example the merchant's return policy. */
+  /**
+   * The obstacles that do not come from the order's state but, for example, from the merchant's return
+   * policy.
+   */
   readonly reasons: readonly AfterSalesObstacle[];
 }
 
 /**
- * Returns the obstacles in the order's state, followed by the given other reasons. For a canceled order,
- * returns only "order canceled", because a reason about its units ("not sent yet") would contradict the
- * cancellation.
+ * Returns the obstacles that come from the order's state, followed by the given other reasons. For a canceled
+ * order, returns only "order canceled", because a reason about the order's units ("not sent yet") would
+ * contradict the cancellation.
  */
 export function prependOrderStateObstacles(
   order: OrderAggregate,
@@ -38,9 +41,9 @@ export function prependOrderStateObstacles(
 }
 
 /**
- * Returns the obstacles in the state of an order that is not canceled. A disputed payment or an order on hold
- * blocks a request that only the merchant offers. If the request is a statutory right (`isRight`), the
- * merchant decides.
+ * Returns the obstacles that come from the state of an order that is not canceled. If the payment is disputed
+ * or the order is on hold, a request that only the merchant offers is denied. In these two cases, a request
+ * that is a statutory right (`isRight`) is left to the merchant's decision.
  */
 function findOrderStateObstacles(
   { status, paymentStatus, payments, returns }: OrderAggregate,
@@ -62,7 +65,7 @@ function findOrderStateObstacles(
 
 /**
  * The number of units of an order line that an after-sales request may include. If the number is 0, `reasons`
- * says why.
+ * contains the reasons.
  */
 export interface ReturnableQuantityWithObstacles {
   readonly quantity: number;
@@ -70,8 +73,8 @@ export interface ReturnableQuantityWithObstacles {
 }
 
 /**
- * Counts the delivered units of an order line that can be returned. If there are none, also returns the
- * reason.
+ * Counts the delivered units of an order line that can be returned. If no unit can be returned, also returns
+ * the reason.
  */
 export function assessReturnableUnits(
   order: OrderAggregate,
@@ -106,8 +109,8 @@ export function findProductRestrictionObstacles({
 }
 
 /**
- * Returns the obstacles in the merchant's return policy: no self-service, an excluded country or category, or
- * too many returns of the buyer.
+ * Returns the obstacles that come from the merchant's return policy: buyers cannot request returns
+ * themselves, an excluded country or category, or too many returns of the buyer.
  */
 export function findReturnPolicyObstacles(
   { order, facts, line, isFault }: AfterSalesOptionEvaluationContext,
@@ -129,8 +132,8 @@ export function findReturnPolicyObstacles(
 }
 
 /**
- * Returns the obstacles in the merchant's return policy to a refund for undelivered units. Excluded countries
- * and categories do not matter, because no goods come back.
+ * Returns the obstacles that come from the merchant's return policy against a refund for undelivered units.
+ * Excluded countries and categories do not matter, because the buyer sends no goods back.
  */
 export function findUndeliveredRefundPolicyObstacles(
   context: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
@@ -273,8 +276,8 @@ function openReturnIds({ returns }: Pick<OrderAggregate, "returns">, line: Order
 }
 
 /**
- * Returns true for an exchange that the merchant has inspected. Its accepted units are exchanged and not
- * refunded.
+ * Returns true for an exchange whose returned goods the merchant has inspected. The accepted units of such a
+ * return are exchanged and not refunded.
  */
 const isExchanged = ({ kind, status }: OrderReturn): boolean =>
   kind === "exchange" && (status === "inspected" || status === "closed");

@@ -73,7 +73,10 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
   withdrawal: reasonsToSendBack,
 };
 
-/** For each obstacle code, the English message for people. Programs should use the code. */
+/**
+ * For each code of an obstacle to an after-sales request, the English message for people. Programs should use
+ * the code.
+ */
 export const afterSalesObstacleMessages = englishTexts.afterSalesObstacles;
 export type AfterSalesObstacleCode = keyof typeof afterSalesObstacleMessages;
 

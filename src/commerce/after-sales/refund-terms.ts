@@ -2,7 +2,7 @@
 import type { ReturnMethod, ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import { createMoney } from "#foundation/money.ts";
+import { createMoney, type Money } from "#foundation/money.ts";
 import type {
   AfterSalesFee,
   AfterSalesOptionEvaluationContext,
@@ -23,14 +23,13 @@ interface RefundOptionTermsInput {
   readonly kind: ReturnKind;
   readonly quantity: number;
   readonly methods: readonly ReturnMethod[];
-  readonly hasStoreCredit: boolean;
   readonly isLost?: boolean;
 }
 
 /** Returns the terms of an after-sales option that refunds units of one order line. */
 export function createAfterSalesRefundTerms(
   context: AfterSalesOptionEvaluationContext,
-  { kind, quantity, methods, hasStoreCredit, isLost = false }: RefundOptionTermsInput,
+  { kind, quantity, methods, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
   const value = calculateValueOfSingleLineReturn(context, {
@@ -43,12 +42,15 @@ export function createAfterSalesRefundTerms(
     methods,
     fees: methods.includes("keep_item") ? [] : feesOf(context, value),
     estimatedRefund: createMoney(value.refundMinor, order.currency),
-    settlement: hasStoreCredit ? ["original_payment", "store_credit"] : ["original_payment"],
+    settlement: ["original_payment"],
     evidenceRequired: getRequiredReturnEvidence(getOrderPolicy(order, "return").rules),
   };
 }
 
-/** Calculates the value of a return that has a single order line. */
+/**
+ * Calculates the value of the returned units, and the fees that are deducted, for a return with a single
+ * order line.
+ */
 export function calculateValueOfSingleLineReturn(
   { order, line, isFault }: AfterSalesOptionEvaluationContext,
   {
@@ -83,7 +85,7 @@ function feesOf(
   ];
 }
 
-/** Creates a return shipping fee of amount 0, because the merchant pays the return shipping. */
+/** Creates the fee for a return whose shipping the merchant pays: a return shipping fee of amount 0. */
 export function createFreeReturnShippingFee({
   order,
 }: Pick<AfterSalesOptionEvaluationContext, "order">): AfterSalesFee {
@@ -107,6 +109,6 @@ export const getRequiredReturnEvidence = ({
 export function getKeepItemRefundLimit(
   { order }: AfterSalesOptionEvaluationContext,
   { keepItemMinor }: ReturnRules,
-): AfterSalesFee["amount"] {
+): Money | null {
   return keepItemMinor === null ? null : createMoney(keepItemMinor, order.currency);
 }

@@ -98,7 +98,7 @@ export async function cancelReplacementFulfillment(
 }
 
 export interface UnitsToKeepInUnsentReplacement extends ReplacementContext {
-  /** The units that the replacement still contains after the reduction, by order line. */
+  /** The units that the unsent replacement must still contain after the removal, by order line. */
   readonly keep: readonly OrderLineIdAndQuantity[];
 }
 
@@ -138,7 +138,10 @@ export async function removeUnitsFromUnsentReplacement(
 }
 
 interface DroppedLine extends OrderLineIdAndQuantity {
-  /** Number of the removed units that had no reserved stock. Units without reserved stock are removed first. */
+  /**
+   * Number of those removed units for which no stock was reserved. Units without reserved stock are removed
+   * first.
+   */
   readonly unreserved: number;
 }
 
@@ -170,8 +173,8 @@ export function isReplacementSent(
 }
 
 /**
- * Returns the stock that becomes free if units are removed from a replacement. Units of a pending fulfillment
- * are only reserved (`waiting`). From packing on, the units have been taken from the stock on hand
+ * Returns the stock that becomes free if units are removed from a replacement. Until packing, the units are
+ * only reserved (`waiting`). From packing on, the units have been taken from the stock on hand
  * (`allocated`).
  */
 function toReleasedStock(

@@ -11,17 +11,18 @@ import {
 } from "#foundation/faults.ts";
 
 /**
- * The numbers of units of one return line, as the merchant counts them on receipt or inspection of the goods.
- * The merchant reports every line once. The maximum is the number of requested units (on receipt) or received
- * units (on inspection).
+ * A return line with numbers of units that the merchant has counted when the goods were received or
+ * inspected. The merchant must report every line of the return exactly once. The maximum is the number of
+ * requested units (on receipt) or of received units (on inspection).
  */
 export interface ReturnLineWithCountedUnits {
   readonly lineId: string;
 }
 
 /**
- * For each number of units that the merchant reports for a return line: a function that computes the highest
- * allowed number from the return line and from the other numbers that the merchant reports for this line.
+ * For each count that the merchant reports for a return line (for example received units): a function that
+ * computes the highest allowed count from the return line and from the other counts that are reported for
+ * this line.
  */
 type CountBounds<Count extends ReturnLineWithCountedUnits> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>

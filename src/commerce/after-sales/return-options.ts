@@ -1,7 +1,7 @@
 /**
  * Evaluates the after-sales options of a return, exchange, withdrawal, or refund without a return. Each
- * function evaluates an option either for return reasons that are the merchant's fault or for other return
- * reasons; for both cases, callers call the function twice.
+ * function evaluates an option for one of two kinds of return reasons: reasons that are the merchant's fault,
+ * or all other reasons. Callers that need both kinds call the function twice.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isTimeWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
@@ -61,7 +61,6 @@ export function createReturnRefundOption(context: AfterSalesOptionEvaluationCont
         kind: "return_refund",
         quantity,
         methods: getReturnMethodsOfPolicy(rules),
-        hasStoreCredit: rules.storeCredit,
       }),
   });
 }
@@ -138,7 +137,6 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
         kind: "refund_only",
         quantity,
         methods: ["keep_item"],
-        hasStoreCredit: rules.storeCredit,
       }),
   });
 }
@@ -175,7 +173,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineEvaluationC
     terms: (quantity) => ({
       ...createAfterSalesRefundTerms(
         { ...context, isFault: true },
-        { kind: "refund_only", quantity, methods: ["keep_item"], hasStoreCredit: false, isLost: true },
+        { kind: "refund_only", quantity, methods: ["keep_item"], isLost: true },
       ),
       evidenceRequired: [],
     }),
@@ -218,7 +216,6 @@ export function createWithdrawalOption(context: AfterSalesOptionEvaluationContex
         kind: "withdrawal",
         quantity: units,
         methods,
-        hasStoreCredit: false,
       }),
       evidenceRequired: [],
     }),
@@ -276,7 +273,7 @@ function returnableUnitsOf({
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
-/** Adds reasons against an after-sales option, unless a blocking reason already denies the option. */
+/** Adds further reasons against an after-sales option, unless a blocking reason already denies the option. */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableQuantityWithObstacles,
   rest: readonly AfterSalesObstacle[],

@@ -42,7 +42,7 @@ export function isReturnWithUnitsToSendBack(found: Pick<OrderReturn, "kind" | "r
   return !isRefundRequestForUndeliveredUnits(found) && !isWithdrawalOfUnsentUnits(found);
 }
 
-/** The new status of a return, with the reason or note that explains the status, if any. */
+/** The new status of a return; for some statuses also the reason or note that explains the status. */
 export interface ReturnStatusUpdate {
   readonly id: string;
   readonly status: ReturnStatus;
@@ -69,7 +69,7 @@ export async function updateReturnStatus(
     .execute();
 }
 
-/** New numbers of units of one return line. A number that is left out is not changed. */
+/** New unit counts of one return line. A count that is left out stays unchanged. */
 export interface ReturnLineUnitCountsUpdate {
   readonly lineId: string;
   readonly received?: number;
@@ -77,7 +77,7 @@ export interface ReturnLineUnitCountsUpdate {
   readonly restocked?: number;
 }
 
-/** Sets the numbers of units of return lines. A number that is left out is not changed. */
+/** Sets the unit counts of return lines. A count that is left out stays unchanged. */
 export async function updateReturnLineUnitCounts(
   transaction: Transaction,
   { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineUnitCountsUpdate[] },
@@ -91,7 +91,7 @@ export async function updateReturnLineUnitCounts(
     where l.return_id = ${returnId} and l.order_line_id = c."lineId"`.execute(transaction);
 }
 
-/** Amounts to add to the quantities of one order line. An amount that is left out adds 0. */
+/** Numbers to add to the unit counts and the reduced amount of an order line; left-out numbers add 0. */
 export interface OrderLineUnitCountsIncrement {
   readonly lineId: string;
   readonly returnRequested?: number;
@@ -100,7 +100,10 @@ export interface OrderLineUnitCountsIncrement {
   readonly reducedMinor?: number;
 }
 
-/** Adds amounts to the quantities of order lines. An amount that is left out adds 0. */
+/**
+ * Adds the given numbers to the unit counts and reduced amounts of order lines. A number that is left out
+ * adds 0.
+ */
 export async function incrementOrderLineUnitCounts(
   transaction: Transaction,
   moves: readonly OrderLineUnitCountsIncrement[],

@@ -24,7 +24,7 @@ export interface CalculateReturnedUnitsValueInput {
   readonly kind: ReturnKind;
   /** True if the merchant is at fault for the return, according to the reason of the return. */
   readonly isFault: boolean;
-  /** True if the units were sent but never delivered. */
+  /** True if the units of the return were sent but never delivered. */
   readonly isLost: boolean;
   readonly method: ReturnMethod;
   readonly lines: readonly OrderLineIdAndQuantity[];
@@ -87,9 +87,9 @@ function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: OrderLi
 }
 
 /**
- * Returns true if the delivery costs are refunded: the return must include the last units of the order that
- * were neither canceled nor refunded. In addition, the return must be a withdrawal (Directive 2011/83/EU,
- * article 13), or nothing of the order was ever delivered (article 18).
+ * Returns true if the delivery costs are refunded too. This requires that the return includes the last units
+ * of the order that were neither canceled nor refunded. In addition, the return must be a withdrawal
+ * (Directive 2011/83/EU, article 13), or no unit of the order may have been delivered (article 18).
  */
 function refundsDelivery(
   order: OrderAggregate,
@@ -151,7 +151,7 @@ export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): 
   return next;
 }
 
-/** For each step, the mutation that runs the step. Error messages name the mutation. */
+/** For each step of a return, the GraphQL mutation that runs the step. Error messages name the mutation. */
 const stepMutations: Readonly<Record<ReturnStep, string>> = {
   approve: "returnApprove",
   decline: "returnDecline",

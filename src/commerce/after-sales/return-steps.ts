@@ -49,15 +49,15 @@ export interface ReturnIdAndExpectedVersion extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
-/** A return together with its order, which this transaction has locked. */
+/** A return together with its order; the transaction has locked the order. */
 export interface ReturnWithLockedOrder {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;
 }
 
 /**
- * One step of a return, for example its approval: the return to change, a check before the step, and the work
- * of the step.
+ * One step of a return, for example its approval: the return to change, a check that runs before the step,
+ * and the function that does the work of the step.
  */
 export interface ReturnStepDefinition {
   readonly target: ReturnIdAndExpectedVersion;
@@ -270,8 +270,8 @@ async function withdrawUnsent(
     .where("id", "=", found.id)
     .execute();
   const { cancellationRequest, ...outcome } = canceled;
-  // If the buyer has also requested to cancel units, this request stays open, except if the withdrawal leaves
-  // no units that could be canceled.
+  // If the buyer has also requested to cancel units, the cancellation request stays open, unless the
+  // withdrawal leaves no units that could be canceled.
   return outcome.status === undefined
     ? outcome
     : { ...outcome, cancellationRequest: cancellationRequest ?? null };

@@ -2,9 +2,7 @@
  * Settles a return: reduces the amount that the buyer owes, and refunds the amount that the buyer has paid
  * too much through the payment provider. Usually the refund is the amount that was promised when the return
  * was requested. The refund is higher than promised if the units are worth more now, and lower if the
- * merchant accepted fewer units. Authorizations that are no longer needed are voided. A return that is
- * settled by store credit changes no amounts of the order; only the return records the amount, because the
- * merchant keeps store credit outside this service.
+ * merchant accepted fewer units. Authorizations that are no longer needed are voided.
  */
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
 import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -26,7 +24,7 @@ import { calculateReturnedUnitsValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
   readonly order: OrderAggregate;
-  readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "settlement" | "refundMinor"> & {
+  readonly found: Pick<OrderReturn, "id" | "kind" | "reason" | "method" | "refundMinor"> & {
     readonly lines: readonly OrderLineIdAndQuantity[];
   };
   /** The returned units to refund, by order line. */
@@ -41,7 +39,10 @@ export interface ReturnSettlement {
   readonly shippingMinor: number;
   /** Amount by which the return reduces what the buyer owes, in minor units. */
   readonly reducedMinor: number;
-  /** Part of `reducedMinor` that the buyer has already paid and that is refunded, in minor units. */
+  /**
+   * The part of the amount `reducedMinor` that the buyer has already paid, so that it is refunded; in minor
+   * units.
+   */
   readonly refundMinor: number;
 }
 
@@ -95,8 +96,9 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
 }
 
 /**
- * Returns the order as it was before the goods of the return were inspected, so that the value of the return
- * is calculated from the same numbers as the promised refund.
+ * Returns the order with the unit counts that it had before the goods of the return were inspected. The value
+ * of the return is then calculated from the same counts as the refund that was promised when the return was
+ * requested.
  */
 function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
   const returns = order.returns.filter(({ id }) => id !== found.id);
@@ -116,8 +118,8 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 
 /**
  * Limits the settled amount of each order line to the part of the line's total that was not reduced before.
- * Because of rounding, the promised refund can be a few minor units higher than the present value of the
- * units. These minor units are added to lines that have not reached their limit.
+ * Because of rounding, the refund that was promised on request can be a few minor units higher than the
+ * present value of the units. These minor units are added to lines that have not reached their limit.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,
@@ -133,11 +135,9 @@ function distributeWithinLines(
   });
 }
 
-/** Refuses to settle a return by a refund while a payment of the order is disputed. */
+/** Throws if the return would be settled by a refund while a payment of the order is disputed. */
 export function requireRefundNotDisputed(settled: ReturnToSettle): void {
-  const isCredit = settled.found.settlement === "store_credit";
-  if (!isCredit && calculateReturnSettlement(settled).refundMinor > 0)
-    requireNoDisputedPayment(settled.order);
+  if (calculateReturnSettlement(settled).refundMinor > 0) requireNoDisputedPayment(settled.order);
 }
 
 /**
@@ -151,13 +151,12 @@ export async function settleReturn(
 ): Promise<OrderChangeOutcome> {
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
-  const isCredit = found.settlement === "store_credit";
   await incrementOrderLineUnitCounts(
     transaction,
     settlement.lines.map(({ lineId, quantity, amountMinor }) => ({
       lineId,
       refunded: quantity,
-      reducedMinor: isCredit ? 0 : amountMinor,
+      reducedMinor: amountMinor,
     })),
   );
   await transaction
@@ -165,7 +164,6 @@ export async function settleReturn(
     .set({ refundMinor: settlement.reducedMinor })
     .where("id", "=", found.id)
     .execute();
-  if (isCredit) return { events: [] };
   const patch = { reducedMinor: settlement.reducedMinor, shippingReducedMinor: settlement.shippingMinor };
   const events = await queueReturnRefund(transaction, context, { ...settled, settlement });
   const { reducedMinor, refundMinor } = settlement;

@@ -179,11 +179,14 @@ async function writeResolution(
 
 export interface WarrantyUsageUpdate {
   readonly id: string;
-  /** Number of repairs and replacements of the warranty that this change uses. */
+  /** Numbers of repairs and replacements that this change takes from those that the warranty grants. */
   readonly used?: Partial<Record<WarrantyClaimKind, number>>;
 }
 
-/** Raises the version of a warranty by one and subtracts the used repairs and replacements. */
+/**
+ * Raises the version of a warranty by one, and subtracts the used repairs and replacements from those that
+ * the warranty still grants.
+ */
 export async function recordWarrantyUsage(
   transaction: Transaction,
   { now }: Pick<OrderCommandContext, "now">,

@@ -66,8 +66,8 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
 
 /**
  * Counts the repairs or replacements that a buyer may still request for an order line under its warranty: the
- * unused benefits of the warranty, plus accepted claims for which no return exists yet, minus the units of
- * returns that are not inspected yet.
+ * repairs or replacements that the warranty still grants, plus accepted claims for which no return exists
+ * yet, minus the units of returns that are not inspected yet.
  */
 function remainingUnitsOf(
   { order, line }: AfterSalesLineEvaluationContext,
@@ -150,7 +150,7 @@ function termsOf(context: AfterSalesLineEvaluationContext, kind: WarrantyRemedy)
   };
 }
 
-/** Returns the number of repairs or of replacements that a warranty still grants. */
+/** Returns how many repairs, or how many replacements, a warranty still grants. */
 export function getRemainingWarrantyRemedyCount(
   { repairsLeft, replacementsLeft }: OrderWarranty,
   kind: WarrantyRemedy,

@@ -134,7 +134,7 @@ export type CartRevocationReason =
   | "test"
   | "other";
 
-/** Settings of a cart that callers choose and that the calculation of prices does not change. */
+/** The values of a cart that callers choose and that a new calculation of prices does not change. */
 export interface CartSettings {
   readonly marketId: string;
   readonly country: string;
@@ -183,7 +183,7 @@ export interface CartAggregate extends CartSettings {
   readonly endedAt: string | null;
   /** The lines of the cart, ordered by position. */
   readonly lines: readonly CartLineWithStock[];
-  /** The promotions of the cart, sorted in the sequence in which they are applied. */
+  /** The promotions of the cart, in the order in which they are applied. */
   readonly promotions: readonly CartPromotionWithRule[];
 }
 

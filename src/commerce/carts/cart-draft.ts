@@ -16,7 +16,7 @@ import {
   type StoredCartWarning,
 } from "./cart-aggregate.ts";
 
-/** How long the address of a cart stays valid after the last change of the cart, in milliseconds. */
+/** How long the address of a cart stays valid if the cart is not changed, in milliseconds. */
 export const cartAddressLifetimeMs = 30 * 60_000;
 
 export interface UnpricedCartDraftLine {
@@ -41,7 +41,7 @@ export interface UnpricedCartDraft extends CartSettings {
   readonly addressTokenDigest: Uint8Array | undefined;
   /** The id of the cart's promotion code; null if the cart has no code. */
   readonly promotionCodeId: string | null;
-  /** Warnings that this change of the cart causes, besides the warnings of the price calculation. */
+  /** Warnings that this change of the cart causes, besides those that the price calculation returns. */
   readonly warnings: readonly StoredCartWarning[];
 }
 
@@ -59,7 +59,7 @@ export function copyCartSettings({
   return { marketId, country, locale, buyerReference, buyerSessionId };
 }
 
-/** Returns the draft of a new cart without lines. */
+/** Returns an empty cart draft, from which a new cart is created. */
 export function createEmptyUnpricedCartDraft(settings: CartSettings): UnpricedCartDraft {
   return {
     ...settings,
@@ -73,7 +73,10 @@ export function createEmptyUnpricedCartDraft(settings: CartSettings): UnpricedCa
   };
 }
 
-/** Returns a draft with the same content as the stored cart. The change of the cart then modifies the draft. */
+/**
+ * Copies the content of a stored cart into a cart draft. The change of the cart then modifies the draft, not
+ * the stored cart.
+ */
 export function toUnpricedCartDraft(cart: CartAggregate): UnpricedCartDraft {
   return {
     ...copyCartSettings(cart),
@@ -92,7 +95,10 @@ export function toUnpricedCartDraft(cart: CartAggregate): UnpricedCartDraft {
   };
 }
 
-/** The priced cart that a change of the cart saves: every column except the status and the times. */
+/**
+ * All values of a cart after its prices were calculated again, as they are saved: every column except the
+ * status and the times.
+ */
 export interface RepricedCart extends CartSettings {
   readonly currency: string;
   readonly taxIncluded: boolean;
@@ -106,11 +112,14 @@ export interface RepricedCart extends CartSettings {
   readonly addressTokenDigest: Uint8Array | undefined;
   /** The warnings that this change of the cart caused. */
   readonly warnings: readonly StoredCartWarning[];
-  /** Earlier warnings about reduced quantities that, as far as known, no caller has read. */
+  /**
+   * Warnings of earlier changes about reduced quantities. The service does not know of any caller that has
+   * read them, so they are repeated.
+   */
   readonly unseenWarnings: readonly StoredCartWarning[];
 }
 
-/** Returns the repriced cart's values for the columns that `cartColumnTypes` lists. */
+/** Returns the values of a repriced cart for those columns that the list `cartColumnTypes` contains. */
 export function toCartColumnValues({
   priced,
   unseenWarnings,
@@ -120,8 +129,8 @@ export function toCartColumnValues({
 }
 
 /**
- * Returns true if the repriced cart and the stored cart are equal in every compared field. The repriced cart
- * is then not saved.
+ * Returns true if all compared fields of the repriced cart and of the stored cart are equal. The repriced
+ * cart is then not saved.
  */
 export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolean {
   const { lines, promotions, address, buyerEmailId } = next;
@@ -138,9 +147,9 @@ export type ComparableCart = Pick<CartAggregate, CartTableColumn> &
   };
 
 /**
- * Columns that are ignored when a repriced cart is compared with the stored cart: the warnings, because a
- * cart with new warnings only counts as unchanged, and the shipping discount, because it is part of the total
- * discount, which is compared.
+ * Columns that are ignored when a repriced cart is compared with the stored cart. The warnings are ignored,
+ * because a cart with nothing but new warnings counts as unchanged. The shipping discount is ignored, because
+ * it is part of the total discount, which is compared.
  */
 const notCompared: ReadonlySet<CartTableColumn> = new Set<CartTableColumn>([
   "warnings",
@@ -161,9 +170,9 @@ const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
   discountMinor: true,
   taxMinor: true,
   display: true,
-  // These fields of a cart line are not compared, because their values follow from the compared fields or
-  // from the variant. If only these fields differ, the cart is treated as unchanged; the next change of the
-  // cart saves their new values.
+  // The following fields of a cart line are ignored when two versions of a cart are compared, because their
+  // values follow from the compared fields or from the variant. If only these fields differ, the cart counts
+  // as unchanged; the next change of the cart saves their new values.
   position: false,
   productId: false,
   subtotalMinor: false,
@@ -178,8 +187,8 @@ const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   state: true,
   suspendedReason: true,
   discountMinor: true,
-  // These fields of a promotion are not compared, because their values follow from the promotion and the cart
-  // lines.
+  // The following fields of a promotion are ignored when two versions of a cart are compared, because their
+  // values follow from the promotion and the cart lines.
   trigger: false,
   allocations: false,
 };

@@ -48,15 +48,15 @@ export async function applyCartPromotion(
 export interface PromotionCodeChangePlan {
   readonly plan: CartChangePlanner;
   /**
-   * Returns the promotion code that the new code replaced; null if no code was replaced. The result is known
-   * only after `plan` was called.
+   * Returns the promotion code that the new code has replaced; null if no code was replaced. Must be called
+   * after `plan`, which finds the replaced code.
    */
   readonly replaced: () => string | null;
 }
 
 /**
- * Checks the form of a promotion code, and returns the function that plans to add the code to a cart. The
- * function works for active carts and for carts in checkout.
+ * Checks the format of a promotion code, and returns a function that plans the change of a cart to which the
+ * code is added. The function works for active carts and for carts in checkout.
  */
 export function planAddingPromotionCode(
   input: Pick<ApplyCartPromotionInput, "code" | "onExisting">,
@@ -172,8 +172,8 @@ export async function removeCartPromotion(
 }
 
 /**
- * Returns the function that computes the cart change which removes the promotion code. The function accepts
- * active carts and carts in checkout.
+ * Returns a function that plans the change of a cart from which the promotion code is removed. The function
+ * works for active carts and for carts in checkout.
  */
 export function planPromotionCodeRemoval(now: Date): CartChangePlanner {
   return (before) => {

@@ -34,15 +34,15 @@ export function getCartStatusAtTime(cart: CartLifetime, now: Date): CartStatus {
 }
 
 /**
- * Returns true if the cart has no running checkout session. A session whose expiry time has passed has ended,
- * even if it is still stored as open.
+ * Returns true if the cart has no running checkout session. A session whose expiry time has passed counts as
+ * ended, even if it is still stored as open.
  */
 export function hasNoRunningCheckoutSession({ session }: Pick<CartLifetime, "session">, now: Date): boolean {
   if (session === null) return true;
   return session.status === "open" ? new Date(session.expiresAt) <= now : session.status !== "processing";
 }
 
-/** Returns true if the cart ended more than 90 days ago. Callers then get "not found". */
+/** Returns true if the cart ended more than 90 days ago. Callers who read such a cart get "not found". */
 export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
   const status = getCartStatusAtTime(cart, now);
   if (status === "active" || status === "locked") return false;
@@ -60,8 +60,8 @@ const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, Failur
 
 export interface ExpectedVersionInput {
   /**
-   * The version of the cart that the caller has read; if the cart has another version by now, the command
-   * fails. If left out, the version is not checked.
+   * The version of the object (for example a cart or an order) that the caller has read. If the object has
+   * another version by now, the command fails. If null or left out, the version is not checked.
    */
   readonly expectedVersion?: number | null | undefined;
 }

@@ -100,8 +100,8 @@ interface CartEnd {
 }
 
 /**
- * Saves the end of a cart. Removes the address, and with it tax, shipping price and delivery options. If the
- * address had expired, the cart keeps the warning about it.
+ * Saves the end of a cart: sets the new status, and removes the address together with tax, shipping price and
+ * delivery options. If the address had expired, the cart keeps the warning about the expiry.
  */
 async function endCart(
   transaction: Transaction,
@@ -146,8 +146,8 @@ async function schedulePersonalDataErasure(
   if (ids.length === 0) return;
   await transaction
     .updateTable("personalData")
-    // If the personal data already has an earlier erasure time, the earlier time stays. SQL's `least` ignores
-    // null, so a row without an erasure time gets the new time.
+    // If the personal data already has an earlier erasure time, the earlier time is kept. The SQL function
+    // `least` ignores null, so a row without an erasure time gets the new time.
     .set({
       eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + erasureDelayMs)}::timestamptz)`,
     })

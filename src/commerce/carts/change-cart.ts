@@ -45,7 +45,7 @@ export interface CartCommandContext extends CommandContext, BuyerRepresentedByCa
    * that ended more than 90 days ago.
    */
   readonly isSystem?: boolean | undefined;
-  /** Base URL that is put before image paths in published cart events. */
+  /** Base URL of this service, which is put before the image paths in published cart events. */
   readonly publicUrl: string;
   readonly events: InProcessEvents;
 }
@@ -56,24 +56,21 @@ export interface CartIdAndExpectedVersion extends ExpectedVersionInput {
 
 export interface CartChangePlan {
   readonly draft: UnpricedCartDraft;
-  /**
-   * The event to publish if the cart is saved. Null if the change publishes no event except those about the
-   * promotion code.
-   */
+  /** The event to publish if the cart is saved; null to publish only events about the promotion code. */
   readonly event: EventType | null;
   /**
-   * The promotion code that the buyer entered, normalized. If left out, the code that the cart draft already
-   * contains is loaded.
+   * The normalized promotion code that the buyer entered. If left out, the promotion code that the cart draft
+   * already contains is loaded.
    */
   readonly codeNormalized?: string;
   /**
-   * Called before the prices are calculated, with the current prices, stock and promotions for the cart.
-   * Returns the cart draft whose prices are then calculated; may throw a failure.
+   * Reviews the current prices, stock and promotions for the cart before its prices are calculated; may throw
+   * a failure. Returns the cart draft for which the prices are then calculated.
    */
   readonly reviewOffer?: (offer: CurrentOfferForCart) => UnpricedCartDraft;
   /**
-   * Called with the priced cart before the cart is saved; may throw a failure. `refusal` says why the cart's
-   * promotion code does not apply; null if the cart has no code or the code applies.
+   * Checks the priced cart before the cart is saved; may throw a failure. `refusal` is the reason why the
+   * cart's promotion code does not apply; null if the cart has no code or the code applies.
    */
   readonly checkResult?: (next: RepricedCart, refusal: PromotionRefusal | null) => void;
 }
@@ -101,8 +98,8 @@ export async function changeCart(
 }
 
 /**
- * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if the caller may
- * use no cart with this id.
+ * Locks the cart until the end of the transaction, then reads it. Throws `cart_not_found` if no cart has this
+ * id, or if the caller may not use the cart.
  */
 export async function lockAndReadCart(
   transaction: Transaction,
@@ -115,8 +112,8 @@ export async function lockAndReadCart(
 }
 
 /**
- * Locks the cart until the end of the transaction, then reads it. Returns undefined if the caller may use no
- * cart with this id.
+ * Locks the cart until the end of the transaction, then reads it. Returns undefined if no cart has this id,
+ * or if the caller may not use the cart.
  */
 export async function lockAndReadCartIfFound(
   transaction: Transaction,
@@ -149,7 +146,7 @@ const lockStatement = (): RawBuilder<unknown> =>
 export interface CartLockingCheckoutSession {
   readonly sessionId: string;
   /**
-   * Creates the checkout session for the priced cart. Left out if the session already existed before this
+   * Creates the checkout session for the priced cart. Left out if the checkout session existed before this
    * change of the cart.
    */
   readonly create?: (next: RepricedCart) => Promise<void>;
@@ -215,8 +212,8 @@ async function saveCartChange(
   { cart, lockingSession, next, event }: ChangeToSave,
 ): Promise<CartAggregate> {
   const { now, merchantId } = context;
-  // A checkout session whose time has run out is stored as open until its cart changes. This change also
-  // stores that the session has expired.
+  // A checkout session whose expiry time has passed is stored as open until its cart changes. This change of
+  // the cart therefore also saves that the session has expired.
   const isUnlocked = cart.status === "locked" && !isLockedBefore(lockingSession);
   if (isUnlocked) await expireCheckoutSessionOfCart(transaction, context, cart);
   await lockingSession?.create?.(next);
@@ -235,7 +232,8 @@ async function saveCartChange(
     ...(event === null ? [] : [event]),
   ];
   // An event about a cart contains the cart's checkout session. A session that existed before this change may
-  // change again in this transaction, so the event reads the cart again at the end of the transaction.
+  // be changed again in this transaction. For such a session, the event therefore reads the cart again at the
+  // end of the transaction.
   publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(lockingSession) });
   return after;
 }

@@ -161,11 +161,12 @@ export function buildCartListSqlQuery(
 const longLivedDays = 35;
 
 /**
- * Returns an SQL expression for an id. All listed carts have this id or a higher one, so the list need not
- * read the many carts that ended long ago. The id is that of the oldest listed cart which was created before
- * a bound; if there is no such cart, it is the lowest possible id at the bound. The bound is 35 days before
- * the earliest end that a listed cart can have. A listed cart that was created before the bound is
- * long-lived, and the partial index `cart_long_lived` finds such carts.
+ * Returns an SQL expression for the lowest id that a listed cart can have, so that the list need not read the
+ * many carts that ended long ago. A listed cart ended at most 90 days ago or is still active. Cart ids begin
+ * with the time of creation. Most listed carts were therefore created after a bound, 35 days before these 90
+ * days. A listed cart that was created before the bound is long-lived; the partial index `cart_long_lived`
+ * finds such carts. The expression is the lowest id of these carts; if there is none, the lowest id at the
+ * bound.
  */
 function firstListedIdSql(merchantId: string | null, now: Date): RawBuilder<string> {
   const endedAfter = new Date(now.getTime() - endedCartRetentionMs);
@@ -179,8 +180,9 @@ function firstListedIdSql(merchantId: string | null, now: Date): RawBuilder<stri
 }
 
 /**
- * For each status that a cart can have at the time `now`: the statuses that can be stored for such a cart.
- * The index that finds the carts contains only the stored status.
+ * For each status that a cart can have at the time `now`: the stored statuses that such a cart can have. A
+ * list with a status filter first selects by the stored status, because only the stored status is in the
+ * index.
  */
 const storedStatuses: Readonly<Record<CartStatus, readonly CartStatus[]>> = {
   active: ["active", "locked"],

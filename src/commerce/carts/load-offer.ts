@@ -111,7 +111,10 @@ export interface LoadCurrentOfferForCartOptions {
    * session.
    */
   readonly heldBySessionId: string | null;
-  /** Stock reservations and prices that end before this time are ignored. */
+  /**
+   * The time at which the cart is priced: stock reservations and prices that end before this time are
+   * ignored.
+   */
   readonly now: Date;
 }
 

@@ -31,7 +31,7 @@ export async function mergeCarts(
       createRequestBodyErrorDetail("/sourceCartId", "not_allowed", "A cart cannot be merged into itself."),
     ]);
   const { now } = context;
-  // Carts are always locked in the order of their ids, so that two merges of the same carts cannot deadlock.
+  // Both carts are locked in the order of their ids, so that two merges of the same carts cannot deadlock.
   const locked = new Map<string, CartAggregate>();
   for (const id of [cartId, sourceCartId].map(toDatabaseSafeId).toSorted())
     locked.set(id, await lockAndReadCart(transaction, context, id));

@@ -22,7 +22,7 @@ export interface CartLineWithCurrentPrice {
   readonly display: CartLineDisplayFields;
   readonly requiresShipping: boolean;
   readonly restrictions: readonly string[];
-  /** True if at least one item of the variant can be bought now. */
+  /** True if a buyer can buy at least one item of the variant now. */
   readonly isAvailable: boolean;
 }
 
@@ -55,7 +55,7 @@ export function applyCurrentOfferToCartLines(
 }
 
 interface OfferedLineResult {
-  /** The priced cart line; null if the line must be removed from the cart. */
+  /** The cart line with its current price; null if the line must be removed from the cart. */
   readonly line: CartLineWithCurrentPrice | null;
   readonly warnings: readonly StoredCartWarning[];
 }

@@ -41,13 +41,16 @@ export interface CartRepriceResult {
 
 export interface RepriceCartInput {
   readonly draft: UnpricedCartDraft;
-  /** The stored cart; undefined if the cart is new. */
+  /** The cart as it is stored before the change; undefined if the cart is new. */
   readonly before: CartAggregate | undefined;
   readonly offer: CurrentOfferForCart;
   readonly now: Date;
   /** True if a checkout session has locked the cart. The address of a locked cart does not expire. */
   readonly isInCheckout?: boolean;
-  /** True if the caller has read the stored cart, because the caller named the cart's current version. */
+  /**
+   * True if the caller has named the current version of the stored cart, which shows that the caller has read
+   * this cart.
+   */
   readonly areWarningsSeen?: boolean;
 }
 
@@ -120,9 +123,9 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
 }
 
 /**
- * Returns stored warnings about reduced quantities that must be repeated, because the caller has neither
- * changed the line nor read the cart. Otherwise a change by another caller could hide from the buyer that the
- * cart contains fewer units than wanted.
+ * Returns the stored warnings about reduced quantities that must be repeated, because the caller has neither
+ * changed the cart line nor read the cart. Otherwise, after a change by another caller, the buyer might never
+ * see that the cart contains fewer units than the buyer wanted.
  */
 function unseenReductions(
   before: CartAggregate | undefined,
@@ -138,7 +141,10 @@ function unseenReductions(
   );
 }
 
-/** Returns the warning that the cart's address has expired, until the cart gets a new address. */
+/**
+ * If the address of the cart has expired, returns the warning about it. The warning stays until the cart gets
+ * a new address.
+ */
 function expiryWarnings(
   draft: UnpricedCartDraft,
   before: CartAggregate | undefined,

@@ -71,7 +71,7 @@ const insertStatement = (): RawBuilder<unknown> => sql`
     select 1`;
 
 export interface CartToUpdate extends CartToInsert {
-  /** The version of the cart before the update. */
+  /** The version of the cart before the update; the update changes nothing if the stored version differs. */
   readonly version: number;
   readonly status: "active" | "locked";
 }
@@ -125,7 +125,7 @@ const cartId = createTemplateSqlParameter<string>("cartId");
 const merchantId = createTemplateSqlParameter<string>("merchantId");
 const savedAt = createTemplateSqlParameter<Date>("now");
 
-/** Returns the parameters that the statements for inserting and for updating a cart have in common. */
+/** Returns the SQL parameters that the statements for inserting and for updating a cart have in common. */
 function savedValues({
   cartId: id,
   merchantId: owner,
@@ -148,9 +148,9 @@ function savedValues({
 }
 
 /**
- * SQL types of the columns that are saved with a cart and that `cartColumns` does not list. The digest of the
- * address token is missing here: it is binary, which JSON cannot contain, so the statement has its own
- * parameter for the digest.
+ * SQL types of the columns that are saved with a cart in addition to those in `cartColumns`. The digest of
+ * the address token is not in this list: it is binary, which JSON cannot contain, so the statement has a
+ * separate parameter for the digest.
  */
 const furtherColumnTypes = {
   buyer_email_id: "text",

@@ -150,15 +150,15 @@ export async function setAddressOfLockedCart(
 }
 
 export interface StoredCartAddressChangePlan {
-  /** The new token that represents the stored address. */
+  /** The new address token, which represents the stored address. */
   readonly token: string;
   readonly plan: CartChangePlanner;
 }
 
 /**
  * Encrypts and stores the new address, and erases the cart's previous address. Returns the new address token,
- * and the function that plans to set the new address on the cart. The function works for active carts and for
- * carts in checkout.
+ * and a function that plans the change of the cart to the new address. The function works for active carts
+ * and for carts in checkout.
  */
 export async function storeEncryptedCartAddress(
   transaction: Transaction,

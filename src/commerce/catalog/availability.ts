@@ -43,10 +43,10 @@ export function findBestStockAvailability(list: readonly StockAvailability[]): S
 }
 
 /**
- * SQL expression for the number of reserved units of a variant at the time `now`. Units of an expired stock
- * hold are left out, even before the cleanup deletes the hold. `own` is an SQL condition that selects the
- * stock holds (alias `h`) of the caller's own checkout session; their units are left out too. The statement
- * must use the alias `sl` for the table of stock levels.
+ * SQL expression for the number of units of a variant that are reserved at the time `now`. Units of an
+ * expired stock hold are not counted, even before the cleanup deletes the hold. `own` is an SQL condition
+ * that selects the stock holds (alias `h`) of the caller's own checkout session; their units are not counted
+ * either. The statement must use the alias `sl` for the table of stock levels.
  */
 export function reservedUnitsSql(
   now: Date | RawBuilder<Date>,

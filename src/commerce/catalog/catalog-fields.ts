@@ -160,8 +160,8 @@ interface VariantOptionInput {
 }
 
 /**
- * Fields of a variant that a change may set. A field that is left out stays unchanged; for a new variant, it
- * gets its default value.
+ * Fields of a variant in the input of a change. A field that is left out stays unchanged; in a new variant,
+ * it gets its default value.
  */
 export interface VariantInputFields {
   /** The merchant's article number of the variant, unique within the merchant regardless of case. */

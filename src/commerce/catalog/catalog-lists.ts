@@ -25,7 +25,10 @@ export const findCategories = (reader: DatabaseReader, ids: readonly string[]): 
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
 
-/** Maximum number of products in a merchant's product list, which is returned as a whole and not in pages. */
+/**
+ * Maximum number of products in a merchant's product list. The list is bounded, because it is returned as a
+ * whole and not in pages.
+ */
 export const productListMax = 500;
 
 /**

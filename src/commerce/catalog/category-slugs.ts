@@ -43,9 +43,9 @@ interface SlugsToSave {
 }
 
 /**
- * Replaces all slugs that a category has for single locales, and leaves its general slug unchanged. Returns
- * false if the new slugs equal the stored slugs. The caller must have locked the merchant's row and saved the
- * category.
+ * Replaces all slugs that a category has for individual locales, and leaves its general slug unchanged.
+ * Returns false if the new slugs equal the stored slugs. The caller must have locked the merchant's row and
+ * saved the category.
  */
 export async function replaceLocalizedCategorySlugs(
   transaction: Transaction,

@@ -8,7 +8,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import type { CategoryRow } from "./catalog-lists.ts";
 
-/** Maximum number of categories below one parent, or at the top level, that a list contains. */
+/** Maximum number of categories in a list of the categories below one parent, or at the top level. */
 export const siblingCategoriesMax = 500;
 
 /** Returns a merchant's top-level categories, sorted by position. */
@@ -36,7 +36,7 @@ export async function findChildCategories(
   return rows;
 }
 
-/** For each given category id: the categories above the category, the top-level category first. */
+/** Returns, for each given category id, the categories above the category, the top-level category first. */
 export async function findCategoryAncestors(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -52,7 +52,7 @@ export async function findCategoryAncestors(
   return new Map(ids.map((id) => [id, inOrder(grouped.get(id) ?? [])]));
 }
 
-/** Sorts the ancestors of one category from the top level downwards. */
+/** Sorts the ancestors (all categories above) of one category, from the top level downwards. */
 function inOrder(ancestors: readonly CategoryRow[]): CategoryRow[] {
   const sorted: CategoryRow[] = [];
   for (let next = ancestors.find(({ parentId }) => parentId === null); next !== undefined;) {

@@ -1,8 +1,8 @@
 /**
  * Steps that all changes of a merchant's catalog have in common. A change first locks the merchant's row, so
  * that changes of one catalog run one after the other and a check stays valid until the transaction ends.
- * Then the change raises each affected version once and updates the search index. All changes lock in the
- * same order: the merchant, products by id, other rows.
+ * Then the change raises the version of each changed object once, and updates the search index. To prevent
+ * deadlocks, all changes lock in the same order: the merchant, products by id, other rows.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -70,12 +70,12 @@ export async function lockProduct(
   return product;
 }
 
-/** A locked product with its state before the change. Events compare this state with the new state. */
+/** A locked product with its state before the change; events compare it with the state afterwards. */
 export interface LockedEditableProduct extends LockedProduct {
   readonly before: ProductAggregate;
 }
 
-/** Loads the state that a locked product has before the change. */
+/** Loads the whole product, as it is before the change, for a product row that is already locked. */
 export async function loadEditableProduct(
   transaction: Transaction,
   { now }: CommandContext,

@@ -51,7 +51,7 @@ export interface ProductRatingInput {
 
 type AttributeValue = string | number | boolean | readonly string[];
 
-/** A property that is displayed for all variants of a product, for example the material. */
+/** A product attribute: a property that is the same for all variants, for example the material. */
 interface AttributeInput {
   readonly code: string;
   readonly names: readonly LocalizedTextInput[];
@@ -60,8 +60,8 @@ interface AttributeInput {
 }
 
 /**
- * Fields of a product that a change may set. A field that is left out stays unchanged; null removes the
- * value.
+ * Fields of a product in the input of a change. A field that is left out stays unchanged; null removes the
+ * stored value.
  */
 export interface ProductInputFields {
   readonly brand?: string | null | undefined;
@@ -211,7 +211,10 @@ function valueFaults(field: string, value: unknown): InputFieldErrors {
   ];
 }
 
-/** Converts attributes to the form in which the column `product.attributes` stores them. */
+/**
+ * Converts product attributes from the input to the form in which the column `product.attributes` stores
+ * them.
+ */
 function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[] {
   return attributes.map(({ code, names, value, unit }) => ({
     code,
@@ -268,8 +271,8 @@ export async function saveProductFields(
 }
 
 /**
- * Returns the columns of those fields that the caller gave. A field with null empties its column; the column
- * of a field that is left out is not returned.
+ * Returns the new column values of those product fields that the input contains. A field with null empties
+ * its column; a field that is left out adds no column.
  */
 function patchOf({ brand, rating, attributes }: ProductInputFields): Record<string, unknown> {
   return {

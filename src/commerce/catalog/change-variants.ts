@@ -59,7 +59,10 @@ export interface SavedVariants {
   readonly variantIds: readonly string[];
   readonly createdIds: ReadonlySet<string>;
   readonly isChanged: boolean;
-  /** Stock changes whose events the caller publishes after all changes of the transaction are written. */
+  /**
+   * Stock changes of the saved variants. The caller publishes their events after all changes of the
+   * transaction are written.
+   */
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Ends prices whose end time has passed: sets the end of the row in the price history, inserts the row of the
- * price that follows, and publishes the change. Before this job runs, reads already use the price that
- * follows.
+ * Ends prices whose end time has passed: sets the end of the price's row in the price history, inserts a row
+ * for the price that applies next, and publishes the change. Even before this job runs, reads use the price
+ * that applies next.
  */
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -57,7 +57,7 @@ interface DuePriceServices {
 }
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
-/** Maximum number of prices that one transaction ends. */
+/** Maximum number of prices that are ended in one transaction. */
 const pricesPerTransaction = 500;
 
 /** Ends all prices whose end time has passed. Returns the number of merchants whose prices ended. */
@@ -125,7 +125,7 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   await sql`select id from product where id = any(${productIds}::text[]) order by id for no key update`.execute(
     transaction,
   );
-  // Loads the products as they were one millisecond before the earliest end time of the ended prices.
+  // The products are loaded as they were one millisecond before the earliest end time of the ended prices.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
   await endGivenPricesPastEndTime(transaction, context, due);

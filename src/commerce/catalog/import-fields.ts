@@ -22,7 +22,7 @@ interface ImportPriceInput extends PriceAmounts {
 
 export interface ImportedVariantInput extends VariantInputFields {
   readonly prices?: readonly ImportPriceInput[] | null | undefined;
-  /** The counted number of units of the variant, which replaces the stock on hand. */
+  /** The number of units of the variant that were counted; replaces the stock on hand. */
   readonly onHand?: number | null | undefined;
 }
 

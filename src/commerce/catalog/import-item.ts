@@ -29,21 +29,21 @@ import { type SavedVariants, saveVariants } from "./change-variants.ts";
 import type { ImportedVariantInput, ProductImportItem } from "./import-fields.ts";
 
 /**
- * Markets, categories and products to which the imported items refer by handle, slug or id; loaded once for
- * all items.
+ * The markets, categories and products to which the items of a product import refer by handle, slug or id.
+ * They are loaded once for all items.
  */
 export interface RecordsReferencedByImport {
   readonly defaultLocale: string;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
-  /** The products that the import may change, as they were before the import, by product id. */
+  /** The products that the import may change, by product id, with their values before the import. */
   readonly befores: ReadonlyMap<string, ProductAggregate>;
 }
 
 export interface ImportedProductChanges {
   readonly productId: string;
   readonly isCreated: boolean;
-  /** Types of the events that the item's changes cause, except stock events. */
+  /** Types of the events that the import of this item causes, except stock events. */
   readonly types: readonly ProductEventType[];
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
   /**
@@ -90,8 +90,8 @@ export async function importProductItem(
     productId: product.id,
     isCreated: found === undefined,
     types,
-    // Stock changes of new variants are left out, because a new variant has no earlier stock with which an
-    // event could compare.
+    // Stock changes of new variants publish no event, because a stock event compares the stock with earlier
+    // stock, which a new variant does not have.
     stockChanges: [
       ...saved.stockChanges,
       ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),

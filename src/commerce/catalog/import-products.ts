@@ -38,7 +38,7 @@ export interface ImportProductsInput {
 export interface ProductImportResult {
   readonly index: number;
   /**
-   * The result of an import item. `updated` is also the result if the product already had exactly the
+   * The result of an import item. The result is `updated` even if the product already had exactly the
    * imported data.
    */
   readonly status: "created" | "updated" | "failed";
@@ -49,7 +49,10 @@ export interface ProductImportResult {
 export interface ProductImportError {
   readonly code: FailureCode;
   readonly message: string;
-  /** Faults of the import item. The JSON Pointers of the fields start at the item, not at the whole input. */
+  /**
+   * Faults of the import item. The JSON Pointers of the faulty fields are relative to the item, not to the
+   * whole input.
+   */
   readonly details: readonly FailureDetail[];
   readonly conflict: FailureConflictDetail | null;
 }

@@ -18,8 +18,8 @@ export interface PriceHistoryFilter {
 
 export interface PriceHistoryRow {
   /**
-   * The position of the price in the price history: the start in microseconds since 1970, the variant and the
-   * market.
+   * The id of the price in the price history: its start in microseconds since 1970, the id of the variant and
+   * the id of the market.
    */
   readonly id: string;
   readonly variantId: string;
@@ -30,7 +30,7 @@ export interface PriceHistoryRow {
   readonly validFrom: Date;
   /** The time at which the price ended; null if the price is still valid. */
   readonly validUntil: Date | null;
-  /** The end time that was set together with the price, exclusive; null if none was set. */
+  /** The end time that was set together with the price (itself excluded); null if none was set. */
   readonly endsAt: Date | null;
 }
 
@@ -73,8 +73,8 @@ export function buildPriceHistorySqlQuery(
 }
 
 /**
- * Converts the cursor of a price to an SQL row value of its time, variant and market. A page contains the
- * prices that follow this row value in the sort order, or the prices that precede it.
+ * Converts the cursor of a price to an SQL row value of the price's start, variant and market. A page
+ * contains the prices that follow this row value in the sort order, or the prices that precede it.
  */
 function position(cursor: string): RawBuilder<unknown> {
   const [micros = "", variantId = "", marketId = ""] = cursor.split(":");

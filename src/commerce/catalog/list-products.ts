@@ -5,8 +5,8 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 /**
- * Selects products with at least one variant that has free units (in_stock), few free units (low_stock) or no
- * free units (out_of_stock).
+ * Filter that selects products by the free units of their variants: at least one variant has free units
+ * (in_stock), few free units (low_stock) or no free units (out_of_stock).
  */
 export type ProductStockFilter = "in_stock" | "low_stock" | "out_of_stock";
 
@@ -14,7 +14,10 @@ export interface ProductFilter {
   /** The merchant whose products are selected; null selects the products of all merchants. */
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
-  /** The ids of a category and of the categories below it (`findCategoryAndDescendantIds`). */
+  /**
+   * Ids of categories: products in at least one of them are selected. Callers also pass the categories below
+   * a category (`findCategoryAndDescendantIds`).
+   */
   readonly categoryIds?: readonly string[] | null | undefined;
   readonly brand?: string | null | undefined;
   readonly stock?: ProductStockFilter | null | undefined;
@@ -42,7 +45,7 @@ const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuil
     on v.id = sl.variant_id where ${isOwned} and ${stockConditions[stock]})`;
 };
 
-/** Returns the ids of a category and of the categories below it; empty if the category does not exist. */
+/** Returns the ids of a category and of all categories below it; empty if the category does not exist. */
 export async function findCategoryAndDescendantIds(
   reader: DatabaseReader,
   categoryId: string,
@@ -56,8 +59,8 @@ export async function findCategoryAndDescendantIds(
 }
 
 /**
- * The ids of the categories are a parameter and not a subquery, so that PostgreSQL can estimate from its
- * statistics how many products these categories have.
+ * SQL condition that is true for products in one of the categories. The category ids are a parameter and not
+ * a subquery, so that PostgreSQL can estimate from its statistics how many products the categories have.
  */
 const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => sql<boolean>`product.id in (
   select pc.product_id from product_category pc where pc.category_id = any(${categoryIds}::text[]))`;

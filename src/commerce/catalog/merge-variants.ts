@@ -42,14 +42,17 @@ export interface VariantMergeContext {
   readonly product: LockedProduct;
   readonly now: Date;
   readonly rows: readonly VariantRow[];
-  /** SKUs of the merchant's other products, in lower case. The variants of this product must not have them. */
+  /**
+   * SKUs of the merchant's other products, in lower case. No variant of this product may have one of these
+   * SKUs.
+   */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
   readonly options: ProductOptionChoices;
   readonly mediaIds: ReadonlySet<string>;
 }
 
 export interface VariantToSave extends VariantInputFields {
-  /** JSON Pointer of this variant in the mutation's input, for the details of errors. */
+  /** JSON Pointer of this variant in the mutation's input, which error details contain. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
   readonly mediaId?: string | null | undefined;
@@ -157,8 +160,8 @@ function resolveField<Value>(given: Value | null | undefined, before: Value, fal
 }
 
 /**
- * Returns the faults of a variant's choices. A discontinued variant may keep its choices even if the product
- * no longer offers them.
+ * Returns the faults in the choices of a variant. A discontinued variant may keep its choices, even if the
+ * product no longer offers these choices.
  */
 function combinationFaults(
   current: VariantMergeContext,

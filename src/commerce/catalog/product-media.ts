@@ -34,8 +34,8 @@ interface MediaAttachInput {
   readonly width: number;
   readonly height: number;
   /**
-   * Position at which the picture or video is inserted, counted from 0; later pictures and videos move by
-   * one. If left out, the picture or video is added at the end.
+   * Position at which the picture or video is inserted, counted from 0. The pictures and videos from this
+   * position on move by one. If left out, the picture or video is added at the end.
    */
   readonly position?: number | null | undefined;
 }

@@ -114,8 +114,8 @@ export async function loadProductOptionChoices(
 }
 
 /**
- * Throws a failure if a variant of the product that is not discontinued does not have exactly one of the
- * saved choices for each saved option.
+ * Reads the stored variants of a product. Throws a failure if a variant that is not discontinued does not
+ * have exactly one of the saved choices for each saved option.
  */
 export async function requireVariantsFitOptions(
   transaction: Transaction,
@@ -147,8 +147,8 @@ export interface VariantOptionChoices {
 }
 
 /**
- * Throws a failure if a variant that is not discontinued does not have exactly one existing choice of each
- * option.
+ * Throws a failure if one of the given variants is not discontinued and does not have exactly one existing
+ * choice of each option.
  */
 export function requireVariantChoicesFitOptions(
   product: LockedProduct,

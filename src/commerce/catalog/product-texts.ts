@@ -17,13 +17,13 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
 import { toProductConflictDetail, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
 
-/** All texts of a product in one locale. Saving removes a stored text that is left out here. */
+/** All texts of a product in one locale. If a text is left out here, saving removes the stored text. */
 export interface ProductTranslationInput {
   readonly locale: string;
   readonly slug: string;
   readonly title: string;
   readonly summary?: string | null | undefined;
-  /** Product description as CommonMark. */
+  /** The product's description in the CommonMark format. */
   readonly description?: string | null | undefined;
   readonly seoTitle?: string | null | undefined;
   readonly seoDescription?: string | null | undefined;
@@ -105,7 +105,7 @@ function translationFaults(at: string, translation: ProductTranslationInput): In
 export interface ProductTranslationsToSave {
   readonly productId: string;
   readonly translations: readonly ProductTranslationInput[];
-  /** Returns the JSON Pointer of the slug in the translation with the given index in the input. */
+  /** Returns the JSON Pointer of the slug in the translation at the given index of the input. */
   readonly fieldOf: (index: number) => string;
 }
 

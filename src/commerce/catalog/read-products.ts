@@ -1,7 +1,7 @@
 /**
  * Reads whole products, any number in one statement, with everything that the API shows. A loaded product
- * contains all locales and markets, from which the rendering code selects. So the products of many requests
- * can be loaded together.
+ * contains the values for all locales and markets; the rendering code selects the values that a request
+ * needs. The products of many requests can therefore be loaded together.
  */
 import { type RawBuilder, sql } from "kysely";
 import {
@@ -42,7 +42,7 @@ export interface StoredVariantPrice {
    */
   readonly lowest30dMinor: number | null;
   readonly validFrom: string;
-  /** The time at which the price ends, exclusive; null if the price has no end. */
+  /** The time at which the price ends; at this time it is no longer valid. Null if the price has no end. */
   readonly endsAt: string | null;
 }
 
@@ -197,8 +197,8 @@ export async function findPublicProducts(
 }
 
 /**
- * The pair of merchant slug and product slug that fills a list of such pairs up to a length that is a power
- * of two. The SQL text depends on the length, so this limits the number of different SQL texts. The pair
+ * The pair of merchant slug and product slug that is appended to a list of such pairs until the length of the
+ * list is a power of two. The SQL text depends on the length, so few lengths mean few SQL texts. The pair
  * matches no product, because no merchant has an empty slug.
  */
 const paddingAddress: MerchantAndProductSlug = { merchantSlug: "", productSlug: "" };

@@ -43,8 +43,8 @@ export interface ProductSummaryRow {
   readonly merchantName: string;
   readonly merchantLocale: string;
   /**
-   * Default locale of the market of the requested country; null, like `currency`, if the merchant does not
-   * sell to this country.
+   * Default locale of the market of the requested country. Null if the merchant does not sell to this
+   * country; `currency` is null then too.
    */
   readonly marketLocale: string | null;
   readonly currency: string | null;
@@ -54,8 +54,8 @@ export interface ProductSummaryRow {
   readonly maxCompareMinor: number | null;
   readonly variantCount: number;
   /**
-   * Best availability of all variants, as an index into the list `availabilities`. `offeredRank` is the best
-   * availability of those variants that have a price in the market.
+   * Best availability of all variants, as an index into the list `availabilities`. The field `offeredRank`
+   * contains the best availability of only those variants that have a price in the market.
    */
   readonly rank: number | null;
   readonly offeredRank: number | null;

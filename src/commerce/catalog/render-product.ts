@@ -164,7 +164,7 @@ export function createTranslatedNameSelector(
     (tag) => tag !== undefined,
   );
   return (names) => {
-    // Shortcut for the most frequent case: the name has a translation in exactly this locale.
+    // Shortcut for the most frequent case: the name has a translation in exactly the requested locale.
     if (Object.hasOwn(names, locale)) return names[locale] ?? null;
     const chosen = chooseBestLocale(Object.keys(names), [locale], fallbacks);
     return chosen === undefined ? null : (names[chosen] ?? null);
@@ -261,7 +261,7 @@ function createRowNameSelector({
 }: ProductSummaryRow): TranslatedNameSelector {
   const fallbacks = marketLocale === null ? [merchantLocale] : [marketLocale, merchantLocale];
   return (names) => {
-    // Shortcut for the most frequent case: the name has a translation in exactly this locale.
+    // Shortcut for the most frequent case: the name has a translation in exactly the requested locale.
     const own = names[locale];
     if (own !== undefined) return own;
     const chosen = chooseBestLocale(Object.keys(names), [locale], fallbacks);

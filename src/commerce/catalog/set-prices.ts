@@ -1,8 +1,9 @@
 /**
  * Sets the prices of variants in markets. The price history must stay unchanged, because the lowest price of
  * the last 30 days has to be shown beside a reduced price (Directive 98/6/EC, article 6a). A new price
- * therefore sets the end of the present row and inserts a new row; no other value of a stored row ever
- * changes. A temporary price has an end time; its row also contains the price that follows.
+ * therefore sets the end of the present price's row and inserts a new row; no other value of a stored row
+ * ever changes. A temporary price has an end time; its row also contains the price that applies after this
+ * time.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -232,7 +233,7 @@ export async function savePrices(
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
     "endsAt" timestamptz)`;
   // After the end of a temporary price, the price that it replaced applies again. If the replaced price is
-  // temporary too, the price that follows the replaced price applies.
+  // itself temporary, the price that applies after the replaced price is used.
   const ended = await sql<
     VariantMarketPriceKey & { amountMinor: number | null; compareAtMinor: number | null }
   >`

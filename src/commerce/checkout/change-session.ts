@@ -111,7 +111,7 @@ export async function saveCheckoutSession(
   return loadCheckoutSession(transaction, session.id);
 }
 
-/** Returns the columns of a checkout session whose values come from the cart. */
+/** Returns those columns of a checkout session whose values are copied from the cart. */
 export function copyCheckoutSessionFieldsFromCart({
   country,
   currency,
@@ -145,7 +145,7 @@ export function publishCheckoutSessionEvent(
   outbox.append({ type, id: after.id, previous: Object.fromEntries([...sessionChanges, ...cartChanges]) });
 }
 
-/** Returns the fields of a rendered checkout session that a change of the session can alter. */
+/** Returns those fields of a rendered checkout session whose values a change of the session can alter. */
 function changeableFields(session: CheckoutSessionAggregate): Record<string, unknown> {
   const {
     version,
@@ -201,19 +201,22 @@ export interface RepriceCheckoutSessionCartInput extends LockedCartAndCheckoutSe
 }
 
 export interface CheckoutSessionRepriceResult {
-  /** The cart with its new prices, saved if it has changed. The cart stays locked for the checkout session. */
+  /**
+   * The cart with its new prices; it was saved if it has changed. The cart stays locked for the checkout
+   * session.
+   */
   readonly cart: CartAggregate;
   /**
-   * The warnings from the new calculation of prices. If the cart has not changed, it is not saved, so the
-   * warnings that are stored with the cart can be older.
+   * The warnings that the new calculation of the cart's prices has returned. They can be newer than the
+   * warnings that are stored with the cart, because an unchanged cart is not saved.
    */
   readonly warnings: readonly StoredCartWarning[];
   readonly isChanged: boolean;
 }
 
 /**
- * Prices the cart of an open checkout session again, and reserves exactly the items in the cart. The caller
- * saves the session.
+ * Calculates the prices of the cart of an open checkout session again, and reserves exactly the items that
+ * the cart contains. The caller must save the session.
  */
 export async function repriceCheckoutSessionCart(
   transaction: Transaction,
@@ -244,8 +247,8 @@ export async function repriceCheckoutSessionCart(
     expiresAt: new Date(session.expiresAt),
     lines: toSellableVariantQuantities(after.lines, warnings),
   });
-  // If stock is missing, the failure rolls back this change of the cart, so the failure contains the cart's
-  // version before the change.
+  // Missing stock causes a failure that rolls back this change of the cart. The failure therefore contains
+  // the version that the cart had before the change.
   requireNoStockShortage({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
@@ -264,8 +267,8 @@ export interface CheckoutSessionIdAndExpectedVersion extends ExpectedVersionInpu
 export interface CheckoutSessionChangeRequest {
   readonly target: CheckoutSessionIdAndExpectedVersion;
   /**
-   * Returns the function that plans the change of the session's cart. Called before the cart is priced.
-   * `prepare` may write rows that belong to the change, for example an encrypted address.
+   * Returns a function that plans the change of the session's cart. `prepare` runs before the cart is priced,
+   * and may write rows that belong to the change, for example an encrypted address.
    */
   readonly prepare: (
     cart: CartAggregate,
@@ -299,8 +302,8 @@ export async function changeCheckoutSession(
 
 /** The context of commands that create or cancel checkout sessions. */
 export interface CheckoutSessionCommandContext extends CartCommandContext {
-  /** The kind of caller. If the caller cancels a session, it is stored as the actor. */
+  /** The kind of caller, which is stored as the actor if the caller cancels a checkout session. */
   readonly cancelActor: CheckoutSessionCancelActor;
-  /** The id of the caller's internal token; null if the caller has another credential. */
+  /** The id of the caller's internal token; null if the caller uses another kind of credential. */
   readonly tokenId: string | null;
 }

@@ -29,16 +29,19 @@ export async function findOrStoreContactEmail(
   return replaceBuyerEmailOfCart(transaction, context, { cart, email: opened.address.email ?? null });
 }
 
-/** A new address for a checkout, and the contact e-mail address that the caller gives with it, if any. */
+/**
+ * A new address for a checkout. If the caller gives a contact e-mail address with it, also this e-mail
+ * address.
+ */
 interface AddressWithContact {
   readonly contactEmail: string | null | undefined;
   readonly address: Pick<PostalAddress, "email">;
 }
 
 /**
- * Returns the e-mail address that a cart gets together with a new address. This is the contact e-mail address
- * that the caller gives. If the caller gives none and the cart has no e-mail address, it is the e-mail
- * address in the new address. Returns null if the cart's e-mail address stays unchanged.
+ * Returns the e-mail address that a cart gets together with a new address: the contact e-mail address that
+ * the caller gives. If the caller gives none and the cart has no e-mail address, returns the e-mail address
+ * in the new address. Returns null if the e-mail address of the cart stays unchanged.
  */
 export function chooseContactEmail(
   { buyerEmail }: Pick<CartAggregate, "buyerEmail">,

@@ -54,7 +54,7 @@ export interface CreateCheckoutSessionInput extends ExpectedVersionInput {
   readonly lifetimeMinutes?: number | null | undefined;
 }
 
-/** Minimum, maximum and default lifetime of a checkout session, in minutes. */
+/** Minimum, maximum and default duration for which a checkout session stays open, in minutes. */
 export const sessionLifetimeMinutes = { min: 30, max: 1440, default: 60 } as const;
 
 export async function createCheckoutSession(

@@ -20,7 +20,7 @@ export interface EnteredPersonalData {
 
 interface EnteringBrowser {
   readonly cartId: string;
-  /** The digest of the browser's cookie for the checkout page. */
+  /** The digest of the cookie that identifies the browser on the checkout page. */
   readonly digest: Buffer;
 }
 

@@ -74,8 +74,8 @@ export interface RecordFailedPaymentInput extends LockedCartAndCheckoutSession {
   readonly payment: PaymentRow;
   readonly failureCode: string;
   /**
-   * True if the payment provider has declined the payment. False if the payment may still succeed there, so
-   * that it must be voided.
+   * True if the payment provider has declined the payment. False if the payment may still succeed at the
+   * provider, so that it must be voided.
    */
   readonly isDeclined: boolean;
 }

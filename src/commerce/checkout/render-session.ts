@@ -93,8 +93,8 @@ export function getCheckoutSessionPaymentStatus({
 
 interface PageUrlContext {
   /**
-   * The id of the internal token or staff member that makes the request; null if the caller has another
-   * credential.
+   * The id of the internal token or staff member that makes the request; null if the caller uses another kind
+   * of credential.
    */
   readonly tokenId: string | null;
   readonly keyring: EncryptionKeyring;

@@ -2,7 +2,7 @@
  * The type of a stored checkout session, with the statement that reads sessions, the query that lists
  * sessions, the computation of the status, and the conflict errors. The status depends on the time: an open
  * session whose expiry time has passed is treated as expired, even before a background job stores this
- * status. A session stores no items; they are those of its cart.
+ * status. The items of a session are the lines of its cart; the session itself stores no items.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { CheckoutSessionCancellation } from "./end-session.ts";
@@ -28,14 +28,17 @@ export interface CheckoutSessionAggregate {
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
   readonly cartId: string;
   readonly orderId: string | null;
-  /** The country for which the cart was priced at the last change of the session. */
+  /** The country for which the cart's prices were calculated at the last change of the session. */
   readonly country: string;
   readonly currency: string;
   readonly locale: string;
   readonly amountTotalMinor: number;
   readonly successUrl: string;
   readonly cancelUrl: string;
-  /** The id of the internal token that created the session; null if the caller had another credential. */
+  /**
+   * The id of the internal token that created the session; null if the creator used another kind of
+   * credential.
+   */
   readonly createdBy: string | null;
   /** The encrypted secret in the URL of the checkout page; null if the session has ended. */
   readonly secret: EncryptedValue | null;

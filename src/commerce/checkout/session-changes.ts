@@ -66,8 +66,8 @@ export function setCheckoutSessionAddress(
 }
 
 /**
- * Adds the e-mail address to a planned change of the cart, so that the address and the e-mail address are
- * changed together.
+ * Returns a function that plans the same change of a cart and also sets the buyer's e-mail address, so that
+ * the address and the e-mail address are changed together.
  */
 const withBuyerEmail =
   (plan: CartChangePlanner, buyerEmailId: string | null): CartChangePlanner =>

@@ -15,7 +15,7 @@ export interface CheckoutPageSessionRow {
   readonly cartId: string;
   /**
    * The digest of the cookie of the browser that claimed the checkout page (the first browser that changed
-   * something on it); null if no browser has done so.
+   * something on the page); null if no browser has claimed the page.
    */
   readonly holderDigest: Buffer | null;
 }
@@ -121,6 +121,6 @@ export function findReturnUrlFaults(field: string, text: string): InputFieldErro
   ];
 }
 
-/** Returns true if the host is the local machine, where developers run their shop pages. */
+/** Returns true if the host is the local machine, on which developers run shop pages without https. */
 const isLocalHost = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

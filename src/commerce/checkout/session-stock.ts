@@ -7,7 +7,7 @@ import { createCartConflictFailure } from "#commerce/carts/cart-status.ts";
 import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
 
-/** Codes of cart warnings about lines that cannot be bought at the moment. */
+/** Codes of the cart warnings which say that a line cannot be bought at the moment. */
 const unbuyableWarningCodes: ReadonlySet<string> = new Set(["line_unavailable", "out_of_stock"]);
 
 function unbuyableLineIds(warnings: readonly StoredCartWarning[]): string[] {

@@ -68,9 +68,9 @@ export async function submitCheckoutSession(
   const locked = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
   const { session } = locked;
   requireOpenCheckoutSession(session, input, context.now);
-  // Promotions are locked before the stock in all transactions, so that transactions cannot deadlock. While
-  // the promotions are locked, no other transaction can change or use them, so the cart's prices stay valid
-  // until this session takes its promotion uses.
+  // To prevent deadlocks, all transactions lock promotions before stock. While the promotions are locked, no
+  // other transaction can change or use them. The prices of the cart therefore stay valid until this checkout
+  // session takes its promotion uses.
   await lockPromotions(
     transaction,
     locked.cart.promotions.map(({ promotionId }) => promotionId),
@@ -141,8 +141,8 @@ interface PricedSession extends LockedCartAndCheckoutSession {
 
 /**
  * Throws if the checkout session cannot be paid, for example because the cart is empty or no delivery option
- * is chosen. Whether the total differs from the confirmed total is checked after most other reasons, because
- * they may have changed the total.
+ * is chosen. Most other reasons are checked before the confirmed total is compared with the current total,
+ * because they may be the cause of a different total.
  */
 function requireReadyToPay(
   priced: PricedSession,

@@ -56,8 +56,8 @@ export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>
 type ObstacleSection = "cancellationObstacles" | "afterSalesObstacles";
 
 /**
- * Returns the text of an obstacle. The text may differ between an obstacle that denies the request and the
- * same obstacle if it leaves the decision to the merchant.
+ * Returns the text of an obstacle to a buyer's request. The text can depend on whether the obstacle denies
+ * the request or leaves the decision to the merchant.
  */
 export function getEligibilityObstacleText<Section extends ObstacleSection>(
   section: Section,

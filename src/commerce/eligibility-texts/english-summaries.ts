@@ -1,6 +1,6 @@
 /**
- * Describes policies in English, from the rules of each policy. The type of the summaries in all other
- * languages is defined here.
+ * Describes policies in English, from the rules of each policy. Also defines the type of the functions that
+ * describe policies, which all languages use.
  */
 import type { CancellationRules, PolicyRulesByType, ReturnRules } from "#commerce/markets/policy-rules.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The English texts of eligibility answers, by code. The type `EligibilityTexts`, which follows from the
- * English texts, makes the compiler report a text that is missing in another language.
+ * The English texts of eligibility answers, by code. The type `EligibilityTexts` is derived from these texts,
+ * so that the compiler reports a text that is missing in another language.
  */
 
 /**
@@ -45,8 +45,6 @@ export const englishTexts = {
     line_already_canceled: "The line is already canceled.",
     line_custom_made: "The line is custom-made, and its production has started.",
     line_digital_delivered: "The line has been delivered digitally.",
-    // The service never returns this text at present, because it does not know whether a gift card was used.
-    line_gift_card_used: "The line is a gift card that was used.",
     line_not_separable: "A promotion joins the line with other lines: they can only be canceled together.",
     merchant_suspended: "The merchant is suspended.",
   },

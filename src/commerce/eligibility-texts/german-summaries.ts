@@ -50,7 +50,8 @@ function returnSummary({ mode, windowDays, exchangeWindowDays, extendUntil }: Re
 
 const within = (windowDays: number | null): string =>
   windowDays === null ? "jederzeit" : `innerhalb von ${days(windowDays)} nach der Lieferung`;
-// In these summaries, numbers of days occur only after "innerhalb von", which requires the dative case.
+// In these German summaries, a number of days occurs only after "innerhalb von", which requires the dative
+// case.
 const days = (count: number): string => counted(count, ["Tag", "Tagen"]);
 const counted = (count: number, [one, many]: readonly [one: string, many: string]): string =>
   `${count} ${count === 1 ? one : many}`;

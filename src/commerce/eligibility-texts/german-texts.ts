@@ -32,7 +32,6 @@ export const germanTexts: EligibilityTexts = {
     line_already_canceled: "Die Position ist bereits storniert.",
     line_custom_made: "Die Position wird auf Bestellung angefertigt, und ihre Herstellung hat begonnen.",
     line_digital_delivered: "Die Position wurde digital geliefert.",
-    line_gift_card_used: "Die Position ist ein Gutschein, der eingelöst wurde.",
     line_not_separable:
       "Eine Aktion verbindet die Position mit anderen: Sie können nur zusammen storniert werden.",
     merchant_suspended: "Der Händler ist gesperrt.",

@@ -31,7 +31,6 @@ export const japaneseTexts: EligibilityTexts = {
     line_already_canceled: "この商品はすでにキャンセルされています。",
     line_custom_made: "この商品は受注生産で、すでに製作が始まっています。",
     line_digital_delivered: "この商品はデジタルで提供されました。",
-    line_gift_card_used: "この商品は使用済みのギフトカードです。",
     line_not_separable: "特典により他の商品と組になっているため、一緒にのみキャンセルできます。",
     merchant_suspended: "このショップは停止されています。",
   },

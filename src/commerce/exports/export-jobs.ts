@@ -21,8 +21,8 @@ export const storedExportsMax = 20;
 /** How long an export is stored after it has ended, in hours. */
 export const exportRetentionHours = 24;
 /**
- * Seconds between the end of an export's period and the first read of its rows. After this time, transactions
- * that began in the period have ended, and a replica has received their rows.
+ * Minimum time between the end of an export's period and the first read of its rows, in seconds. After this
+ * time, transactions that began in the period have ended, and a replica has received their rows.
  */
 export const exportSettleSeconds = 60;
 
@@ -86,7 +86,7 @@ export async function queueExportJob(
 interface ExportPeriod {
   readonly from: Date | null;
   readonly to: Date;
-  /** True if the caller gave the end of the period; false if the default end is used. */
+  /** True if the caller has chosen the end of the export's period; false if the default end is used. */
   readonly isEndGiven: boolean;
   readonly now: Date;
 }
@@ -111,8 +111,9 @@ function requirePeriod({ from, to, isEndGiven, now }: ExportPeriod): void {
 }
 
 async function requireFreeExport(transaction: Transaction, merchantId: string, now: Date): Promise<void> {
-  // This lock on the merchant's row makes concurrent requests of the merchant run one after the other.
-  // Otherwise two requests could each find one export fewer than the maximum and together exceed it.
+  // The lock on the merchant's row makes concurrent export requests of a merchant run one after the other.
+  // Without this lock, two requests could each find one export fewer than the maximum, and together exceed
+  // the maximum.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -220,7 +221,7 @@ export interface ExportFilePart {
 export interface StoredExportChunk {
   readonly startByte: number;
   readonly sizeBytes: number;
-  /** The rows of this chunk as NDJSON, compressed with gzip. */
+  /** The rows of this part of the export (chunk) as NDJSON, compressed with gzip. */
   readonly content: Uint8Array;
 }
 

@@ -24,7 +24,7 @@ interface ExportSource {
    * first key is the creation time, or an id that begins with the creation time.
    */
   readonly keys: readonly [SortKey, ...SortKey[]];
-  /** The kind of id, if the first sort key is an id; left out if the first sort key is a time. */
+  /** The kind of id that the first sort key contains; left out if the first sort key is a time. */
   readonly idKind?: IdKind;
 }
 
@@ -188,8 +188,8 @@ export const exportSources: Readonly<Record<ExportKind, ExportSource>> = {
 };
 
 /**
- * Every exported row with amounts has this column after `currency`: the number of digits after the decimal
- * point in this currency.
+ * Name of the additional column that follows the column `currency` in every exported row with amounts. It
+ * contains the number of digits after the decimal point in this currency.
  */
 export const exponentColumn = "exponent";
 
@@ -214,7 +214,7 @@ export interface ExportMerchantAndPeriod {
   readonly periodEnd: Date;
 }
 
-/** The values of a row's sort keys, as texts. */
+/** The values of the sort keys of one exported row, as texts. */
 export type ExportRowSortKeys = readonly string[];
 
 const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unknown> =>
@@ -236,8 +236,9 @@ function buildExportCondition(
   ];
   if (after !== null) {
     const values = sql.join(keys.map((each, index) => toKeySql(each, after[index])));
-    // This condition excludes no row that the next condition would include. It is needed because PostgreSQL
-    // can limit the range of an index only by this condition if the sort keys are columns of several tables.
+    // The first condition excludes no row that the second condition would include. It is needed because, if
+    // the sort keys are columns of several tables, PostgreSQL can use only the first condition to limit the
+    // range of an index.
     conditions.push(
       sql`${key} >= ${toKeySql(first, after[0])}`,
       sql`(${sql.join(keys.map((each) => sql.raw(each.sql)))}) > (${values})`,
@@ -268,7 +269,7 @@ export function buildExportRowSqlQuery(
     order by ${sql.join(keys.map((each) => sql.raw(each.sql)))} limit ${limit}`;
 }
 
-/** Returns the query that counts the rows of an export, at most up to `limit`. */
+/** Returns the query that counts the rows of an export. The counting stops at `limit`. */
 export const buildExportRowCountSqlQuery = (
   scope: ExportMerchantAndPeriod,
   limit: number,

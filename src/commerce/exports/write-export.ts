@@ -23,7 +23,7 @@ import { type ExportJobRow, getExportExpiryTime } from "./export-jobs.ts";
 
 export interface ExportWriterOptions {
   readonly db: Database;
-  /** Reads the exported rows, from the replica if there is one. */
+  /** Runs the queries that read the exported rows, on the replica if there is one. */
   readonly readOnly: ReportReadRunner;
   readonly clock: Clock;
   /** Maximum number of rows of one export; `exportRowsMax` if left out. */
@@ -95,8 +95,8 @@ async function countRows(
 }
 
 /**
- * Throws if the rows are read from a replica in which the job is still stored as waiting. The job was claimed
- * after the end of the export's period, so a replica that contains the claim also contains all rows of the
+ * Throws if the rows are read from a replica that still shows the export job as waiting. The job was claimed
+ * after the end of the export's period, so a replica that shows the claim also contains all rows of the
  * period.
  */
 async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow): Promise<void> {
@@ -105,7 +105,10 @@ async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow
     throw new Error("The replica has not received the export yet.");
 }
 
-/** Converts an exported row to a line of NDJSON. Adds the exponent of the row's currency after the currency. */
+/**
+ * Converts an exported row to a line of NDJSON. Adds the number of decimal digits of the row's currency after
+ * the currency.
+ */
 function toLine(cells: Readonly<Record<string, ExportRowCell>>): string {
   const { currency } = cells;
   if (typeof currency !== "string") return `${JSON.stringify(cells)}\n`;
@@ -117,7 +120,7 @@ function toLine(cells: Readonly<Record<string, ExportRowCell>>): string {
 
 interface NewChunk {
   readonly totalRows: number;
-  /** The rows of the page as NDJSON; empty if the page has no rows. */
+  /** The rows of the page as NDJSON (one JSON object for each line); empty if the page has no rows. */
   readonly lines: Buffer;
   readonly rowCount: number;
   readonly lastKeys: ExportRowSortKeys | null;

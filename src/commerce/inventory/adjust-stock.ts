@@ -30,11 +30,14 @@ import {
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
-/** Reasons that a caller may give for an adjustment. "sold" is missing, because only orders write it. */
+/**
+ * Reasons that a caller may give for a stock adjustment. The reason "sold" is not allowed, because only
+ * orders write it.
+ */
 export const stockAdjustReasons = ["received", "correction", "damaged", "lost", "returned"] as const;
 export type StockAdjustReason = (typeof stockAdjustReasons)[number];
 
-/** The input of a stock adjustment. */
+/** The input of a stock adjustment, by which a merchant changes the stock on hand of a variant. */
 export interface AdjustStockInput {
   readonly variantId: string;
   /** Number of units to add to the stock on hand; negative to remove units; not 0. */
@@ -164,7 +167,7 @@ async function explainRefusal(
   return createInsufficientStockFailure(figures, { delta });
 }
 
-/** The counted stock on hand of one variant. */
+/** The stock on hand of one variant as the merchant has counted it. */
 export interface CountedVariantStock {
   readonly variantId: string;
   readonly onHand: number;
@@ -177,8 +180,8 @@ interface CountCorrection extends CountedVariantStock {
 }
 
 /**
- * For imports: sets the stock on hand of variants to the counted numbers. Returns the changes, whose events
- * the caller publishes after the import.
+ * Sets the stock on hand of variants to the numbers that an import has counted. Returns the stock changes;
+ * the caller publishes their events after the import.
  */
 export async function setStockToCountedQuantities(
   transaction: Transaction,

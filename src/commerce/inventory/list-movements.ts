@@ -34,7 +34,7 @@ export interface StockMovementRow {
   readonly reason: StockMovementReason;
   readonly note: string | null;
   readonly createdAt: Date;
-  /** `createdAt` in microseconds since 1970, by which the list is sorted. */
+  /** The time `createdAt` in microseconds since 1970; the list is sorted by this number. */
   readonly sortValue: number;
 }
 

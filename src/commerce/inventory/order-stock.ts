@@ -23,8 +23,8 @@ import {
 
 /**
  * Turns the stock holds of a checkout session into stock of an order: units that are on hand are taken from
- * the stock on hand, and all other units stay reserved for the order. Returns the number of taken units by
- * variant id.
+ * the stock on hand, and all other units stay reserved for the order. Returns, for each variant id, the
+ * number of units that were taken.
  */
 export async function convertHoldsToOrderStock(
   transaction: Transaction,
@@ -50,8 +50,8 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta,
 });
 
 /**
- * The last two parameters of all functions that change the stock of an order: the order lines, and the note
- * that is stored with the stock movements (the order's number).
+ * The last two parameters of each function in this file that changes the stock of an order: the order lines,
+ * and the note that is stored with the stock movements (the order's number).
  */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 

@@ -20,8 +20,8 @@ export interface StockShortage {
   readonly variantId: string;
   readonly wanted: number;
   /**
-   * Number of units that the caller can get at most, including the units that the caller's checkout session
-   * already holds.
+   * Number of units of the variant that the caller can get at most, including the units that the caller's
+   * checkout session already holds.
    */
   readonly available: number;
 }
@@ -176,8 +176,8 @@ async function deleteExpiredHolds(
 }
 
 /**
- * Deletes expired stock holds of the variants, so that a request need not be refused. Returns true if there
- * were any.
+ * Deletes expired stock holds of variants that have too few available units, so that the request may succeed.
+ * Returns true if expired holds were deleted.
  */
 export async function releaseExpiredStockHolds(
   transaction: Transaction,

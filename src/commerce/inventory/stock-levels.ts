@@ -115,9 +115,9 @@ export async function applyStockLevelDeltas(
     },
   }));
   publishStockEvents(owner, changes);
-  // The column `reserved` still contains expired stock holds, which readers do not count as reserved. For a
-  // variant with expired holds, the availability before and after the change therefore cannot be computed
-  // from the stock level, so its product is always queued for the search index.
+  // The column `reserved` still contains the units of expired stock holds, which readers do not count as
+  // reserved. For a variant with expired holds, the stock level therefore does not show whether its
+  // availability has changed. Its product is always queued for an update of the search index.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
   );
@@ -151,7 +151,7 @@ export interface VariantQuantity {
   readonly quantity: number;
 }
 
-/** Sums up the quantities of each variant, because a variant can occur several times in the list. */
+/** Adds up the quantities of each variant. A variant can occur several times in the list. */
 export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): Map<string, number> {
   const quantities = new Map<string, number>();
   for (const { variantId, quantity } of lines)
@@ -159,7 +159,7 @@ export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): M
   return quantities;
 }
 
-/** The values of a stock level that an error reports. */
+/** The values of a stock level that the data of an error contains. */
 export interface StockLevelInErrorDetails {
   readonly variantId: string;
   readonly onHand: number;
@@ -167,7 +167,10 @@ export interface StockLevelInErrorDetails {
   readonly backorderLimit: number;
 }
 
-/** Creates the failure for a change after which the stock would be lower than the reserved units. */
+/**
+ * Creates the failure for a change after which more units would be reserved than are available. The failure
+ * contains the stock on hand, the reserved units and the backorder limit.
+ */
 export function createInsufficientStockFailure(
   { variantId, onHand, reserved, backorderLimit }: StockLevelInErrorDetails,
   asked: Readonly<Record<string, number>> = {},
@@ -175,7 +178,7 @@ export function createInsufficientStockFailure(
   return stockFailure(variantId, "insufficient_stock", { onHand, reserved, backorderLimit, ...asked });
 }
 
-/** Creates the failure for a change after which the stock would be higher than the allowed maximum. */
+/** Creates the failure for a change after which the stock would be higher than the maximum. */
 export function createStockMaximumExceededFailure(
   variantId: string,
   data: Readonly<Record<string, number>>,

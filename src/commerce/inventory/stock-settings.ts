@@ -14,7 +14,7 @@ import {
 } from "./stock-levels.ts";
 import { releaseExpiredStockHolds } from "./stock-holds.ts";
 
-/** The stock settings of one variant. */
+/** The stock settings of one variant: its backorder limit and its low-stock threshold. */
 export interface SaveStockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
@@ -32,11 +32,11 @@ export interface SaveStockSettingsInput {
 
 const lowStockThresholdDefault = 5;
 
-/** The result of saving stock settings. */
+/** The result of saving stock settings: whether any value has changed, and the changes of stock levels. */
 export interface SavedStockSettings {
   readonly isChanged: boolean;
   /**
-   * Changes of the stock levels of variants that existed before. The caller publishes the events of these
+   * Changes of the stock levels that existed before this call. The caller must publish the events of these
    * changes.
    */
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];

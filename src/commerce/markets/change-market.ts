@@ -208,8 +208,8 @@ async function updateMarket(
 }
 
 /**
- * Raises the market's version by one if only its countries have changed. They are stored in another table, so
- * the update of the market's row did not raise the version.
+ * Raises the market's version by one if only the market's countries have changed. Countries are stored in a
+ * table of their own, so the update of the market's row did not raise the version.
  */
 async function raiseMarketVersion(
   transaction: Transaction,

@@ -86,7 +86,7 @@ export async function upsertMerchantPolicy(
   return { policyId };
 }
 
-/** Saves the policy. Returns true if any value has changed. */
+/** Saves the policy of a merchant. Returns true if any value of the policy has changed. */
 async function savePolicy(
   transaction: Transaction,
   { merchantId, now }: CommandContext,
@@ -137,8 +137,8 @@ function policyFaults({
 }
 
 /**
- * Rules of a policy as a merchant enters them. Null has the same meaning as a rule that is left out, except
- * for the rules listed in `nullable`, for which null is a value.
+ * Rules of a policy as a merchant enters them. Null means the same as leaving the rule out, except for the
+ * rules listed in `nullable`: for these, null is a value.
  */
 type PartialRules<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 

@@ -56,7 +56,6 @@ export interface ReturnRules {
   readonly excludedCountries: readonly string[];
   /** Maximum number of returns of one buyer in 365 days; null if there is no maximum. */
   readonly returnsPerBuyerMax: number | null;
-  readonly storeCredit: boolean;
   readonly photoRequired: boolean;
 }
 
@@ -76,8 +75,8 @@ export interface WarrantyRules {
 }
 
 /**
- * The complete rules of a policy, as an order stores them. Which of these types the rules have depends on the
- * type of the policy.
+ * The complete rules of a policy, as an order stores them. The policy's type decides which of these four
+ * types the rules have.
  */
 export type MerchantPolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
@@ -90,7 +89,7 @@ export interface PolicyRulesByType {
 
 export type PolicyTypeWithRules = keyof PolicyRulesByType;
 
-/** The rules that a policy stores. Rules that the merchant left out are not contained. */
+/** The rules that a stored policy contains. Rules that the merchant has left out are not contained. */
 export type StoredPolicyRules<Type extends PolicyTypeWithRules = PolicyTypeWithRules> = Partial<
   PolicyRulesByType[Type]
 >;
@@ -131,7 +130,6 @@ export const defaultPolicyRules: PolicyRulesByType = {
     excludedCategoryIds: [],
     excludedCountries: [],
     returnsPerBuyerMax: null,
-    storeCredit: false,
     photoRequired: false,
   },
   withdrawal: { windowDays: 0 },

@@ -1,4 +1,4 @@
-/** Matches a merchant's colour for buttons, in the form `#rrggbb`. */
+/** Matches the colour (`#rrggbb`) that a merchant may choose for the buttons of the checkout page. */
 
 export const brandColorFormat = /^#[0-9a-f]{6}$/;
 

@@ -28,7 +28,7 @@ export interface MerchantBrandingColumnUpdate extends Partial<{
   readonly [Field in keyof MerchantBrandingTexts]: string | null | undefined;
 }> {
   readonly merchantId: string;
-  /** The logo's file in base64. */
+  /** The content of the logo file, encoded in base64. */
   readonly logo?: string | null | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface MerchantLogoFile {
 
 const base64Format = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A valid logo, or the faults of a logo that is not valid. */
+/** The result of decoding a logo file: a valid logo, or the faults of the file. */
 export interface LogoFileDecodeResult {
   readonly file?: MerchantLogoFile;
   readonly faults: InputFieldErrors;

@@ -51,8 +51,8 @@ export interface OrderColumnUpdate {
 
 export interface OrderChangeOutcome extends OrderColumnUpdate {
   /**
-   * Events to publish, in their order. Every event except `order.updated` also gets an entry in the order's
-   * timeline.
+   * Events to publish, in this order. For every event except `order.updated`, an entry is also added to the
+   * order's timeline.
    */
   readonly events: readonly OrderEvent[];
 }
@@ -66,7 +66,7 @@ export type OrderChangeFunction = (order: OrderAggregate) => Promise<OrderChange
 export interface OrderChangeRequest {
   readonly target: OrderIdAndExpectedVersion;
   /**
-   * Throws if the order's state does not allow the change. Runs before the order's version is compared with
+   * Throws if the order's state does not allow the change. Called before the order's version is compared with
    * the version that the caller expects.
    */
   readonly requireState?: (order: OrderAggregate) => void;
@@ -99,8 +99,8 @@ export async function lockOrder(
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  // The order is read by a second statement. The statement that locks may have waited for another
-  // transaction, and would return the order's lines from before the wait.
+  // The order is read by a second statement, because the first statement (which locks the order) may have
+  // waited for another transaction and would return the order's lines from before the wait.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
   if (order === undefined || isOrderOfOtherBuyer(order, context)) throw createFailure("order_not_found");
@@ -254,7 +254,7 @@ export function changeOrderAsSystem<Changed>(
   );
 }
 
-/** The changed order, with the id of the part that was changed or created. */
+/** The order after the change, with the id of the order part that was changed or created. */
 export interface OrderWithChangedPartId {
   readonly order: OrderAggregate;
   readonly id: string;

@@ -23,8 +23,9 @@ import {
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /**
- * Submits a checkout session and places the order if the total is 0. A transaction can save a cart only once.
- * So if submitting has changed the cart, the order is placed by background work, in another transaction.
+ * Submits a checkout session, and places the order if the total is 0. If submitting has changed the cart, the
+ * order is placed later by background work in another transaction, because a transaction can save a cart only
+ * once.
  */
 export async function submitCheckoutSessionAndPlaceFreeOrder(
   transaction: Transaction,

@@ -6,8 +6,8 @@
 export interface EligibilityReason<Code extends string = string> {
   readonly code: Code;
   /**
-   * The reason as a text for people (programs use `code`); in English until the eligibility answer is
-   * translated.
+   * The reason as a text for people; programs should use `code`. The text is in English until the eligibility
+   * answer is translated.
    */
   readonly message: string;
   /** True if the reason denies the action; false if the merchant may still approve it. */
@@ -40,9 +40,9 @@ export function removeReasonsWithRepeatedCode<Reason extends EligibilityReason>(
 const answerMinutesMax = 15;
 
 /**
- * Returns the time until which an eligibility answer is valid if the order does not change. This is the
- * earliest of those `instants` (in milliseconds since 1970) that are later than `now`, but at most 15 minutes
- * after `now`.
+ * Returns the time until which an eligibility answer is valid if the order does not change: the earliest of
+ * those `instants` (in milliseconds since 1970) that are later than `now`, but at most 15 minutes after
+ * `now`.
  */
 export function calculateEligibilityExpiry(now: Date, instants: readonly number[]): string {
   const at = now.getTime();

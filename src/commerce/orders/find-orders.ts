@@ -60,7 +60,7 @@ export async function findRefundsWithoutOrder(
   );
 }
 
-/** For each kind of order part, its database table. */
+/** The database table of each kind of order part (payment, refund and so on). */
 export const orderPartTables = {
   payment: "payment",
   refund: "refund",
@@ -69,7 +69,7 @@ export const orderPartTables = {
   warranty: "warranty_registration",
 } as const;
 
-/** The kinds of objects that belong to an order and have their own id. */
+/** The kinds of order parts: objects that belong to an order and have an id of their own. */
 export type OrderPartKind = keyof typeof orderPartTables;
 
 /**

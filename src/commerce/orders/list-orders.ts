@@ -53,8 +53,8 @@ export interface OrderFilter {
 const lowestOrderId = (at: unknown): string => getLowestIdAtTime("order", Number(at));
 
 /**
- * The SQL conditions of a filter, except those on the buyer. A field of the filter without a value adds no
- * condition.
+ * The SQL conditions of an order filter, without the conditions on the buyer. A field of the filter that has
+ * no value adds no condition.
  */
 const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
   [
@@ -75,8 +75,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
     ] as const,
     [
       filter.marketIds,
-      // With one market, the condition is an equation instead of `any`, so that PostgreSQL can read the
-      // orders of this market from an index in the order of their ids.
+      // For a single market, the condition is `=` instead of `any`, so that PostgreSQL can read the orders of
+      // this market from an index in the order of their ids.
       (ids: unknown) =>
         Array.isArray(ids) && ids.length === 1
           ? sql<boolean>`sales_order.market_id = ${ids[0]}`
@@ -158,7 +158,7 @@ export function buildOrderPartIdSqlQuery(
   return list;
 }
 
-/** The columns that the tables of all order parts have. */
+/** The columns that the tables of all kinds of order parts have in common. */
 interface PartTable {
   readonly id: string;
   readonly orderId: string | null;

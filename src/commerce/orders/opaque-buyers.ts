@@ -57,7 +57,7 @@ export async function createOpaqueBuyerReferenceSqlCondition(
     like ${`${reference.slice(prefix.length)}%`}`;
 }
 
-/** Size of the blocks that SHA-256 processes, in bytes. */
+/** Length of the blocks that SHA-256 processes, in bytes. */
 const blockBytes = 64;
 
 /**

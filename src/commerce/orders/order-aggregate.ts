@@ -56,7 +56,10 @@ export interface OrderLineIdAndQuantity {
 }
 
 export interface FulfillmentLine extends OrderLineIdAndQuantity {
-  /** Number of units in this line that are to be sent again and have no reserved stock; 0 if left out. */
+  /**
+   * Number of units in this fulfillment line that must be sent again and have no reserved stock; 0 if left
+   * out.
+   */
   readonly unreserved?: number;
 }
 
@@ -93,7 +96,7 @@ export interface OrderPayment {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Requests to the payment provider about this payment whose outcome is not known yet. */
+  /** Requests to the payment provider about this payment whose outcomes are not known yet. */
   readonly pending: readonly {
     readonly kind: "authorize" | "capture" | "void" | "refund";
     readonly amountMinor: number;
@@ -130,7 +133,7 @@ export interface OrderReturn {
   readonly declineReason: string | null;
   readonly inspectionNote: string | null;
   readonly method: "mail" | "store" | "pickup" | "keep_item" | null;
-  readonly settlement: "original_payment" | "store_credit" | "replacement" | null;
+  readonly settlement: "original_payment" | "replacement" | null;
   readonly refundMinor: number;
   readonly feeMinor: number;
   readonly exchangeVariantId: string | null;

@@ -70,7 +70,7 @@ export interface SelectableOrderLineUnits<Reason extends { readonly code: string
 export interface OrderLineSelectionCheck<Reason extends { readonly code: string }> {
   readonly lines: readonly OrderLineIdAndQuantity[];
   readonly selectable: readonly SelectableOrderLineUnits<Reason>[];
-  /** The reason that the failure contains if no refused line has reasons that apply only to this line. */
+  /** The general reason of the failure; used if no refused line has a reason of its own. */
   readonly reason: string;
   readonly message: string;
 }

@@ -29,8 +29,8 @@ interface OrderBeforeAndAfter {
 }
 
 /**
- * Adds `order_completed` to the timeline if this change completed the order. The entry is the last, because
- * the status of the order is computed after all other entries are written.
+ * Adds the entry `order_completed` to the timeline if this change completed the order. The entry is added
+ * last, because the status of the order is computed after all other entries are written.
  */
 export async function appendOrderCompletionToTimeline(
   transaction: Transaction,

@@ -62,7 +62,7 @@ export const paymentStatuses = [
 ] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-export const refundStatuses = ["pending", "succeeded", "failed", "canceled"] as const;
+export const refundStatuses = ["pending", "succeeded", "failed"] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
 export const returnStatuses = [
@@ -87,7 +87,7 @@ export const returnKinds = [
 ] as const;
 export type ReturnKind = (typeof returnKinds)[number];
 
-/** The actor of an order change, as the buyer sees it. */
+/** The party that changed an order, as the buyer sees it in the order's timeline. */
 export type OrderActor = "buyer" | "merchant" | "system";
 
 /** The reasons that staff can give for a refund. */

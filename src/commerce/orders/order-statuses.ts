@@ -43,7 +43,7 @@ export function deriveOrderStatuses(order: StatusInputs): DerivedOrderStatuses {
   };
 }
 
-/** Returns the captured amount minus the refunded amount of all payments. */
+/** Returns the sum, over all payments, of the captured amount minus the refunded amount. */
 export function computeNetCapturedAmountMinor({ payments }: Pick<StatusInputs, "payments">): number {
   return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
 }
@@ -105,7 +105,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
   const sum = (count: (line: OrderLine) => number): number =>
     sent.reduce((total, line) => total + count(line), 0);
   // Units that were refunded and then lost are neither waiting for shipment nor in transit. They are
-  // therefore subtracted both from the units to be sent and from the shipped units.
+  // therefore subtracted from the units to be sent and from the shipped units.
   const settled = sum((line) => countUnitsRefundedBeforeLoss({ fulfillments }, line));
   const wanted = sum(getUncanceledQuantity) - settled;
   if (wanted === 0) return "canceled";

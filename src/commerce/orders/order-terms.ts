@@ -13,7 +13,7 @@ export type TimeWindowStartEvent = "delivered" | "shipped_plus_transit" | "place
 
 export interface OrderTimeWindow {
   readonly clock: TimeWindowStartEvent;
-  /** The first moment of the time window; null if the event with which the window starts has not happened yet. */
+  /** The first moment of the time window; null if the event that starts the window has not happened yet. */
   readonly startsAt: string | null;
   /** The last millisecond of the time window; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;
@@ -154,7 +154,7 @@ export interface OrderTimeWindowTerms extends OrderTimeWindowLength {
   readonly extendUntil?: string | null;
 }
 
-/** Returns a time window that is counted from the arrival of an order line at the buyer. */
+/** Returns a time window that starts with the arrival of an order line at the buyer. */
 export function calculateTimeWindowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
   arrival: OrderLineArrivalTime | null,
@@ -234,7 +234,7 @@ const withoutNulls = (instants: readonly (string | null)[]): string[] =>
 const latest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants).at(-1) ?? null;
 const earliest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants)[0] ?? null;
 
-/** A policy of an order, with the rules of this policy type. */
+/** A policy of an order, with the rules that belong to the given policy type. */
 export type OrderPolicyOfType<Type extends PolicyType> = Omit<OrderPolicy, "rules"> & {
   readonly rules: PolicyRulesByType[Type];
 };

@@ -18,8 +18,8 @@ import {
 export interface CanceledOrderLineUnits extends OrderLineIdAndQuantity {
   readonly variantId: string;
   /**
-   * Number of canceled units that are still in the stock on hand, because they were not packed. Such units
-   * are canceled before packed units.
+   * Number of canceled units that were not packed, so that they are still in the stock on hand. A
+   * cancellation takes unpacked units before packed units.
    */
   readonly waiting: number;
   /** Number of units among the `waiting` units for which no stock is reserved. */
@@ -50,7 +50,7 @@ export interface CanceledUnitsValue {
    * before the cancellation.
    */
   readonly reducedMinor: number;
-  /** The amount that the cancellation refunds from the captured amount, in minor units. */
+  /** The part of the captured amount that the cancellation refunds, in minor units. */
   readonly refundMinor: number;
   /** True if no ordered unit is left after the cancellation, so that the whole order is canceled. */
   readonly isWhole: boolean;
@@ -215,15 +215,16 @@ function cutsOf(
 interface Portion {
   readonly amountMinor: number;
   readonly ordered: number;
-  /** Number of units of the order line that were canceled or refunded before these units. */
+  /** Number of units of the order line that were canceled or refunded before these `quantity` units. */
   readonly gone: number;
   readonly quantity: number;
 }
 
 /**
- * Returns the share of an order line's amount that belongs to `quantity` units after the first `gone` units.
- * The amount of the first n units is always rounded down to whole minor units. So the shares add up to the
- * amount of the line, however the units are divided.
+ * Returns the share of an order line's amount that belongs to `quantity` units, if `gone` units were settled
+ * before. The share is the amount of all these units minus the amount of the first `gone` units. The amount
+ * of the first n units is always rounded down to whole minor units. So the shares add up to the amount of the
+ * line, however the units are divided.
  */
 export function calculateLineAmountOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);

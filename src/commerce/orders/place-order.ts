@@ -31,7 +31,7 @@ export interface SubmittedCheckout extends LockedCartAndCheckoutSession {
   readonly payment: OrderPayment | null;
 }
 
-/** The placed order, with its cart and checkout session after the order was placed. */
+/** The placed order; also the cart and the checkout session as they are after the order was placed. */
 export interface PlacedOrder extends LockedCartAndCheckoutSession {
   readonly order: OrderAggregate;
 }
@@ -115,7 +115,7 @@ function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   if (payment === null) return [];
   const { id, capturedMinor } = payment;
   // Both payment events name `pending` as the previous status, because no event was published when the
-  // payment became `pending`.
+  // payment got the status `pending`.
   const previous = { status: "pending" };
   return [
     { type: "payment.authorized", id, previous },

@@ -59,7 +59,7 @@ export interface ReturnView extends Omit<OrderReturn, "refundMinor" | "feeMinor"
   readonly lines: readonly ReturnLine[];
   readonly refund: Money;
   readonly fee: Money;
-  /** The fulfillments that send replacements. */
+  /** The ids of the fulfillments that send the replacements for the returned goods. */
   readonly fulfillmentIds: readonly string[];
 }
 

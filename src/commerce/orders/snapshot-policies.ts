@@ -72,7 +72,10 @@ export async function snapshotPoliciesForOrder(
 
 interface Snapshot {
   readonly summary: string;
-  /** The merchant's summaries of the policy as a JSON object that maps a locale to a text. */
+  /**
+   * The merchant's summaries of the policy, as a JSON object that maps a locale to the summary in this
+   * locale.
+   */
   readonly summaries: string;
   readonly url: string | null;
   readonly rules: string;
@@ -101,8 +104,8 @@ function summaryOf(
 }
 
 /**
- * Removes amounts from a policy's rules if they are in another currency than the order, because the market's
- * currency has changed.
+ * Removes amounts from a policy's rules if the amounts are in another currency than the order. This happens
+ * if the currency of the market has changed.
  */
 function inCurrency({ rules, currency }: PolicyFound, orderCurrency: string): StoredPolicyRules {
   if (currency === orderCurrency) return rules;

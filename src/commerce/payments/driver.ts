@@ -54,8 +54,8 @@ const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * sec
 const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
 /**
- * Runs all due payment operations, and also the operations that they queue for the same moment. When all have
- * ended, throws the first error that occurred.
+ * Runs all payment operations that are due, including operations that these operations queue for immediate
+ * execution. When all have ended, throws the first error that occurred.
  */
 export async function runDuePaymentOperations(
   parts: PaymentOperationDriverOptions,
@@ -91,8 +91,9 @@ export function createPaymentOperationDriver(
   const onError = (err: unknown): void =>
     log.error({ err }, "A payment operation failed with an unexpected error.");
   const pool = createOperationPool(parts, { signal: stopping.signal, onError });
-  // `wake` can be called during an HTTP request that is being traced. The snapshot of the asynchronous
-  // context makes the payment operations run outside of that request's trace.
+  // The driver runs payment operations in the asynchronous context of its creation. `wake` can be called
+  // during an HTTP request that is being traced; without this context, the operations would become part of
+  // the trace of that request.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
   let poll: NodeJS.Timeout | undefined;
@@ -100,7 +101,7 @@ export function createPaymentOperationDriver(
   const wake = (): void => {
     if (state === "running") pool.startWorker();
   };
-  /** Starts a timer for an additional search if a payment operation becomes due before the next poll. */
+  /** Starts a timer for an additional poll if a payment operation becomes due before the next poll. */
   const scheduleEarlySearch = async (): Promise<void> => {
     const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
     const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();
@@ -135,7 +136,7 @@ interface OperationPool {
    * already running.
    */
   startWorker(): void;
-  /** Lets no further worker start. */
+  /** Prevents further workers from starting; running workers continue. */
   stopStarting(): void;
   /** Resolves as soon as no worker runs a payment operation. */
   waitUntilIdle(): Promise<void>;
@@ -159,7 +160,7 @@ function createOperationPool(
   let mustSearchAgain = false;
   const startWorker = (): void => {
     if (isStopped || signal.aborted) return;
-    // If all workers are busy now, this makes the worker that finishes next look for due payment operations
+    // If all workers are busy, this flag makes the worker that finishes next look for due payment operations
     // again.
     mustSearchAgain = workers.size >= parts.workersMax;
     if (mustSearchAgain) return;
@@ -175,8 +176,8 @@ function createOperationPool(
     const operation = await claimPaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
     startWorker();
-    // While this operation ran, no process could reserve the next operation of the same payment. The worker
-    // therefore looks for due operations again.
+    // While a payment operation runs, no process can reserve the next operation of the same payment. The
+    // worker therefore looks for due operations again afterwards.
     await runInSpan(operationSpan(operation), () => processOperation(parts, operation, signal)).finally(
       () => (mustSearchAgain = true),
     );
@@ -234,8 +235,8 @@ async function processOperation(
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined)
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
-  // If this process aborted the operation because it is stopping, the operation becomes due at once, so that
-  // another process can continue it.
+  // If this process has aborted the payment operation because the process is stopping, the operation becomes
+  // due at once, so that another process can continue it.
   if (outcome === undefined)
     await postponePaymentOperation(db, {
       id: operationId,
@@ -245,8 +246,8 @@ async function processOperation(
 }
 
 /**
- * Returns the time of the next attempt of a payment operation. An authorization is attempted no later than at
- * its timeout, so that it times out on time.
+ * Returns the time of the next attempt of a payment operation. The next attempt of an authorization is no
+ * later than its timeout, so that the timeout is noticed on time.
  */
 function nextAttemptAt(operation: ClaimedPaymentOperation, now: Date): Date {
   const { kind, isAbandoned, attempts, createdAt } = operation;

@@ -81,7 +81,7 @@ export async function executePaymentOperation(
     return { outcome: hasTimedOut ? timedOut : undefined };
   } catch (error) {
     // If the payment provider cannot be reached, only an authorization times out, because a buyer is waiting
-    // for it. The void that follows is repeated until the provider answers.
+    // for it. The payment is then voided; this void is repeated until the provider answers.
     const endsWithTimeout = hasTimedOut && operation.kind === "authorize" && !context.signal.aborted;
     return { outcome: endsWithTimeout ? timedOut : undefined, error };
   }
@@ -199,8 +199,8 @@ function voidableMinor(found: PaymentLookupResult): number {
 
 /**
  * Computes the outcome of voiding an abandoned payment from the state of the payment at the payment provider.
- * After the timeout, a captured amount is returned even if the rest of the payment could not be voided, so
- * that the captured amount is refunded.
+ * After the timeout, returns the captured amount even if the rest of the payment could not be voided. The
+ * caller then refunds the captured amount.
  */
 function abandonedPaymentResult(
   found: PaymentLookupResult,

@@ -20,7 +20,7 @@ export interface NewPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly now: Date;
-  /** The earliest time of the first attempt of the payment operation. If left out: `now`. */
+  /** The earliest time at which the payment operation is attempted for the first time. If left out: `now`. */
   readonly dueAt?: Date;
   readonly events: InProcessEvents;
 }

@@ -12,8 +12,8 @@ export interface PaymentProviderRequest {
   /** The id that this service has given to the payment. The provider stores the payment under this id. */
   readonly reference: string;
   /**
-   * Identifies the request. If the provider gets several requests with the same key, it acts only once and
-   * returns the first result again.
+   * Identifies the request to the payment provider. If the provider gets several requests with the same key,
+   * it acts only once and returns its first result again.
    */
   readonly idempotencyKey: string;
   readonly amountMinor: number;
@@ -71,7 +71,7 @@ export interface VoidedPaymentResult extends ProviderPaymentAmounts {
 
 export interface DeclinedPaymentResult {
   readonly outcome: "declined";
-  /** The payment provider's reason in lower_snake_case, for example `card_declined`. */
+  /** The reason why the payment provider declined, in lower_snake_case, for example `card_declined`. */
   readonly code: string;
   /**
    * The part of the authorization that has ended without a capture, for example because it has expired; left

@@ -25,7 +25,10 @@ export interface BuyXGetYTerms {
   readonly buy: PromotionProductScope;
 }
 
-/** The discount of a promotion, with the id of the promotion. */
+/**
+ * The discount of a promotion, with the id of the promotion and the products and categories to which the
+ * promotion applies.
+ */
 export type DiscountRule = { readonly id: string; readonly entitled: PromotionProductScope } & (
   | { readonly kind: "percentage"; readonly basisPoints: number }
   /** An amount in minor units, which is divided among all cart lines to which the promotion applies. */
@@ -81,8 +84,8 @@ interface UnitCounts {
   readonly entitled: number;
   readonly bought: number;
   /**
-   * Number of units in the cart that count as bought (X), as discounted (Y), or as both; a unit that counts
-   * as both is included once.
+   * Number of units in the cart that count as bought (X), as discounted (Y), or as both. A unit that counts
+   * as both is counted once.
    */
   readonly either: number;
 }
@@ -131,7 +134,7 @@ const wholeBasisPoints = 10_000;
 
 export interface RemainingCartAmounts {
   readonly lines: readonly DiscountableLine[];
-  /** For each cart line, in the order of `lines`: the amount that the earlier discounts left, in minor units. */
+  /** The amounts of the cart lines after the earlier discounts, in the order of `lines`, in minor units. */
   readonly linesMinor: readonly number[];
   /**
    * The shipping price that the earlier discounts left, in minor units; 0 if the shipping price is not known
@@ -141,7 +144,7 @@ export interface RemainingCartAmounts {
 }
 
 export interface DiscountAmounts {
-  /** For each cart line, in the order of the lines: the amount that is deducted, in minor units. */
+  /** The amount that is deducted from each cart line, in the order of the lines; in minor units. */
   readonly linesMinor: readonly number[];
   readonly shippingMinor: number;
 }
@@ -178,8 +181,8 @@ function discountLines(
 function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
   const applications = countBuyXGetYApplications(rule, cart.lines);
   const isBought = createBuyXGetYBoughtLinePredicate(rule);
-  // The bought units (X) keep their full price. Units that can count as bought or as discounted are
-  // discounted only if they are not needed as bought units.
+  // Bought units (X) keep their full price. A unit that can count as bought or as discounted is discounted
+  // only if the rule does not need it as a bought unit.
   let spare = sumLineQuantities(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
   for (const group of unitsOf(cart, createPromotedLinePredicate(rule.entitled))) {
@@ -204,10 +207,10 @@ interface UnitGroup {
 }
 
 /**
- * Returns the units of those lines for which `isWanted` returns true. The units are sorted by their price
- * after earlier discounts, the cheapest first; units of the same price are in the order of their lines. The
- * price of a line is divided among its units as evenly as possible: the prices of two units differ by at most
- * one minor unit.
+ * Returns the units of those cart lines for which `isWanted` returns true, sorted by their price after
+ * earlier discounts, the cheapest first. Units of the same price are in the order of their lines. The amount
+ * of a line is divided among its units as evenly as possible: the prices of two units differ by at most one
+ * minor unit.
  */
 function unitsOf(
   { lines, linesMinor }: RemainingCartAmounts,

@@ -28,7 +28,7 @@ export interface PriceCartInput {
    * option.
    */
   readonly shippingMinor: number | null;
-  /** Tax rate; null if it is not known, because the cart has no address. */
+  /** Tax rate at the cart's address; null if the rate is not known, because the cart has no address. */
   readonly tax: { readonly basisPoints: number; readonly appliesToShipping: boolean } | null;
   /**
    * The discounts in the order in which they are deducted. Each discount is deducted from the amounts that
@@ -41,7 +41,7 @@ export interface PricedCart {
   readonly subtotalMinor: number;
   /** Sum of the discounts on lines and shipping, in minor units. */
   readonly discountMinor: number;
-  /** Shipping price before discounts, in minor units; null if it is not known. */
+  /** Shipping price before discounts, in minor units; null if the shipping price is not known yet. */
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
   readonly taxMinor: number | null;

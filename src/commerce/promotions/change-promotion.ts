@@ -36,7 +36,7 @@ import type { PromotionRow } from "./read-promotions.ts";
 
 export const promotionTriggers = ["code", "automatic"] as const satisfies readonly PromotionRule["trigger"][];
 
-/** The input that creates a promotion. */
+/** The fields that a merchant enters to create a promotion. */
 export interface CreatePromotionInput extends PromotionInputFields {
   readonly trigger: PromotionRule["trigger"];
   readonly kind: PromotionKind;
@@ -144,7 +144,8 @@ function requireLimitAboveUsed(promotion: PromotionRow, { usageLimit }: StoredPr
 
 function toValues(row: PromotionRow): StoredPromotionFields {
   const values: StoredPromotionFields = { ...row, titles: row.titles as StoredPromotionFields["titles"] };
-  // Removes the columns that a merchant cannot set, for example the id, status and version.
+  // Returns the values of a promotion's row without the columns that a merchant cannot set, for example the
+  // id, status and version.
   return mergePromotionFields(values, {});
 }
 
@@ -249,7 +250,7 @@ async function requireMarketCurrency(
 }
 
 /**
- * Renders the fields of a promotion as the bodies of its events contain them, without the references of the
+ * Returns the fields of a promotion in the form in which events contain them, without the references of the
  * buyers to whom the promotion is limited. The results before and after a change are compared, because an
  * event contains the previous values of the changed fields.
  */
@@ -281,7 +282,7 @@ function toEventDocument(row: PromotionRow): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Returns, for the fields of a promotion that a change has altered, the previous values. */
+/** Returns the previous values of those fields of a promotion that a change has altered. */
 function changedFieldsBefore(before: PromotionRow, after: PromotionRow): Readonly<Record<string, unknown>> {
   const now = toEventDocument(after);
   return Object.fromEntries(

@@ -49,8 +49,8 @@ export interface ChosenPromotions {
   /** The automatic promotions that reduce the price, in the order in which they are applied. */
   readonly automatic: readonly PromotionRule[];
   /**
-   * The promotion of the cart's code, with the reason why it does not apply. If `refusal` is null, the
-   * promotion applies after the automatic promotions, even if it reduces nothing.
+   * The promotion of the cart's code, and the reason (`refusal`) why it does not apply. If `refusal` is null,
+   * the promotion applies after the automatic promotions, even if it deducts nothing.
    */
   readonly code: { readonly rule: PromotionRule; readonly refusal: PromotionRefusal | null } | null;
   readonly priced: PricedCart;
@@ -205,8 +205,8 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext)
 }
 
 /**
- * Checks that the lines to which the promotion applies reach its minimum subtotal. The subtotal is counted
- * before discounts, so that one promotion cannot prevent another.
+ * Checks that the lines to which the promotion applies reach the promotion's minimum subtotal. The subtotal
+ * is calculated before discounts, so that one promotion cannot make another promotion miss its minimum.
  */
 function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
@@ -220,9 +220,9 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext
 }
 
 /**
- * Checks that the cart has the minimum number of units to which the promotion applies. A "buy X, get Y"
- * promotion also requires enough units to apply once. If the cart meets neither requirement, reports the one
- * for which more units are missing.
+ * Checks that the cart has the minimum number of units to which the promotion applies, and for a "buy X, get
+ * Y" promotion, that the cart has enough units for the promotion to apply once. If the cart fails both
+ * checks, reports the check for which more units are missing.
  */
 function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
@@ -266,7 +266,7 @@ interface ConditionLine extends DiscountableLine {
   readonly id: string;
 }
 
-/** The lines that fulfilled the conditions of a promotion, as an order stores them. */
+/** The order lines that fulfilled the conditions of a promotion; stored with the order. */
 export interface LinesMeetingPromotionConditions {
   /**
    * Ids of the lines that the buyer had to buy so that the promotion applies; empty if the promotion has no

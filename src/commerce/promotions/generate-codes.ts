@@ -27,7 +27,7 @@ import type { PromotionCodeRow } from "./read-promotions.ts";
 export interface GeneratePromotionCodesInput {
   readonly promotionId: string;
   readonly count?: number | null | undefined;
-  /** Text before each random code. */
+  /** Text with which each random code begins. */
   readonly prefix?: string | null | undefined;
   /** Length of each random code in characters, without the prefix. */
   readonly length?: number | null | undefined;
@@ -39,15 +39,15 @@ export interface GeneratePromotionCodesInput {
   readonly usageLimit?: number | null | undefined;
 }
 
-/** The codes that were added to a promotion. */
+/** The result of adding codes to a promotion: the codes that were added. */
 export interface GeneratedPromotionCodes {
   readonly promotionId: string;
   readonly codes: readonly PromotionCodeRow[];
 }
 
 /**
- * The characters of random codes. Characters that look similar in print or handwriting are left out. Vowels
- * are left out too, so that no code contains a word.
+ * The characters of which random codes consist. Characters that look similar in print or handwriting are left
+ * out. Vowels are left out too, so that no random code contains a word.
  */
 const codeAlphabet = "3479CDFGHJKMNPQRTWXY";
 /**

@@ -25,11 +25,11 @@ export interface PromotionRedemptionRow {
   readonly orderId: string;
   readonly buyerReference: string | null;
   readonly redeemedAt: Date;
-  /** `redeemedAt` in microseconds since 1970, by which the list is sorted. */
+  /** The time `redeemedAt` in microseconds since 1970; the list is sorted by this number. */
   readonly sortValue: number;
   /**
-   * The time at which the use was given back, because the whole order was canceled; null if the use was not
-   * given back.
+   * The time at which the use of the promotion was given back, because the whole order was canceled; null if
+   * the use was not given back.
    */
   readonly restoredAt: Date | null;
 }

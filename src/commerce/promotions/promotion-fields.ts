@@ -55,8 +55,8 @@ export interface PromotionInputFields {
   readonly basisPoints?: number | null | undefined;
   readonly amountMinor?: number | null | undefined;
   /**
-   * Currency of the discount amount and of the minimum subtotal. Removed when the promotion no longer has any
-   * of these amounts.
+   * Currency of the discount amount and of the minimum subtotal. The currency is removed when the promotion
+   * no longer has either of these amounts.
    */
   readonly currency?: string | null | undefined;
   readonly buyQuantity?: number | null | undefined;
@@ -78,7 +78,7 @@ export interface PromotionInputFields {
   readonly isExclusive?: boolean | null | undefined;
 }
 
-/** The fields of a promotion that a merchant can set, in their stored form. */
+/** The fields of a promotion that a merchant can set, in the form in which the database stores them. */
 export interface StoredPromotionFields {
   readonly titles: Readonly<Record<string, string>>;
   readonly basisPoints: number | null;
@@ -103,7 +103,7 @@ export interface StoredPromotionFields {
   readonly isExclusive: boolean;
 }
 
-/** The stored fields of a promotion if the merchant has set none of them. */
+/** The values of a promotion's fields before the merchant has set any of them. */
 export const emptyPromotionValues: StoredPromotionFields = {
   titles: {},
   basisPoints: null,

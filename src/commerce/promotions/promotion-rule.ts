@@ -58,6 +58,9 @@ export interface PromotionRule {
   readonly priority: number;
   /** True if the promotion does not combine with automatic promotions. */
   readonly isExclusive: boolean;
-  /** The promotion code in the cart, with its limit and its number of uses; null for an automatic promotion. */
+  /**
+   * The promotion code in the cart, with its usage limit and its number of uses; null for an automatic
+   * promotion.
+   */
   readonly code: { readonly id: string; readonly usageLimit: number | null; readonly used: number } | null;
 }

@@ -163,8 +163,9 @@ export async function endPromotion(
 }
 
 /**
- * Starts an active promotion if its time window has started, and returns true if it did. The status and the
- * time window are checked after the row is locked, because the promotion may have changed before.
+ * Starts an active promotion if its time window has begun, and returns true if the promotion was started. The
+ * status and the time window are checked after the row is locked, because the promotion may have changed
+ * before.
  */
 export async function startDuePromotion(
   transaction: Transaction,
@@ -179,8 +180,9 @@ export async function startDuePromotion(
 }
 
 /**
- * Ends an active or paused promotion if its time window is over, and returns true if it did. The status and
- * the time window are checked after the row is locked, because the promotion may have changed before.
+ * Ends an active or paused promotion if its time window is over, and returns true if the promotion was ended.
+ * The status and the time window are checked after the row is locked, because the promotion may have changed
+ * before.
  */
 export async function endDuePromotion(
   transaction: Transaction,

@@ -10,7 +10,7 @@ import type { Failure } from "#foundation/failure.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
-/** The promotion uses that a checkout session takes. */
+/** The promotion uses that a checkout session takes when the checkout is submitted. */
 export interface PromotionUsesToReserve {
   readonly context: CommandContext;
   readonly sessionId: string;
@@ -18,7 +18,7 @@ export interface PromotionUsesToReserve {
   readonly buyerReference: string | null;
   readonly promotions: readonly { readonly promotionId: string; readonly promotionCodeId: string | null }[];
   /**
-   * Creates the failure to throw if a promotion cannot be used, for example because its usage limit is
+   * Creates the failure that is thrown if a promotion cannot be used, for example because its usage limit is
    * reached. The caller must then roll back the transaction.
    */
   readonly refusal: (reason: PromotionRefusalReason, promotionId: string) => Failure;
@@ -48,7 +48,6 @@ export async function reservePromotionUses(
         merchantId: uses.context.merchantId,
         sessionId: uses.sessionId,
         buyerReference: uses.buyerReference,
-        takenAt: uses.context.now,
       })),
     )
     .execute();

@@ -10,8 +10,8 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /**
- * The discount fields of each kind of promotion. In the table, constraints make sure that the fields of other
- * kinds are null.
+ * The discount fields of each kind of promotion. Constraints of the table `promotion` ensure that the fields
+ * of all other kinds are null.
  */
 type PromotionDiscountJson =
   | { readonly kind: "percentage"; readonly basisPoints: number }
@@ -30,7 +30,7 @@ export type PromotionRuleJson = PromotionDiscountJson & {
   readonly id: string;
   readonly trigger: "code" | "automatic";
   readonly status: PromotionStatus;
-  /** Locale → title shown to buyers. */
+  /** The titles of the promotion that buyers see, as a map from locale to title. */
   readonly titles: Readonly<Record<string, string>>;
   readonly currency: string | null;
   readonly minimumSubtotalMinor: number | null;
@@ -210,7 +210,7 @@ export async function findPromotionCodePages(
   return rows;
 }
 
-/** Counts the codes of each promotion. The counting stops at 10 000, as for all lists of the API. */
+/** Counts the codes of each promotion, up to at most 10 000 codes, as in all lists of the API. */
 export async function countPromotionCodes(
   reader: DatabaseReader,
   promotionIds: readonly string[],
@@ -226,8 +226,8 @@ export async function countPromotionCodes(
 export type PromotionCodePageRequest = KeysetPage & { readonly promotionId: string };
 
 /**
- * Returns a text that is equal for two pages of promotion codes if they have the same start, direction and
- * length.
+ * Returns a cache key for a page of promotion codes: two pages with the same start, direction and length have
+ * the same key.
  */
 export const getPromotionCodePageKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
   JSON.stringify([after, before, limit, isInverted]);

@@ -17,9 +17,9 @@ export interface BuyerTotals {
    * period.
    */
   readonly repeatBuyers: number;
-  /** Number of orders of buyers with a buyer reference. */
+  /** Number of orders with a buyer reference. */
   readonly orders: number;
-  /** Orders without a buyer reference. */
+  /** Number of orders without a buyer reference. */
   readonly guestOrders: number;
 }
 
@@ -28,9 +28,12 @@ export interface BuyerCohort {
   /** First day of the month in the report's time zone, as YYYY-MM-DD. */
   readonly month: string;
   readonly buyers: number;
-  /** Number of orders that these buyers placed in the month of their first order, with the first order. */
+  /**
+   * Number of orders that the buyers of the cohort placed in the month of their first order, including the
+   * first order.
+   */
   readonly orders: number;
-  /** The later months of the period in which buyers of the cohort ordered again, in chronological order. */
+  /** The later months of the period in which buyers of the cohort ordered again, the earliest month first. */
   readonly later: readonly BuyerCohortMonth[];
 }
 
@@ -46,7 +49,6 @@ export interface BuyerReport {
   readonly cohorts: readonly BuyerCohort[];
 }
 
-/** Reads the report on buyers. */
 export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope): Promise<BuyerReport> {
   const months = dividePeriodIntoBuckets(scope.period, "month");
   const { rows } = await buyerStatement(scope, months).execute(reader);
@@ -93,8 +95,8 @@ interface CohortRow extends BuyerCohortMonth {
 }
 
 /**
- * The numbers of a cohort in one month. `cohort` and `month` are not dates, but numbers of months in the
- * period of the report; the first month has the number 1.
+ * The numbers of a cohort in one month. In this row, `cohort` and `month` are not dates but month numbers,
+ * counted from the first month of the report's period, which has the number 1.
  */
 type NumberedCohortRow = Omit<CohortRow, "cohort" | "month"> & Readonly<Record<"cohort" | "month", number>>;
 

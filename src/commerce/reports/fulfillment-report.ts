@@ -10,9 +10,12 @@ import { buildReportScopeSqlCondition, type ReportScope } from "./report-scope.t
 
 /** The number of orders and units that have been waiting for shipment for a certain number of days. */
 export interface UnshippedOrdersByAge {
-  /** Minimum number of full days since the order was placed. */
+  /** Lower bound of the age group: minimum number of full days since the order was placed. */
   readonly fromDays: number;
-  /** Number of full days since the order was placed, exclusive; null in the last group. */
+  /**
+   * Upper bound of the age group: number of full days since the order was placed, exclusive; null in the last
+   * group.
+   */
   readonly toDays: number | null;
   readonly orders: number;
   /** Number of units that are neither shipped nor canceled. */
@@ -58,12 +61,12 @@ interface FulfillmentReportQuery extends ReportScope {
   readonly first: number;
 }
 
-/** For each age group of waiting orders: the minimum number of days since the order was placed. */
+/** For each age group of orders that wait for shipment, the minimum number of days since the order. */
 const ageGroupDays = [0, 1, 2, 3, 7, 14, 30] as const;
 
 /**
- * Reads the report on fulfillments. The period selects the parcels by their shipment; the waiting orders are
- * those that wait at the time `now`.
+ * Reads the report on fulfillments. The period selects parcels by the time of their shipment. The waiting
+ * orders are all orders that wait for shipment at the time `now`.
  */
 export async function readFulfillmentReport(
   reader: DatabaseReader,

@@ -13,7 +13,7 @@ export interface InventoryReportFilter {
   readonly days: number;
   /** Maximum number of days for which the stock of a reported variant lasts; null to report all variants. */
   readonly coverDaysMax: number | null;
-  /** Maximum number of rows. */
+  /** Maximum number of rows of the report. */
   readonly first: number;
   readonly now: Date;
 }
@@ -37,9 +37,9 @@ export interface InventoryReportRow {
 
 export interface InventoryReport {
   readonly totals: {
-    /** Variants that are not discontinued. */
+    /** Number of variants that are not discontinued. */
     readonly variants: number;
-    /** Variants without a free unit. */
+    /** Number of variants without a free unit. */
     readonly outOfStock: number;
     readonly onHand: number;
     readonly reserved: number;

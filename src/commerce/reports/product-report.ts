@@ -52,7 +52,6 @@ interface ProductReportQuery extends ReportScope {
   readonly first: number;
 }
 
-/** Reads the report on products. */
 export async function readProductReport(
   reader: DatabaseReader,
   query: ProductReportQuery,
@@ -71,7 +70,10 @@ export async function readProductReport(
 
 interface ProductSums {
   readonly currency: string;
-  /** Sums as decimal digits. */
+  /**
+   * The following sums are texts of decimal digits, because a JavaScript number may be unable to represent
+   * them exactly.
+   */
   readonly units: string;
   readonly canceled: string;
   readonly returned: string;
@@ -140,8 +142,8 @@ function productStatement({
   const inScope = buildReportScopeSqlCondition(scope, "o", "placed_at");
   const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
     sum(gross) as gross, sum(net) as net`;
-  // A line is included in the numbers of each category of its product. The statement first adds up the lines
-  // with the same list of categories, because there are far fewer such lists than lines.
+  // An order line counts for each category of its product. The statement first adds up the lines with the
+  // same list of categories, because there are far fewer lists of categories than lines.
   const grouped =
     groupBy === "category"
       ? sql`select c.id as key, currency, ${sumsOfSummed} from summed cross join lateral unnest(key) as c(id)

@@ -1,4 +1,4 @@
-/** Reads the report on promotions: the discounts that they gave to the orders of a period. */
+/** Reads the report on promotions: the discounts that promotions gave to the orders of a period. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildReportScopeSqlCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
@@ -38,7 +38,6 @@ interface PromotionReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
-/** Reads the report on promotions. */
 export async function readPromotionReport(
   reader: DatabaseReader,
   query: PromotionReportQuery,

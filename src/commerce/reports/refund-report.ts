@@ -31,7 +31,6 @@ interface RefundReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
-/** Reads the report on refunds. */
 export async function readRefundReport(
   reader: DatabaseReader,
   query: RefundReportQuery,
@@ -63,8 +62,8 @@ const sumOfStatusSql = (status: string): RawBuilder<string> =>
   sql<string>`sum(amount_minor) filter (where status = ${status})`;
 
 /**
- * Selects the refunds by the time of their request, and by the market of the cart from which the payment was
- * made. The cart is used and not the order, because a payment that succeeded too late has no order.
+ * Selects refunds by the time of their request, and by the market of the cart for which the buyer paid. The
+ * market of the order cannot be used, because a payment that succeeded too late has no order.
  */
 function refundStatement(scope: RefundReportQuery): RawBuilder<RefundStatementRow> {
   return sql<RefundStatementRow>`

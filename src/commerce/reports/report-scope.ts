@@ -19,11 +19,14 @@ export interface ReportScope {
 
 /** The markets that a report covers. */
 export interface ReportMarkets {
-  /** Ids of the markets; null for all markets. */
+  /** Ids of the markets that the report covers; null for all markets. */
   readonly ids: readonly string[] | null;
-  /** Currencies of the markets, sorted. */
+  /** Currencies of the markets that the report covers, sorted. */
   readonly currencies: readonly string[];
-  /** The time zone of these markets; null if no market was named, or if the markets have different time zones. */
+  /**
+   * The common time zone of the markets; null if no market was named, or if the markets have different time
+   * zones.
+   */
   readonly timeZone: string | null;
 }
 

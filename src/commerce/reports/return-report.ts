@@ -32,7 +32,6 @@ interface ReturnReportQuery extends ReportScope {
   readonly currencies: readonly string[];
 }
 
-/** Reads the report on returns. */
 export async function readReturnReport(
   reader: DatabaseReader,
   query: ReturnReportQuery,

@@ -50,11 +50,10 @@ export interface CountrySales extends CurrencySales {
 
 interface SalesReportQuery extends ReportScope {
   readonly buckets: readonly PeriodBucket[];
-  /** Currencies that the report contains even if nothing was sold in them. */
+  /** Currencies for which the report contains an entry even if nothing was sold in them. */
   readonly currencies: readonly string[];
 }
 
-/** Reads the report on sales. */
 export async function readSalesReport(
   reader: DatabaseReader,
   query: SalesReportQuery,
@@ -117,9 +116,9 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
 }
 
 /**
- * SQL for the sum of a column (tax or discount) over the orders. Each order adds only the share that belongs
- * to its net amount: the column × (total − later reductions) ÷ total, rounded for each order. An order with
- * the total 0 adds its whole discount. A canceled order adds 0.
+ * SQL for the sum of a column (tax or discount) over the orders. From each order, only the share that belongs
+ * to the net amount is added: column × (total − later reductions) ÷ total, rounded for each order. For an
+ * order with the total 0, the whole value is added; for a canceled order, 0.
  */
 const netShareSql = (
   column: string,
@@ -133,7 +132,7 @@ const netShareSql = (
  */
 const unitsSql = sql`coalesce(o.units, (select sum(l.ordered) from order_line l where l.order_id = o.id))`;
 
-/** Sums up refunds and orders separately, so that an order with several refunds counts once. */
+/** Refunds and orders are summed up separately, so that an order with several refunds is counted once. */
 function salesStatement(
   { buckets, ...scope }: Omit<SalesReportQuery, "currencies">,
   groupBy: "currency" | "country",

@@ -47,7 +47,7 @@ interface FunnelReportQuery extends ReportScope {
   readonly now: Date;
 }
 
-/** Reads the funnel report. */
+/** Reads the funnel report: how many carts reached a checkout, a submission and an order. */
 export async function readCheckoutFunnelReport(
   reader: DatabaseReader,
   query: FunnelReportQuery,
@@ -158,13 +158,12 @@ interface SearchReportQuery {
   readonly merchantId: string | null;
   /** The country for which buyers searched; null for all countries. */
   readonly country: string | null;
-  /** First day of the searches (UTC), inclusive. `to` is the last day, also inclusive. */
+  /** First day (UTC) of the searches in the report. The last day is `to`; both days are included. */
   readonly from: string;
   readonly to: string;
   readonly first: number;
 }
 
-/** Reads the report on searches. */
 export async function readSearchReport(
   reader: DatabaseReader,
   query: SearchReportQuery,

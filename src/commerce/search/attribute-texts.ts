@@ -41,8 +41,8 @@ export function getSearchableAttributeText(
 const countryCode = /^[A-Z]{2}$/;
 
 /**
- * Returns the name and code of the country if the attribute's value is a country of origin, for example
- * `origin: "JP"`; undefined for other attributes.
+ * If the attribute's value is a country of origin, for example `origin: "JP"`, returns the name and the code
+ * of the country; for other attributes, undefined.
  */
 function countryName(
   { code }: ProductAttributeToIndex,

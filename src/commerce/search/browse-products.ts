@@ -1,8 +1,8 @@
 /**
- * Runs searches without words. Their totals and facet counts are equal for all callers and expensive: up to
- * 10 000 products are counted for a page of 20. The counts are therefore cached, together with the PostgreSQL
- * snapshot in which they were counted. The statement of each page checks whether a product has changed since
- * this snapshot, so the counts are never older than the page.
+ * Runs searches without words. Their totals and facet counts are the same for all callers, and are slow to
+ * compute: up to 10 000 products are counted for a page of 20. The counts are therefore cached, together with
+ * the PostgreSQL snapshot in which they were counted. The statement of each page checks whether a product has
+ * changed since this snapshot, so the counts are never older than the page.
  */
 import { LRUCache } from "lru-cache";
 import { runStatementForSingleRow } from "#database/prepared-template.ts";
@@ -15,7 +15,7 @@ import {
 } from "./search-form.ts";
 import { buildCachedSearchPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
-/** The row that the SQL statement of a search returns. */
+/** The only row that the SQL statement of a search returns: the found products, totals and facets. */
 export interface SearchResultRow extends Counted {
   readonly hits: readonly ProductSearchHitRow[];
   /** All locales in which products are indexed; present only if the search has words. */
@@ -24,8 +24,8 @@ export interface SearchResultRow extends Counted {
   readonly documentCount?: number;
   readonly indexedAt: Date | null;
   /**
-   * The first products of the search result, in sort order, to be cached for further pages. Present only if
-   * the search has no words.
+   * The first products of the search result, in sort order. They are cached, so that further pages can be
+   * read from the cache. Present only if the search has no words.
    */
   readonly first?: readonly CachedHit[];
   readonly snapshot?: string;
@@ -46,7 +46,7 @@ interface Counted {
 
 interface CachedCounts {
   readonly counted: Counted;
-  /** The first products of the search result, in sort order. Pages are served from them. */
+  /** The first products of the search result, in sort order. Pages of the result are read from this list. */
   readonly first: readonly CachedHit[];
   readonly snapshot: string;
 }
@@ -56,8 +56,8 @@ const cachedCountsMax = 500;
 interface CountsCache {
   readonly entries: LRUCache<string, CachedCounts>;
   /**
-   * Counts that are running now, by cache key. Another caller with the same key waits for the running count
-   * instead of starting a second one.
+   * Counts that are being computed now, by cache key. A caller with the same key waits for this result
+   * instead of counting again.
    */
   readonly pending: Map<string, Promise<unknown>>;
 }
@@ -65,7 +65,7 @@ interface CountsCache {
 const countsCaches = new WeakMap<DatabaseReader, CountsCache>();
 
 /**
- * Returns the cache of search counts that belongs to a database connection. Returns undefined inside a
+ * Returns the cache of totals and facet counts that belongs to a database connection; undefined inside a
  * transaction, because the transaction's uncommitted changes must not get into the cache.
  */
 function countsCacheOf(reader: DatabaseReader): CountsCache | undefined {
@@ -103,7 +103,7 @@ async function cacheCounts(
 }
 
 interface BrowseSearch {
-  /** The result of `getSearchResultCountsCacheKey`. */
+  /** The cache key of the search, which `getSearchResultCountsCacheKey` returns. */
   readonly key: string;
   readonly values: SearchSqlParameterValues;
   readonly count: () => Promise<SearchResultRow>;

@@ -7,7 +7,10 @@ import { stemmerNames } from "./stems.ts";
 
 interface CompoundLanguage {
   readonly stemmer: string;
-  /** True if, as in English, a word counts as a compound only if its first part is a known word too. */
+  /**
+   * True if a word of this language counts as a compound only if its first part is also a known word, as in
+   * English.
+   */
   readonly isRestKnown: boolean;
 }
 
@@ -23,16 +26,16 @@ export const compoundLanguages: readonly CompoundLanguage[] = [
 ];
 
 /**
- * For the languages in which a search for the first part of a compound word also finds the compound: the
- * names of their stemmers.
+ * The stemmers of those languages in which a search for the first part of a compound word also finds the
+ * compound.
  */
 export const prefixCompoundStemmers: ReadonlySet<string> = new Set(
   compoundLanguages.filter(({ isRestKnown }) => !isRestKnown).map(({ stemmer }) => stemmer),
 );
 
 /**
- * Words that look like compounds but mean something else, each with the end by which a search must not find
- * the word, for example `Handschuhe` (gloves) and `Schuhe` (shoes).
+ * Words that look like a compound but mean something else than their end, for example `Handschuhe` (gloves)
+ * and the end `Schuhe` (shoes). A search for the end must not find the word.
  */
 const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
   ["handschuh", "schuh"],
@@ -58,8 +61,8 @@ export const isCompoundWithOtherMeaning = (term: string, searched: string): bool
 const germanEnding = /(?:e[mnrs]?|n|s)$/;
 
 /**
- * Returns the form of a word in which the ends of compound words are compared: the stem. For German, only a
- * short ending is cut off, because the stemmer would shorten `Isolationsweste` to `isolationsw`.
+ * Returns the form of a word by which the ends of compound words are compared: the stem. For German words,
+ * only a short ending is removed, because the stemmer would shorten `Isolationsweste` to `isolationsw`.
  */
 export function getCompoundStem(word: string, stemmer: string, stem: string | undefined): string {
   if (stemmer === "german") return word.replace(germanEnding, "");
@@ -82,7 +85,10 @@ export function mayBeCompoundEndingWith(word: string, end: string): boolean {
 }
 
 const partLengthMin = 3;
-/** Letters that join the parts of compound words: Geburtstag-s-geschenk, Küche-n-messer. */
+/**
+ * Letters that join the parts of a compound word, for example `s` in Geburtstag-s-geschenk and `n` in
+ * Küche-n-messer.
+ */
 const linkingElements = ["", "s", "n", "es", "en", "er", "e"] as const;
 const endings = ["", "n", "en", "e", "s"] as const;
 

@@ -37,8 +37,8 @@ export async function findWordCorrections(
   const countOf = await countDocumentsBySearchQueryPart(search, own);
   const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
-  // A candidate with one typo is better than a candidate with two typos. So the products of candidates with
-  // two typos are counted only if no candidate has one typo, which is rare.
+  // A correction with one typo is better than a correction with two typos. The products of corrections with
+  // two typos are therefore counted only if there is no correction with one typo, which is rare.
   for (const distance of [1, 2]) {
     const close = candidates.filter(
       (candidate) =>
@@ -67,7 +67,7 @@ async function mostFrequent(
 }
 
 interface Candidate extends TypoCorrectionCandidate {
-  /** The misspelt word. */
+  /** The misspelt word of the query. */
   readonly word: string;
 }
 
@@ -146,8 +146,9 @@ interface Term {
 }
 
 /**
- * Compares a misspelt word with a word of the vocabulary. Returns the vocabulary word if it is similar
- * enough; otherwise, if it is a compound, those of its ends that are similar enough.
+ * Compares a misspelt word with a word of the vocabulary. Returns the vocabulary word if both are similar
+ * enough. Otherwise, if the vocabulary word is a compound, returns those of its ends that are similar
+ * enough.
  */
 function compareWithTerm(word: string, { term, spelling }: Term): TypoCorrectionCandidate[] {
   const max = getMaxCorrectedTypos(word);
@@ -184,8 +185,8 @@ interface CandidateWithForms extends Candidate {
 }
 
 /**
- * Adds the word forms (stems, compounds, synonyms) to each correction. Synonyms are needed because a
- * correction may be a synonym that no product contains itself.
+ * Adds word forms (stems, compounds, synonyms) to each correction. Synonyms are needed, because a corrected
+ * word may itself be in no product, although its synonyms are.
  */
 async function addForms(
   { expand }: SearchQueryToCorrect,
@@ -197,8 +198,8 @@ async function addForms(
   const byWord = new Map(forms.map((part) => [part.part.text, part]));
   return candidates.flatMap((candidate) => {
     const own = byWord.get(candidate.correct);
-    // Only the last word that the buyer typed may be the beginning of a longer word. A corrected word is
-    // always complete.
+    // A corrected word must match whole words only. Only the last word that the buyer typed may be the
+    // beginning of a longer word.
     return own === undefined
       ? []
       : [{ ...candidate, forms: { ...own, exact: [{ lexemes: [{ text: candidate.correct }] }], weak: [] } }];

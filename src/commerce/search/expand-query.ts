@@ -1,5 +1,5 @@
 /**
- * Finds the forms of a query's words: stems from PostgreSQL's dictionaries; compounds, joined words and
+ * Finds the forms of a query's words: stems from PostgreSQL's dictionaries, and compounds, joined words and
  * synonyms from the vocabulary (all indexed words). The results are cached.
  */
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -33,8 +33,8 @@ export async function expandSearchQuery(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
   if (synonymWords.size === 0) return expandSearchQueryWithWordData(joined, { stems, vocabulary });
-  // Synonyms are expanded like words of the query: the search also uses their stems, and the parts of synonyms
-  // that are compound words.
+  // Synonyms are expanded like words of the query: their stems are searched too, and for a synonym that is a
+  // compound word, its parts.
   const synonymStems = await loadCachedOrStoredWordStems(reader, synonymWords);
   const synonymEntries = await loadSearchVocabularyEntries(reader, {
     words: [...synonymWords],

@@ -8,8 +8,8 @@ import { removeCaseAndAccents, type SearchWord, splitDenseWord, splitWords } fro
 import type { ExpandedSearchQuery, SearchLexeme } from "./word-forms.ts";
 
 /**
- * The title of a product, with the stem of each word. The search index and this file split a title into words
- * by the same rules, so the stem with the index n belongs to the word with the index n.
+ * The title of a product, with the stem of each of its words. The search index and this file split a title
+ * into words by the same rules, so the stem at index n belongs to the word at index n.
  */
 export interface StemmedTitle {
   readonly title: string;

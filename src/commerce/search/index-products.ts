@@ -1,8 +1,8 @@
 /**
- * Keeps the search index up to date. `indexProducts` writes the index rows of products again, in the
- * transaction that changes the products, so that both are committed together. The number of statements
- * depends on the number of batches, not on the number of products. A background job updates products whose
- * availability changed without a change of the catalog.
+ * Keeps the search index up to date. `indexProducts` writes the index rows of products again in the
+ * transaction that changes the products, so that the change and the index are committed together. The number
+ * of statements depends on the number of batches, not on the number of products. A background job updates
+ * products whose availability changed without a change of the catalog.
  */
 import { sql } from "kysely";
 import { storedSummarySql } from "#commerce/catalog/read-summaries.ts";
@@ -189,7 +189,7 @@ async function refreshBatch(
 
 interface DueProduct {
   readonly id: string;
-  /** True if the date from which a variant is available has passed since the product was last indexed. */
+  /** True if the date from which a variant is available has passed since the last indexing of the product. */
   readonly hasArrived: boolean;
 }
 
@@ -209,9 +209,9 @@ async function findDue(
 
 /**
  * Deletes the entries of the given products from the queue `search_due`, and returns the ids of the deleted
- * entries. An entry is committed together with the change that caused it. So data that is read after the
- * deletion contains this change, and later changes have their own entries. Entries that another process has
- * locked are skipped, because that process indexes these products.
+ * entries. An entry and the stock change that caused it are committed together. Product data that is read
+ * after the deletion therefore contains this change; each later change has its own entry. Entries that
+ * another process has locked are skipped, because that process indexes these products.
  */
 async function takeDueEntries(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -214,8 +214,8 @@ export function createSearchDocumentsWithoutStems(
 }
 
 /**
- * Returns further searchable forms of a text: its quantities; and for German texts, words with umlauts
- * written as two letters (`kaffeemuehle`) in the form without umlauts (`kaffeemuhle`).
+ * Returns further words by which a text can be found: its quantities, and for a German text, words whose
+ * umlauts are written as two letters (`kaffeemuehle`) in the form without umlauts (`kaffeemuhle`).
  */
 function furtherForms(text: string, isGerman: boolean): string[] {
   const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];
@@ -244,7 +244,7 @@ export function addStemsToSearchDocument(
   };
 }
 
-/** Returns the words of a search document whose stems are needed. */
+/** Returns those words of a search document for which stems must be loaded. */
 export function listWordsToStem({
   fields: { title, brand, categories, text },
 }: SearchDocumentWithoutStems): string[] {
@@ -306,8 +306,8 @@ export const sampleSizes = [1, 2, 4, 8, 16, 32] as const;
 export const sampleParts = 64;
 
 /**
- * Returns the sizes of the random samples that contain a product. They depend only on the product's id, so
- * they never change.
+ * Returns the sizes of those random samples that contain the product. The result depends only on the
+ * product's id, so it never changes.
  */
 function sampleSizesOf(productId: string): number[] {
   const part = createHash("md5").update(productId).digest().readUInt8(0) % sampleParts;

@@ -58,7 +58,7 @@ interface SearchToLimit {
 }
 
 /**
- * The decision how a search with words finds its documents: whether it first reads candidates with a simpler
+ * Decides how a search with words finds its documents: whether it first finds candidates with a simpler
  * tsquery, and whether it ranks only a part of the matches.
  */
 interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
@@ -66,9 +66,9 @@ interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimit
 }
 
 /**
- * Decides whether a search uses the full-text query with all conditions, or a simpler query for candidates,
- * which are checked afterwards. Also decides whether there are so many matches that the search ranks only the
- * most popular of them.
+ * Decides whether a search uses the full-text query with all conditions, or first finds candidates with a
+ * simpler query and then checks the candidates. Also decides whether the search has so many matches that only
+ * the most popular ones are ranked.
  */
 export async function decideSearchMatchLimits(
   reader: DatabaseReader,
@@ -96,8 +96,8 @@ export async function decideSearchMatchLimits(
 }
 
 /**
- * Results of the random samples of recent searches, kept for one minute. An outdated result does no harm; a
- * search then ranks slightly more or fewer matches.
+ * Results of the random samples of recent searches, cached for one minute. An outdated result does no harm:
+ * it only makes a search rank slightly more or fewer matches.
  */
 const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly PopularityStepSampleCounts[]>>();
 const [samplesMax, sampleMs] = [5000, 60_000];
@@ -142,9 +142,8 @@ const sampleStatement = (
 };
 
 /**
- * The maximum share of candidates (documents that the simpler query finds) which do not match the search. If
- * the share is higher, the full-text query with all conditions is faster than reading and checking the
- * candidates.
+ * If more than this share of the candidates (documents that the simpler query finds) do not match the search,
+ * the full-text query with all conditions is faster than reading and checking the candidates.
  */
 const falseCandidatesMin = 0.75;
 
@@ -161,7 +160,7 @@ export interface PopularityStepSampleCounts {
    * full-text query).
    */
   readonly candidates: number;
-  /** Number of documents in the smallest random sample that match the search. */
+  /** Number of documents in the smallest random sample that match all conditions of the search. */
   readonly matches: number;
   /** Number of documents in the smallest random sample that contain all words of the query in the title. */
   readonly titles: number;
@@ -201,13 +200,13 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
     if (estimate <= left) clauses.push(popularity);
     else {
       const share = (sampleParts * left) / estimate;
-      // If even the smallest random sample is larger than needed, the smallest sample is used, because it is
-      // known to contain matches.
+      // If even the smallest random sample is larger than needed, the smallest sample is selected, because it
+      // is known to contain matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toRandomSampleLexeme(size));
-      // For the lowest popularity step (0), the tsquery does not contain the lexeme of the step. All higher
-      // steps are selected already, so this lexeme would only make the index read a list that contains most
-      // documents.
+      // For the lowest popularity step (0), the tsquery does not require the lexeme of the step. The
+      // documents of all higher steps are already selected, so the lexeme would only make the index read a
+      // list of most documents.
       clauses.push(step === 0 ? sample : `${popularity} & ${sample}`);
       break;
     }

@@ -20,20 +20,23 @@ export interface ProductToIndex {
   readonly publishedAt: Date;
   readonly translations: readonly Translation[];
   readonly codes: readonly { readonly sku: string; readonly gtin: string | null }[];
-  /** One entry for each variant and each market in which the variant has a price. */
+  /** One entry for each price: for each variant and each market in which the variant has a price. */
   readonly prices: readonly {
     readonly marketId: string;
     readonly amountMinor: number;
     readonly availability: StockAvailability;
   }[];
-  /** The categories of the product, and all categories above them. */
+  /** The categories of the product, and all their parent categories. */
   readonly categories: readonly Category[];
   readonly attributes: readonly ProductAttributeToIndex[];
-  /** The names of the choices of the product's options by locale, for example of colors and sizes. */
+  /**
+   * The names of the choices of the product's options, for example of colors and sizes; each name as a map
+   * from locale to text.
+   */
   readonly choiceLabels: readonly Readonly<Record<string, string>>[];
 }
 
-/** An attribute in the form in which it is stored with its product. */
+/** An attribute of a product in the form in which the product's row stores it. */
 export interface ProductAttributeToIndex {
   readonly code: string;
   readonly names: Readonly<Record<string, string>>;

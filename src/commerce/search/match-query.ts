@@ -31,13 +31,13 @@ export interface TsqueryOptions {
    */
   readonly hasMerchants?: boolean;
   /**
-   * True if a document need contain only one of the words of a form that consists of several words. For
-   * example, this finds the fields that contain some of the query's words.
+   * True if a document matches a form of several words even if it contains only one of these words. This is
+   * used, for example, to find out which fields contain some of the query's words.
    */
   readonly isAnyLexeme?: boolean;
   /**
-   * True to search in titles by the lexemes of `toTitleLexeme`, which need no weight, because the full-text
-   * index stores no weights.
+   * True to search titles by the lexemes that `toTitleLexeme` returns. They need no field weight, which the
+   * full-text index does not store.
    */
   readonly isTitle?: boolean;
   /**
@@ -76,9 +76,9 @@ export function buildTsqueryRequiringAllParts(
 }
 
 /**
- * Returns the parts of the search query that every match must contain. In a tsquery for candidates, parts
- * that are a stop word in some language are not required, because the index would have to read most documents
- * of that language for them.
+ * Returns the parts of the search query that every match must contain. A tsquery for candidates does not
+ * require parts that are a stop word in some language, because the index would have to read most documents of
+ * that language.
  */
 function requiredParts(
   forms: readonly ExpandedSearchQueryPart[],
@@ -173,8 +173,8 @@ function formClause(form: SearchWordForm, options: TsqueryOptions): string {
 }
 
 /**
- * Returns the weight (the searched field) of a word form. A form that is only valid in titles gets the weight
- * of the title, unless the options name a field.
+ * Returns the weight that represents the field in which a word form is searched. A form that is only valid in
+ * titles gets the weight of the title, unless the options select another field.
  */
 function weightOf({ isTitleOnly = false }: SearchWordForm, options: TsqueryOptions): SearchFieldWeight {
   const { weight = "", isTitle = false, isCandidate = false } = options;

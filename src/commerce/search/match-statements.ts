@@ -37,8 +37,9 @@ const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}
 const newest = sql`o.published_at desc, o.product_id`;
 
 export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
-  // The main currency is the currency in which prices are compared. It is the most frequent currency of the
-  // most popular offers, so that it is the same for every requested sort order.
+  // The main currency is the currency in which prices are compared: the most frequent currency of the most
+  // popular offers. Popular offers are used for every sort order, so that the main currency does not depend
+  // on the sort order.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
     limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
@@ -65,8 +66,8 @@ function baseOf(form: SearchStatementForm): Sql {
 }
 
 /**
- * SQL that adds the column `place` to the rows of a sorted subquery. `place` is the position of the row in
- * the sort order.
+ * SQL that numbers the rows of a sorted subquery: the column `place` contains the position of each row in the
+ * sort order.
  */
 const numberRows = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
 
@@ -99,9 +100,9 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
 }
 
 /**
- * SQL that reads search documents in the order of their titles. The last condition selects, for each product,
- * the document in the locale in which the product is shown. The condition on `chain` before it excludes most
- * other documents without reading their offers, and never changes the result.
+ * SQL that reads search documents in the order of their titles. For each product, the last condition selects
+ * the document in the locale in which the product is shown. The condition on `chain` never changes the
+ * result; it excludes most other documents without reading their offers.
  */
 function byTitle(form: SearchStatementForm): Sql {
   const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => createTemplateSqlParameter(`chain${index}`)))}]::text[]`;
@@ -113,9 +114,9 @@ function byTitle(form: SearchStatementForm): Sql {
 }
 
 /**
- * SQL that sorts offers by price: first the offers in the main currency (the most frequent one), then the
- * offers in other currencies. An index returns both parts in order. The second part is read only if the first
- * part has too few offers for the page.
+ * SQL that reads offers in the order of their prices: first the offers in the main currency (the most
+ * frequent one), then the offers in all other currencies. An index returns each of the two parts in this
+ * order. The second part is read only if the first part has too few offers for the page.
  */
 function byPrice(form: SearchStatementForm, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
@@ -165,16 +166,16 @@ interface DocumentSource {
   /** SQL condition on columns of `search_document` that PostgreSQL can check with the full-text index. */
   readonly isIndexed: Sql;
   /**
-   * The tsquery with all conditions, with which the documents from the index are checked. Undefined if the
-   * index finds only matches, so that no check is needed.
+   * The tsquery with all conditions, by which the documents that the index returns are checked. Undefined if
+   * the index returns only matches, so that no check is needed.
    */
   readonly words?: Sql | undefined;
-  /** Joins with further tables. */
+  /** SQL joins with further tables. */
   readonly joined?: Sql;
   /**
-   * True if any part of the matches, in any order, is sufficient. Then at most 10 000 documents are read. The
-   * subquery that reads them is materialized, because PostgreSQL would otherwise read the whole table instead
-   * of the index.
+   * True if a part of the matches is sufficient, whichever documents it contains. At most 10 000 documents
+   * are then read. The subquery that reads them is materialized, because PostgreSQL would otherwise read the
+   * whole table instead of the index.
    */
   readonly isLimited?: boolean;
 }
@@ -210,8 +211,8 @@ export function matchingSearchDocumentsSql(
 }
 
 /**
- * SQL condition that selects the one document of each product in which the product is shown: the document in
- * the requested locale, or else the document in the fallback locale.
+ * SQL condition that selects one document of each product: the document in the locale in which the product is
+ * shown. This is the requested locale, or else the fallback locale.
  */
 function isShown(key: Sql): Sql {
   const requested = sql`${createTemplateSqlParameter("chain0")}::text`;
@@ -270,8 +271,8 @@ export const matchesTsqueryExpressionSql = (form: SearchStatementForm, words: Sq
 export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toRandomSampleLexeme(1)))}::tsquery`;
 
 /**
- * Returns an SQL subselect of a tsquery. If the search names a merchant, the tsquery also requires this
- * merchant.
+ * Returns SQL for a tsquery as a subselect. If the search names a merchant, the tsquery also requires the
+ * word of this merchant.
  */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;

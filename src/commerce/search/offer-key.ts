@@ -37,7 +37,10 @@ export const popularityStepMax = 9;
 export const calculatePopularityStep = (popularity: number): number =>
   Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));
 
-/** Returns the full offer key, as search documents store it. */
+/**
+ * Returns the whole offer key (availability, currency, price, locale, popularity), which search documents
+ * store.
+ */
 export function buildSearchOfferKey(parts: SearchOfferKeyFields): string {
   const { availability, currency, minMinor, fallbackLocale, popularity } = parts;
   const step = priceSteps.filter((from) => from <= minMinor).length;

@@ -19,8 +19,8 @@ export interface ParsedSearchQuery {
   readonly parts: readonly SearchQueryPart[];
   readonly normalized: string;
   /**
-   * The whole search text in the form in which SKUs and GTINs are indexed; null if it has fewer than 3
-   * characters.
+   * The whole search text in the form in which SKUs and GTINs are indexed (only letters and digits); null if
+   * it has fewer than 3 characters.
    */
   readonly code: string | null;
 }
@@ -62,8 +62,8 @@ interface WordSpan {
 function findParts(q: string, words: readonly SearchWord[]): SearchQueryPart[] {
   const within = ({ start, end }: { readonly start: number; readonly end: number }): SearchWord[] =>
     words.filter((word) => word.start >= start && word.end <= end);
-  // Prices in the search text, for example `under 400 euro`, count as fillers, so products need not contain
-  // them. Callers who want to filter by price use the parameter for the price.
+  // A price in the search text, for example `under 400 euro`, counts as a filler, so products need not
+  // contain its words. Callers who want to filter by price must use the price parameter.
   const prices = findPricesInText(q).map((price) => ({ words: within(price), isFiller: true }));
   const quantities = findQuantitiesInText(q).map((found) => ({
     words: within(found),
@@ -86,8 +86,8 @@ function findParts(q: string, words: readonly SearchWord[]): SearchQueryPart[] {
 }
 
 /**
- * Joins neighboring parts of one word each if `isJoined` returns true, for example `power` and `bank`.
- * Fillers and quantities are not joined.
+ * Joins neighboring parts of the query (for example `power` and `bank`) to one part if `isJoined` returns
+ * true for their texts. Parts of several words, fillers and quantities are not joined.
  */
 export function joinSearchQueryParts(
   query: ParsedSearchQuery,

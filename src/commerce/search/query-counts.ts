@@ -17,7 +17,7 @@ import {
 } from "./search-form.ts";
 import type { ExpandedSearchQueryPart } from "./word-forms.ts";
 
-/** The search whose filters select the documents that are counted. */
+/** A search whose filters decide which documents are counted. */
 export interface FilteredSearch {
   readonly reader: DatabaseReader;
   readonly form: SearchStatementForm;
@@ -27,8 +27,8 @@ export interface FilteredSearch {
 }
 
 /**
- * Maximum of the counted documents for a word. All words that occur in more documents have this count, so
- * they are treated as equally frequent.
+ * Maximum count of documents for a word. All words that occur in more documents get this count, so they are
+ * treated as equally frequent.
  */
 const countedMax = 1000;
 
@@ -59,7 +59,7 @@ const queryOf = (part: ExpandedSearchQueryPart): TsqueryToCount => ({
   candidates: buildTsqueryForSinglePart(part, { isCandidate: true }),
 });
 
-/** How many documents contain a part of the query, and in which fields. */
+/** The frequency of a part of the query: how many documents contain this part, and in which fields. */
 export interface SearchQueryPartFrequency {
   /** False if no document that passes the filters of the search contains this part of the query. */
   readonly isFound: boolean;
@@ -144,8 +144,8 @@ export async function findIndexOfFirstMatchingTsquery(
 }
 
 /**
- * A tsquery to be counted, and a simpler tsquery (`candidates`) for the index, which finds all the same
- * documents and possibly more.
+ * A tsquery whose documents are counted, and a simpler tsquery (`candidates`) for the index, which finds the
+ * same documents and possibly more.
  */
 export interface TsqueryToCount {
   readonly words: string;
@@ -185,8 +185,8 @@ interface FoundDocuments {
 }
 
 /**
- * Minimum number of documents that a tsquery must find in the random sample. If it finds fewer, the estimate
- * would be inexact, so all documents of this tsquery are counted.
+ * Minimum number of documents in the random sample that a tsquery must find. If it finds fewer, an estimate
+ * from the sample would be inexact, so all documents of the tsquery are counted.
  */
 const sampledMin = 8;
 
@@ -239,7 +239,7 @@ function getReaderCounts<Row>(
   return counts;
 }
 
-/** Names of the search parameters that influence which documents are counted, besides the words. */
+/** Names of the search parameters that, besides the words of the query, select the counted documents. */
 const filterParameters = [
   "country",
   "chain0",

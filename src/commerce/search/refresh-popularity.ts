@@ -14,7 +14,7 @@ const batchRowsMax = 500;
 interface PopularityRefresh {
   readonly db: Database;
   readonly now: Date;
-  /** If this signal is aborted, the update of the popularity stops after the current batch. */
+  /** Signal that stops the update of the popularity after the current batch. */
   readonly signal?: AbortSignal | undefined;
 }
 

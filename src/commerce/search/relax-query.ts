@@ -21,7 +21,10 @@ export interface SearchQueryToRelax extends FilteredSearch {
   readonly input: ProductSearchInput;
   readonly expanded: ExpandedSearchQuery;
   readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
-  /** True if a search for all parts of the query has already found nothing, so that it need not run again. */
+  /**
+   * True if a search that requires all parts of the query has already found nothing, so that this search need
+   * not run again.
+   */
   readonly isWholeTried: boolean;
 }
 
@@ -31,7 +34,10 @@ export interface SearchQueryToRelax extends FilteredSearch {
  */
 const combinedPartsMax = 5;
 
-/** Returns the parts of the query that the search keeps; undefined if no product contains any part. */
+/**
+ * Returns the parts of the query that the search keeps; undefined if no product contains any part of the
+ * query.
+ */
 export async function chooseSearchQueryPartsToKeep(
   search: SearchQueryToRelax,
 ): Promise<ReadonlySet<SearchQueryPart> | undefined> {
@@ -59,8 +65,8 @@ export async function chooseSearchQueryPartsToKeep(
 }
 
 /**
- * Returns the parts of the query that are no stop words in any language; all parts if there are only stop
- * words.
+ * Returns the parts of the query that are stop words in no language; all parts if each of them is a stop word
+ * in some language.
  */
 export function removeStopWordParts({ forms }: ExpandedSearchQuery): readonly ExpandedSearchQueryPart[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);

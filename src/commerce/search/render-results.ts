@@ -46,8 +46,8 @@ type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 export interface ProductSearchHitRow extends ProductSummaryRow {
   readonly score: number;
   /**
-   * Name of the stemmer of the product's language. Like the following fields up to `inText`, present only if
-   * the search has words.
+   * Name of the stemmer of the product's language. This field and the following fields up to `inText` are
+   * present only if the search has words.
    */
   readonly stemmer?: string;
   readonly titleStems?: readonly (string | null)[] | null;
@@ -56,7 +56,7 @@ export interface ProductSearchHitRow extends ProductSummaryRow {
   readonly inBrand?: boolean;
   readonly inCategory?: boolean;
   readonly inText?: boolean;
-  /** The parts of the product's score; present only if the request asked for them. */
+  /** The parts of which the product's score consists; present only if the request asked for them. */
   readonly explanation?: {
     readonly tier: number;
     readonly isInStock: boolean;
@@ -73,7 +73,7 @@ export function renderSearchHit(hit: ProductSearchHitRow, expanded: ExpandedSear
   const titleHighlight = highlightTitle({ title, stemmer, titleStems }, expanded);
   const fields = matchedIn(hit);
   // If no single field contains all words of the query, the words are distributed over several fields. The
-  // title is then returned as a matched field if some of its words are highlighted.
+  // title then counts as a matched field if some of its words are highlighted.
   const matched = fields.length === 0 && titleHighlight !== null ? (["title"] as const) : fields;
   return { productId: id, locale, score, matched, titleHighlight, explanation: explain(hit) };
 }
@@ -126,7 +126,8 @@ export function renderSearchFacets(
     { key: "category", buckets: categories },
     { key: "merchant", buckets: raw.merchant.map(({ value, label, count }) => ({ value, label, count })) },
     { key: "brand", buckets: raw.brand.map(({ value, count }) => ({ value, label: value, count })) },
-    // The labels of the availability facet are the availability codes of the API; clients translate them.
+    // The buckets of the availability facet have the API's availability codes as labels; clients translate
+    // these codes.
     {
       key: "availability",
       buckets: raw.availability.map(({ value, count }) => ({ value, label: value, count })),
@@ -144,9 +145,9 @@ export function renderSearchFacets(
 }
 
 /**
- * Builds the buckets of the price facet. The value of a bucket is `from-to` in minor units, `to` exclusive.
- * There are at most twenty buckets; if there are more price ranges, the last bucket counts all higher prices
- * and has no upper end.
+ * Builds the buckets of the price facet. The value of a bucket is `from-to` in minor units; `to` is
+ * exclusive. There are at most twenty buckets. If there are more price ranges, the last bucket contains all
+ * higher prices and has no upper end.
  */
 function priceBuckets(counts: SearchFacetRows["price"], locale: string, currency: string): Bucket[] {
   const shown = counts

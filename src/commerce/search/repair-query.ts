@@ -40,7 +40,7 @@ export async function correctSearchQuery(
 
 export interface RelaxedSearchQuery {
   readonly query: ParsedSearchQuery;
-  /** Words that were left out. */
+  /** Words that were left out of the query, so that it finds products. */
   readonly dropped: readonly string[];
 }
 
@@ -78,8 +78,8 @@ interface ChosenParts {
 
 async function choosePartsOf(search: SearchQueryToRepair, query: ExpandedSearchQuery): Promise<ChosenParts> {
   const { expanded, frequencyOf } = await splitUnknownCompounds(search, query);
-  // The original query has already been searched without a result. A query that was split into more parts has
-  // not been searched yet.
+  // True if the query is still the original query, which has already been searched without a result. A query
+  // in which a compound word was split has not been searched yet.
   const isWholeTried = expanded === search.expanded;
   const kept = await chooseSearchQueryPartsToKeep({ ...search, expanded, frequencyOf, isWholeTried });
   const dropped = kept && expanded.query.parts.filter((part) => !kept.has(part));
@@ -100,9 +100,9 @@ interface MeasuredQuery {
 }
 
 /**
- * Splits compound words that no product contains, so that one half can be left out: `Wanderjacke` → `Wander`,
- * `Jacke`. A half counts as found only if it occurs in titles, brands or categories, because it must name a
- * kind of product.
+ * Splits compound words that no product contains into two words, so that the search can leave out one of
+ * them: `Wanderjacke` → `Wander`, `Jacke`. One of the two words counts as found only if it occurs in titles,
+ * brands or categories, because it must name a kind of product.
  */
 async function splitUnknownCompounds(
   search: SearchQueryToRepair,

@@ -67,7 +67,7 @@ interface Entry {
   readonly merchant: string | undefined;
   readonly country: string;
   readonly query: string;
-  /** Hashes of the clients that sent the query; at most `clientsPerQueryMin` are kept. */
+  /** Hashes of the clients that sent the query. At most `clientsPerQueryMin` hashes are stored. */
   readonly clients: Set<string>;
   /** Number of searches with this query that are not written to the database yet. */
   searches: number;
@@ -77,8 +77,8 @@ interface Entry {
 export function createSearchQueryCounter({ db, clock, log }: SearchQueryCounterOptions): SearchQueryCounter {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
   /**
-   * Random key of this process, with which clients are hashed. The key is never stored, so the client that
-   * belongs to a hash cannot be found.
+   * Random key of this process by which clients are hashed. The key is never stored, so that nobody can find
+   * out which client belongs to a hash.
    */
   const key = randomBytes(32);
   const hashOf = (client: string): string =>
@@ -155,7 +155,10 @@ async function writeEntries(
   dropPastDays(entries, today);
 }
 
-/** Drops those counts of past days that are already written or that must not be written. */
+/**
+ * Removes counts of past days from memory if they are already written, or if too few clients sent the query
+ * to write them.
+ */
 function dropPastDays(entries: LRUCache<string, Entry>, today: string): void {
   for (const [name, { day, clients, searches }] of entries.entries())
     if (day < today && (clients.size < clientsPerQueryMin || searches === 0)) entries.delete(name);

@@ -40,13 +40,14 @@ export interface SearchMatchLimits {
    */
   readonly documentsMin: number;
   /**
-   * Limit of the ranked documents that contain all words of the query in the title. The search ranks about
-   * this number, because the limit is applied to a random sample.
+   * Maximum number of ranked documents that contain all words of the query in the title. The actual number
+   * can differ a little, because the limit is applied by a random sample.
    */
   readonly titlesMax: number;
   /**
-   * Limit of the ranked documents that contain the words in any field, besides those with all words in the
-   * title. The search ranks about this number, because the limit is applied to a random sample.
+   * Maximum number of ranked documents that contain the words of the query in any field, without the
+   * documents with all words in the title. The actual number can differ a little, because the limit is
+   * applied by a random sample.
    */
   readonly othersMax: number;
 }
@@ -73,11 +74,11 @@ export interface ProductSearchInput {
    * separate fields.
    */
   readonly filters?: ProductSearchFilters | undefined;
-  /** True to return the parts of each product's score. */
+  /** True to return, for each found product, the parts of which its score consists. */
   readonly isExplained?: boolean | undefined;
   /** True to count facets of product attributes too, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
-  /** Limits other than `defaultSearchMatchLimits`. */
+  /** Limits of the ranked matches; if left out, `defaultSearchMatchLimits`. */
   readonly matchLimits?: SearchMatchLimits;
 }
 
@@ -88,8 +89,8 @@ export interface ProductSearchInput {
 export interface ProductSearchFilters {
   readonly brands?: readonly string[] | undefined;
   /**
-   * Range in which the lowest price of the product in the country must be, both ends inclusive. A product
-   * with a price in another currency than that of the range does not match.
+   * Range in which the product's lowest price in the country must be; both ends are included. A product whose
+   * price is in another currency than the range does not match.
    */
   readonly price?: PriceFilter | undefined;
   readonly availabilities?: readonly StockAvailability[] | undefined;
@@ -113,7 +114,7 @@ export interface SearchStatementForm {
    * `search_document`, otherwise the table `search_offer`.
    */
   readonly hasWords: boolean;
-  /** True if the search text can be a SKU or GTIN. */
+  /** True if the search text may be a SKU or GTIN. */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
@@ -126,7 +127,7 @@ export interface SearchStatementForm {
    * selects the matches among these candidates.
    */
   readonly hasCandidates: boolean;
-  /** True if the search has so many matches that it ranks only a part of them; see `decideSearchMatchLimits`. */
+  /** True if only a part of the matches is ranked, because there are many; see `decideSearchMatchLimits`. */
   readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
@@ -151,8 +152,8 @@ export const countryParameter = createTemplateSqlParameter<string>("country");
 export const localeChainLength = 3;
 
 /**
- * Returns the requested locale and its two most general fallbacks. The list always has three entries (with
- * repetitions if needed), because a list of another length would need another prepared statement.
+ * Returns the requested locale and its two most general fallbacks. The list always has three entries (if
+ * needed, with repeated entries), because a list of another length would need another prepared statement.
  */
 export function getSearchLocaleChain(locale: string): readonly string[] {
   const chain = getLocaleFallbackChain(locale);
@@ -236,8 +237,8 @@ export const needsFullTextIndex = ({ q, filters }: ProductSearchInput): boolean 
   q.trim() !== "" || Object.values(filters ?? {}).some((filter) => filter !== undefined);
 
 /**
- * Returns the parameters that depend on the words of the query: the texts of tsqueries, and the texts that
- * SQL compares with `strpos`.
+ * Returns the SQL parameters that depend on the words of the query: texts of tsqueries, and texts that SQL
+ * searches with `strpos`.
  */
 function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): SearchSqlParameterValues {
   const { query } = expanded;

@@ -138,8 +138,8 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
 }
 
 /**
- * Returns true if the cached stems and the cached vocabulary are both up to date with the database. Both
- * checks must run, because each check clears its own cache if that cache is outdated.
+ * Returns true if both the cached stems and the cached vocabulary are up to date with the database. Both
+ * checks always run, because each check also clears its cache if the cache is outdated.
  */
 const isCacheCurrent = (
   reader: DatabaseReader,

@@ -49,8 +49,8 @@ export function getStemmerOfLocale(locale: string): string {
 }
 
 /**
- * The stems of words: stemmer → word → stem. An empty stem means that the word is a stop word of the language
- * (for example "the", "und", "le").
+ * The stems of words, as a map from stemmer to a map from word to stem. An empty stem means that the word is
+ * a stop word of the language (for example "the", "und", "le").
  */
 export type WordStemsByStemmer = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
@@ -116,7 +116,7 @@ export async function loadStemsOfIndexedLanguages(
 interface StemCache {
   /** Names of the stemmers of all indexed languages; empty if they have not been read from the database yet. */
   stemmers: readonly string[];
-  /** Cached stems: word → stemmer → stem. */
+  /** Cached stems of words: a map from word to a map from stemmer to stem. */
   readonly words: LRUCache<string, ReadonlyMap<string, string>>;
 }
 
@@ -142,7 +142,7 @@ export async function loadCachedOrStoredWordStems(
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
   const read = await loadStemsOfIndexedLanguages(reader, missing);
   const inUse = [...read.keys()];
-  // If the indexed languages have changed, the cache is cleared and all stems are read again.
+  // If the indexed languages have changed in the meantime, the cache is cleared and all stems are read again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
     return loadCachedOrStoredWordStems(reader, words);

@@ -48,9 +48,9 @@ export function buildSearchTermRows(
 interface SearchTerm {
   readonly locale: string;
   readonly term: string;
-  /** Empty for stop words. */
+  /** The stem of the word; empty for a stop word. */
   readonly stem: string | undefined;
-  /** The word in lower case with its accents; undefined if misspelt words are not corrected to this word. */
+  /** The word in lower case with its accents; undefined if misspelt words are not corrected to it. */
   readonly spelling: string | undefined;
 }
 

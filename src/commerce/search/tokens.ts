@@ -14,15 +14,15 @@ export interface SearchWord {
    * splits such a text into segments.
    */
   readonly isDense: boolean;
-  /** Index of the word's first character in the text that contains the word. */
+  /** Index of the first character of the word in the text from which the word was taken. */
   readonly start: number;
   readonly end: number;
 }
 
 const wordLengthMax = 64;
 
-// Words may contain soft hyphens and joiners (U+200C, U+200D). Japanese squared words (U+3300 to U+33FF)
-// count as letters: Unicode classifies them as symbols, but people read them as words.
+// Words may contain soft hyphens (U+00AD) and joiners (U+200C, U+200D). Japanese squared words (U+3300 to
+// U+33FF) count as letters: Unicode classifies them as symbols, but people read them as words.
 const letter = String.raw`[\p{L}\p{M}\p{N}\u00ad\u200c\u200d\u3300-\u33ff]`;
 const dense = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]`;
 const runs = new RegExp(String.raw`(?<dense>[${letter}&&${dense}]+)|[${letter}--${dense}]+`, "gv");
@@ -87,7 +87,8 @@ export function removeCaseAndAccents(text: string): string {
     .replaceAll(toSpellOut, (character) => spelledOutLetters[character] ?? character);
 }
 
-// The locale `en` has no effect, because the segmenter uses the same dictionaries for every locale.
+// The locale `en` of the segmenter has no effect, because the segmenter uses the same dictionaries for every
+// locale.
 const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
 /**

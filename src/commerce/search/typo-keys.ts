@@ -59,7 +59,7 @@ export const computeTypoKeysOfWordEnd = (word: string, typos: 0 | 1 | 2): number
 interface DeletionKeys {
   readonly typos: 0 | 1 | 2;
   /**
-   * Text that is put before the letters of a key, so that keys of word ends differ from keys of word
+   * Text that is put before the letters of a typo key, so that keys of word ends differ from keys of word
    * beginnings.
    */
   readonly mark?: string;
@@ -81,8 +81,8 @@ function withoutOneLetter(text: string): string[] {
 }
 
 /**
- * Hashes a text with FNV-1a to a signed 32-bit integer. If two texts have the same hash, one word is compared
- * needlessly, but no word is corrected wrongly.
+ * Hashes a text with FNV-1a to a signed 32-bit integer. If two texts have the same hash, two words are
+ * compared needlessly, but no word is corrected wrongly.
  */
 function hash32(text: string): number {
   let hash = 0x811c9dc5;

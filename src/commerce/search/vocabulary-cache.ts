@@ -1,20 +1,20 @@
 /**
- * Caches what the vocabulary (all indexed words) contains about words of queries. An entry is valid until the
- * vocabulary or a list of synonyms changes. Every search with words reads the current version, and clears the
- * cache if the version has changed.
+ * Caches the entries of the vocabulary (all indexed words) for words of queries. A cached entry is valid
+ * until the vocabulary or a list of synonyms changes. Every search with words reads the current version of
+ * both, and clears the cache if the version has changed.
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
-/** What the vocabulary contains about one word or phrase of a query. */
+/** The information that the vocabulary contains about one word or phrase of a query. */
 export interface SearchVocabularyEntry {
   readonly isKnown: boolean;
   /** True if the vocabulary contains a longer word that begins with this word. */
   readonly isPrefix: boolean;
   /**
-   * The form without umlauts of a word that spells umlauts as two letters, if the vocabulary contains that
-   * form: `kaffeemuehle` → `kaffeemuhle`.
+   * For a word that spells umlauts as two letters: its form without umlauts, if the vocabulary contains this
+   * form (`kaffeemuehle` → `kaffeemuhle`).
    */
   readonly umlautForm: string | null;
   /** Compound words of the vocabulary that end with this word. */
@@ -32,15 +32,15 @@ export interface SearchVocabularyEntry {
 export interface MerchantWordSynonym {
   readonly merchantId: string;
   readonly stemmer: string;
-  /** Folded words, separated by spaces. */
+  /** The synonym: words without case and accents, separated by spaces. */
   readonly phrase: string;
 }
 
 /** A vocabulary word to which a misspelt word can be corrected. */
 export interface TypoCorrectionCandidate {
-  /** The folded word. */
+  /** The corrected word, without case and accents. */
   readonly correct: string;
-  /** The word in lower case with its accents. */
+  /** The corrected word in lower case with its accents. */
   readonly spelling: string;
   readonly distance: number;
 }
@@ -54,8 +54,8 @@ interface VocabularyCache {
 
 const entriesMax = 20_000;
 /**
- * Maximum age of a cached entry, in milliseconds. If transactions commit in another order than their version
- * numbers, the cache can miss a change; the entry is then wrong for at most this time.
+ * Maximum age of a cached entry, in milliseconds. If transactions commit in another order than that of their
+ * version numbers, the cache can miss a change. The entry is then wrong for at most this time.
  */
 const entryMs = 300_000;
 const caches = new WeakMap<DatabaseReader, VocabularyCache>();

@@ -1,7 +1,7 @@
 /**
  * Finds the forms in which a part of a query can occur in a product's texts. Exact forms are other spellings
  * of the same words. Loose forms are stems, compounds, synonyms and irregular plurals; products that contain
- * only loose forms rank lower.
+ * only loose forms get a lower rank.
  */
 import { prefixCompoundStemmers } from "./compounds.ts";
 import type { ParsedSearchQuery, SearchQueryPart } from "./parse-query.ts";
@@ -19,7 +19,7 @@ import type { SearchVocabulary } from "./word-vocabulary.ts";
 
 export interface SearchLexeme {
   readonly text: string;
-  /** True if the text may also contain a longer word that begins with this word. */
+  /** True if longer words that begin with this word match too. */
   readonly isPrefix?: boolean;
 }
 
@@ -31,7 +31,10 @@ export interface SearchWordForm {
   readonly lexemes: readonly SearchLexeme[];
   /** Stemmers of the languages for which the form is valid; if left out, the form is valid for all languages. */
   readonly stemmers?: readonly string[];
-  /** True if the form is searched only in titles, because its words are too general for other fields. */
+  /**
+   * True if the form is searched only in titles, because its words are too general to be searched in other
+   * fields.
+   */
   readonly isTitleOnly?: boolean;
   /**
    * Ids of the merchants for whose products the form is valid; if left out, the form is valid for all
@@ -45,13 +48,13 @@ export interface ExpandedSearchQueryPart {
   readonly exact: readonly SearchWordForm[];
   readonly loose: readonly SearchWordForm[];
   /**
-   * Forms that let a product be found but do not improve its rank: longer words that begin with a known word
-   * of the query.
+   * Forms by which a product is found, but which do not improve its rank: longer words that begin with a
+   * known word of the query.
    */
   readonly weak: readonly SearchWordForm[];
   /** Stemmers of the languages in which this part of the query is a stop word. */
   readonly stopIn: readonly string[];
-  /** True if the vocabulary contains the word of this query part. */
+  /** True if the vocabulary contains the word of which this part of the query consists. */
   readonly isKnown: boolean;
   /** The two parts of a compound word of which only one is a known word; null for other words. */
   readonly partlyKnownSplit: SearchVocabularyEntry["partlyKnownSplit"];
@@ -61,7 +64,7 @@ export interface ExpandedSearchQueryPart {
 export interface ExpandedSearchQuery {
   readonly query: ParsedSearchQuery;
   readonly stems: WordStemsByStemmer;
-  /** The word forms of all parts of the query, except fillers. */
+  /** The word forms of each part of the query, except of fillers (words like `best`). */
   readonly forms: readonly ExpandedSearchQueryPart[];
 }
 
@@ -150,8 +153,8 @@ function formsOfWord(
 }
 
 /**
- * For a compound word, returns a form that consists of the two words of which the compound consists. If the
- * vocabulary also contains the compound, the two words are searched only in titles.
+ * Returns, for a compound word, the form that consists of the compound's two words. If the vocabulary also
+ * contains the compound, the two words are searched only in titles.
  */
 const splitForms = ({ split, isKnown }: SearchVocabularyEntry): SearchWordForm[] =>
   split === null
@@ -162,8 +165,8 @@ const prefixLengthMin = 4;
 const umlautStemmers = ["danish", "finnish", "german", "norwegian", "swedish"];
 
 /**
- * Returns a form that finds all words that begin with the given word, and so compound words of which it is
- * the first part. The form is valid for languages that write compounds as one word.
+ * Returns a form that matches all words that begin with the given word, and therefore also compound words
+ * whose first part is the given word. The form is valid for languages that write compounds as one word.
  */
 function prefixForms(text: string, stems: WordStemsByStemmer): SearchWordForm[] {
   const stemmers = [...stems]

@@ -1,8 +1,8 @@
 /**
- * Reads what the vocabulary (all indexed words) contains about words of a query: whether a word is known,
- * compounds that end with it (`Pfanne` → `Gusseisenpfanne`), two known words of which it consists
- * (`Kaffeemühle` → `Kaffee`, `Mühle`), words that it forms with its neighbor (`power bank` → `powerbank`),
- * and synonyms. The results are cached until the vocabulary or the synonyms change.
+ * Reads from the vocabulary (all indexed words) what is known about the words of a query: whether the word is
+ * indexed, compounds that end with the word (`Pfanne` → `Gusseisenpfanne`), two indexed words of which the
+ * word consists (`Kaffeemühle` → `Kaffee`, `Mühle`), words that the word forms with its neighbor (`power
+ * bank` → `powerbank`), and synonyms. The results are cached until the vocabulary or the synonyms change.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -53,8 +53,8 @@ export async function loadSearchVocabularyEntries(
   const { version, entries } = await loadEntries(reader, missing);
   if (cache.version !== version) {
     clearSearchVocabularyCache(cache, version);
-    // The cached entries belong to another version of the vocabulary than the entries that were just read, so
-    // everything is read again in one version.
+    // The cached entries belong to another version of the vocabulary than the entries that were just read.
+    // Everything is therefore read again, so that all entries have the same version.
     if (found.size > 0) return loadSearchVocabularyEntries(reader, query);
   }
   for (const [text, entry] of entries) {
@@ -179,7 +179,7 @@ function stemsOf(text: string, stems: WordStemsByStemmer): string[] {
 
 /**
  * Chooses among several ways to split a compound word. A split whose end is a known word is best, because the
- * end names the kind of product; then a split with the longest known part.
+ * end names the kind of product. Among equally good splits, the split with the longest known part is chosen.
  */
 function findPartlyKnown(
   splits: readonly (readonly [string, string])[],
@@ -208,7 +208,10 @@ interface LookedUp {
   readonly phrases: readonly string[];
   readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
   readonly umlautForms: ReadonlyMap<string, string | undefined>;
-  /** For each word or phrase: the text itself and its stems, by which its synonyms are looked up. */
+  /**
+   * For each word or phrase, the texts by which its synonyms are looked up: the word or phrase itself, and
+   * its stems.
+   */
   readonly keys: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -311,7 +311,7 @@ function createPriceRow(
   };
 }
 
-/** Rounds an amount to a usual price, such as 23.90 or 3890, and converts it to minor units. */
+/** Converts a calculated amount to minor units and rounds it to a usual price, such as 23.90 or 3890. */
 function toPriceTagMinor(amount: number, currency: string): number {
   const exponent = getCurrencyExponent(currency);
   return exponent === 0

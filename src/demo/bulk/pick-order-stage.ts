@@ -1,12 +1,12 @@
 /**
- * Picks how far a generated order has progressed (its stage), at random but depending on its age: older
- * orders are more often completed.
+ * Picks the stage of a generated order, which says how far the order has progressed. The stage is random, but
+ * depends on the order's age: older orders are more often completed.
  */
 import type { DemoOrderStage } from "#demo/rows/order-stages.ts";
 
 /**
- * For each age group of orders, how many percent of the orders are in each stage. A group has the orders that
- * are younger than `untilDays` days and in no earlier group.
+ * For each age group of orders, the percentage of orders in each stage. A group contains the orders that are
+ * younger than `untilDays` days and belong to no earlier group.
  */
 const stageShares: readonly (readonly [
   untilDays: number,
@@ -69,6 +69,7 @@ export function pickDemoOrderStage(
   const stages = stageShares.find(([untilDays]) => ageDays < untilDays)?.[1] ?? [];
   let left = random() * 100;
   const stage = stages.find(([, share]) => (left -= share) < 0)?.[0] ?? "placed";
-  // An order with a single line cannot be partly shipped.
+  // Excludes the partly shipped stage for an order with a single line, because such an order cannot be partly
+  // shipped.
   return stage === "partlyShipped" && lines < 2 ? "shipped" : stage;
 }

@@ -31,7 +31,7 @@ export interface BulkCartOptions {
    * merchant had the same number of carts before each run.
    */
   readonly seed?: number;
-  /** Called after each transaction, with the number of carts inserted so far. */
+  /** The callback after each transaction; receives the number of carts inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 
@@ -121,7 +121,7 @@ export async function loadBulkMarketsWithVariants(
 
 /**
  * Finds variants that are on sale in a market and have enough stock, ordered by a hash of SKU and seed. The
- * order does not use ids, because ids differ between databases and the result must not.
+ * order must be the same in all databases; it does not use ids, because ids differ between databases.
  */
 async function findVariantIds(
   transaction: Transaction,
@@ -177,10 +177,7 @@ export interface BulkMarketWithVariants {
 interface BulkCartContext {
   readonly merchantId: string;
   readonly markets: readonly BulkMarketWithVariants[];
-  /**
-   * The merchant's active promotion codes. Whether a code applies to a cart is decided when the cart is
-   * priced.
-   */
+  /** The merchant's active promotion codes. The pricing of a cart decides whether a code applies to the cart. */
   readonly codes: readonly PromotionRule[];
   readonly keyring: EncryptionKeyring;
   readonly now: Date;
@@ -188,11 +185,11 @@ interface BulkCartContext {
 }
 
 const hourMs = 3_600_000;
-/** The maximum age of a generated cart in hours: 25 days, because carts expire after 30 days. */
+/** The maximum age of a generated cart, in hours. It is 25 days, because carts expire after 30 days. */
 const cartAgeHoursMax = 25 * 24;
 /**
- * The maximum quantity of a cart line. The stock of every used variant is at least this high, so the service
- * never has to reduce a quantity.
+ * The maximum quantity of a generated cart line. Every variant in a generated cart has at least this stock,
+ * so the service never has to reduce a quantity.
  */
 const bulkQuantityMax = 3;
 const [linesMin, linesMax] = [2, 5];

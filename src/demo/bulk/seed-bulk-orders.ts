@@ -34,7 +34,7 @@ export interface BulkOrderOptions {
    * merchant had the same number of orders before each run.
    */
   readonly seed?: number;
-  /** Called after each transaction, with the number of orders inserted so far. */
+  /** The callback after each transaction; receives the number of orders inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 
@@ -116,8 +116,8 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
 }
 
 /**
- * The merchant's policies (for example on returns) that are stored with orders. The key of the map is made of
- * market, country and locale.
+ * The merchant's policies (for example on returns) that are stored with orders. The keys of the map are made
+ * of market, country and locale.
  */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
 type PolicySnapshotContent = Pick<
@@ -131,8 +131,9 @@ interface PolicySnapshotInput {
 }
 
 /**
- * Stores the merchant's policies (for example on returns) with all orders. For each market, country and
- * locale, the service's own function stores them with the first order, and the other orders get copies.
+ * Stores the merchant's policies (for example on returns) with all generated orders. For each market, country
+ * and locale, the policies are stored with the first order by the same function that the service uses for
+ * real orders; the other orders get copies of these rows.
  */
 async function insertPolicySnapshots(
   transaction: Transaction,
@@ -193,7 +194,7 @@ const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const orderAgeDaysMax = 365;
 const orderAgeMsMin = 10 * minuteMs;
 const buyerCount = 50_000;
-/** The share of orders whose buyer has a buyer reference; the other buyers are guests. */
+/** The share of generated orders whose buyer has a buyer reference; the buyers of all other orders are guests. */
 const knownBuyerShare = 0.8;
 const cartAgeMsMax = 2 * hourMs;
 
@@ -249,8 +250,8 @@ const withoutPromotions = (offer: CurrentOfferForCart): CurrentOfferForCart => (
 const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const [digits, bits] = [10, 50n];
 /**
- * Consecutive numbers are multiplied by this number modulo 2^50, so that order numbers look random. The
- * multiplier is odd, so that different numbers always give different products.
+ * Consecutive order numbers are multiplied by this factor modulo 2^50, so that they look random. The factor
+ * is odd, so that different numbers always give different results.
  */
 const numberMultiplier = 0x2_c5b1_7f4a_7c15n;
 

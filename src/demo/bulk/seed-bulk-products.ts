@@ -21,9 +21,12 @@ export interface BulkProductOptions {
    * merchant had the same number of products before each run.
    */
   readonly seed?: number;
-  /** Adds products to the search index. Called in the transaction that inserts the products. */
+  /**
+   * The function that adds products to the search index. It runs in the transaction that inserts the
+   * products.
+   */
   readonly index: (transaction: Transaction, productIds: readonly string[]) => Promise<unknown>;
-  /** Called after each transaction, with the number of products inserted so far. */
+  /** The callback after each transaction; receives the number of products inserted so far. */
   readonly onProgress?: (done: number) => void;
 }
 
@@ -50,13 +53,14 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
     onProgress?.(done);
   };
   const batches = createBatches(productCount + 1, count);
-  // The first batch of products is inserted before any other. It adds most words to the search index; if two
-  // transactions added the same words at the same time, one would wait for the other.
+  // The first batch of products is inserted alone, before all other batches, because it adds most words to
+  // the search index. If two transactions added the same words at the same time, one of them would have to
+  // wait for the other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
-  // Two loops insert batches at the same time, so that this process can create the rows of one batch while
-  // the database inserts the other. Both loops take batches from the same generator; if a loop fails, the
-  // generator ends, so the other loop stops too.
+  // Two loops insert batches of products at the same time: while the database inserts the batch of one loop,
+  // this process creates the rows for the other loop. Both loops take batches from the same generator. If a
+  // loop fails, the generator ends, so the other loop stops too.
   const lane = async (): Promise<void> => {
     for (const numbers of batches) await write(numbers);
   };

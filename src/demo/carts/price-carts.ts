@@ -127,7 +127,8 @@ async function createSupplyLoader(
   const offers = new Map<string, CurrentOfferForCart>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
-    // If the merchant no longer sells to the country, the cart is created in another market of the merchant.
+    // If the merchant no longer sells to the cart's country, the cart is created in the merchant's first
+    // market instead.
     const marketId = marketLookup.findByCountry(merchantId, country);
     const market =
       marketId === undefined ? marketLookup.getFirstMarket(merchantId) : { id: marketId, country };

@@ -71,8 +71,8 @@ export async function seedDemoCarts(
 }
 
 /**
- * Returns the cart's status and version. The version is what it would be if a buyer had created the cart and
- * then made each change separately.
+ * Returns the status and version of a demo cart. The version is the number that the cart would have if a
+ * buyer had created it and then made each change in a separate request.
  */
 function getCartState(
   { state, lines }: DemoCartEntry,
@@ -126,8 +126,9 @@ async function seedPromotions(
   const { promotions } = loadDemoSales();
   const codes = await findExistingCodes(transaction, context.owners);
   const isMissing = ({ code, owner }: DemoPromotionEntry): boolean =>
-    // A promotion without a code has no text by which its row could be found. It is created only if none of
-    // the demo's promotion codes exists, because then the demo's promotions have not been created before.
+    // A promotion without a code cannot be recognized in the database, because it has no text to search for.
+    // It is created only if none of the demo's promotion codes exists yet, because then the demo's promotions
+    // have not been created before.
     code === null ? codes.size === 0 : !codes.has(createCodeKey(context.owners[owner].id, code.text));
   const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, context));
   await insertTableRows(transaction, {

@@ -38,7 +38,10 @@ const catalogEntry = z.strictObject({
   sku: nonEmptyText,
   motif: z.enum(pictureMotifs),
   brand: nonEmptyText.nullable(),
-  /** Slugs of the product's categories, which belong to the merchant that sells the product family. */
+  /**
+   * Slugs of the product's categories. The categories must belong to the merchant that sells the product
+   * family.
+   */
   categories: z.tuple([nonEmptyText], nonEmptyText),
   title: localizedText,
   /** The Japanese slug, romanised by hand, because no slug can be derived from a Japanese title. */
@@ -55,7 +58,7 @@ const catalogEntry = z.strictObject({
     ja: z.array(nonEmptyText).exactOptional(),
   }),
   price: marketAmounts,
-  /** The price before the current sale; left out if the product is not on sale. */
+  /** The prices before the current price reduction; left out if the price is not reduced. */
   priceBefore: marketAmounts.exactOptional(),
   /** True if the price rose by 10 % twelve days ago; otherwise left out. */
   priceRose: z.literal(true).exactOptional(),
@@ -73,8 +76,8 @@ const catalogEntry = z.strictObject({
     .array(z.strictObject({ code: nonEmptyText, choices: z.array(nonEmptyText).min(1) }))
     .exactOptional(),
   /**
-   * The availability of each variant, in the order of the variants. The last value also applies to all
-   * further variants.
+   * The availability of each variant, in the order of the variants. If the list is shorter than the number of
+   * variants, its last value applies to all further variants.
    */
   stock: z.array(z.enum(availabilities)).min(1).exactOptional(),
   /** The product's attributes. The code of an attribute is a key of `labels.attributes` in catalog.json. */

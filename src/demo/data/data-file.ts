@@ -10,7 +10,7 @@ export type DemoLocale = (typeof demoLocales)[number];
 
 /** The Zod schema of a text with at least one character. */
 export const nonEmptyText = z.string().min(1);
-/** The Zod schema of an integer from 0. */
+/** The Zod schema of an integer that is 0 or higher. */
 export const nonNegativeInteger = z.int().min(0);
 /**
  * The Zod schema of a text in English, German and Japanese. The Japanese text is optional, because the demo's
@@ -60,8 +60,8 @@ const getEntryName = (value: unknown): string | undefined =>
     .find((name) => typeof name === "string");
 
 /**
- * Returns a function that calls `read` only once, at its own first call, and returns the same result at every
- * later call.
+ * Returns a function that calls `read` only at its own first call. Every later call returns the result of the
+ * first call.
  */
 export function createLazyLoader<Data>(read: () => Data): () => Data {
   let data: Data | undefined;

@@ -58,7 +58,7 @@ const delivery = z.strictObject({
   pickup: z.literal(true).exactOptional(),
   priceMinor: nonNegativeInteger,
   freeFromMinor: nonNegativeInteger.nullable(),
-  /** The shortest and the longest delivery time, in days. */
+  /** The shortest and the longest delivery time of a delivery method, in days. */
   days: z.tuple([nonNegativeInteger, nonNegativeInteger]),
 });
 const market = z.strictObject({
@@ -85,7 +85,7 @@ const market = z.strictObject({
 export type DemoMarket = z.infer<typeof market>;
 
 const category = z.strictObject({
-  /** The category's slug, to which the products of catalog.json refer. */
+  /** The category's slug, by which the products of catalog.json refer to the category. */
   slug: nonEmptyText,
   names: localizedText,
   get children() {

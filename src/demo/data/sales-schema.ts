@@ -6,7 +6,10 @@ import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts"
 
 const merchantPosition = z.enum(["first", "second"]);
 
-/** Names of the carts in demo.json, except the two carts with a checkout, which the order scenarios create. */
+/**
+ * Names of the carts in demo.json. The two carts with a checkout are missing here, because the order
+ * scenarios create them.
+ */
 export const cartNamesWithoutCheckout = demoCartNames.filter(
   (name) => name !== "locked" && name !== "completed",
 );
@@ -52,7 +55,7 @@ const promotion = z.strictObject({
       usageLimit: nonNegativeInteger,
     })
     .exactPartial(),
-  /** The country whose market the promotion is limited to; left out if the promotion applies in every market. */
+  /** The country for whose market the promotion is valid; left out if the promotion is valid in every market. */
   country: nonEmptyText.exactOptional(),
   /** Two numbers: how many days ago the promotion started, and how many days ago it ended. */
   windowDaysAgo: z.tuple([nonNegativeInteger, nonNegativeInteger]).exactOptional(),

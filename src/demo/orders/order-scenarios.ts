@@ -84,10 +84,7 @@ type ScenarioFields = Omit<
 > &
   Partial<Pick<DemoOrderScenario, "owner" | "country">>;
 
-/**
- * Adds default values to a scenario, for example for the time at which the cart is created: 15 minutes before
- * the first step.
- */
+/** Fills in default values of a scenario. For example, the cart is created 15 minutes before the first step. */
 function defineScenario(fields: ScenarioFields): DemoOrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {
@@ -100,7 +97,7 @@ function defineScenario(fields: ScenarioFields): DemoOrderScenario {
   };
 }
 
-/** All scenarios, oldest first. */
+/** All scenarios from which the demo's checkouts and orders are created, oldest first. */
 export const orderScenarios: readonly DemoOrderScenario[] = [
   defineScenario({
     country: "US",

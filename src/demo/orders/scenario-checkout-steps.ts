@@ -19,7 +19,7 @@ import {
 
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
-/** Opens a checkout session that expires after the given number of minutes. */
+/** Creates a step that opens a checkout session, which expires after the given number of minutes. */
 export const startCheckout =
   (minutes: number = sessionLifetimeMinutes.default): DemoOrderScenarioStep =>
   async ({ transaction, commandContextFor, cartId }) => {

@@ -123,7 +123,7 @@ export const cancelPlacedOrder =
     return {};
   };
 
-/** A buyer's request to return or exchange one unit. */
+/** The options of the step in which a buyer requests to return or exchange one unit. */
 export interface ReturnRequestStepOptions extends Pick<ReturnRequestFields, "kind" | "reason"> {
   /** The SKU of the order line from which the buyer returns one unit. */
   readonly sku: string;

@@ -82,8 +82,8 @@ export async function seedOpenCheckout(
 }
 
 /**
- * Returns true if pricing has added no warning to the cart and removed none of its scenario's lines, and if
- * the cart can be delivered to the buyer's country.
+ * Returns true if a demo cart can be checked out: pricing has added no warning to the cart and has removed
+ * none of the lines of its scenario, and the cart can be delivered to the buyer's country.
  */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<DemoOrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;

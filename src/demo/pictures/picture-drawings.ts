@@ -8,7 +8,7 @@ const area = (fill: string, path: string): string => `<path fill="{${fill}}" d="
 const line = (stroke: string, width: number, path: string): string =>
   `<path fill="none" stroke="{${stroke}}" stroke-width="${width}" stroke-linecap="round" ` +
   `stroke-linejoin="round" d="${path}"/>`;
-/** A rectangle: position, size and corner radius. */
+/** A rectangle in a drawing: its position, its size and the radius of its corners. */
 type Box = readonly [x: number, y: number, width: number, height: number, radius: number];
 const box = (fill: string, [x, y, width, height, radius]: Box): string =>
   `<rect fill="{${fill}}" x="${x}" y="${y}" width="${width}" height="${height}" rx="${radius}"/>`;

@@ -25,7 +25,7 @@ export function getDemoPicturePath(name: string): string {
   return `/media/demo/${name}.svg`;
 }
 
-/** RGB values by the colour codes of catalog.json. */
+/** The RGB value of each colour code of catalog.json. */
 const colours: Readonly<Record<string, string>> = {
   moss: "#5f7a4b",
   ochre: "#cf9436",

@@ -147,7 +147,7 @@ export interface CreateUnsavedCartInput {
    */
   readonly code: PromotionRule | null;
   readonly createdAt: Date;
-  /** The time of the last change of the cart. */
+  /** The time at which the cart was last changed. */
   readonly updatedAt: Date;
 }
 

@@ -154,8 +154,8 @@ function createPolicyRow(
 }
 
 /**
- * Creates the rows of a category and of all categories below it. The row of a parent precedes those of its
- * children, because their foreign keys refer to the parent.
+ * Creates the rows of a category and of all categories below it. The row of a parent category comes before
+ * the rows of its child categories, because their foreign keys refer to the parent.
  */
 function createCategoryRows(
   entry: DemoCategoryEntry,

@@ -22,7 +22,10 @@ export interface DemoPaymentAndRefundRows {
   readonly testProviderPayment: DemoTableRowToInsert<"testProviderPayment">;
   readonly testProviderEntry: readonly DemoTableRowToInsert<"testProviderEntry">[];
   readonly refund: readonly DemoTableRowToInsert<"refund">[];
-  /** The payments in the form in which the order contains them; statuses of the order are derived from them. */
+  /**
+   * The payments in the form in which an order contains them. The statuses of the order are derived from
+   * them.
+   */
   readonly orderPayments: readonly OrderPayment[];
 }
 
@@ -226,8 +229,8 @@ export const demoPaymentToken = "tok_success";
 interface SettlementInput {
   readonly sessionId: string;
   /**
-   * True if the amount is captured together with the authorization, as for a bank transfer. If left out, the
-   * amount is only authorized.
+   * True if the payment provider captures the amount together with the authorization, as for a bank transfer.
+   * If left out, the amount is only authorized.
    */
   readonly isCaptured?: boolean;
 }

@@ -17,11 +17,11 @@ export interface DemoFulfillmentAndReturnRows {
   readonly orderReturn: readonly DemoTableRowToInsert<"orderReturn">[];
   readonly returnLine: readonly DemoTableRowToInsert<"returnLine">[];
   /**
-   * The fulfillments (parcels) in the form in which the order contains them; statuses of the order are
+   * The fulfillments (parcels) in the form in which an order contains them. The statuses of the order are
    * derived from them.
    */
   readonly orderFulfillments: readonly OrderFulfillment[];
-  /** The returns in the form in which the order contains them; statuses of the order are derived from them. */
+  /** The returns in the form in which an order contains them. The statuses of the order are derived from them. */
   readonly orderReturns: readonly OrderReturn[];
 }
 

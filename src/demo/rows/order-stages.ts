@@ -1,6 +1,6 @@
 /**
- * The stages that a generated order can have (how far it has progressed), the steps that lead to each stage,
- * and the time and timeline entries of each step.
+ * The stages of a generated order. A stage says how far the order has progressed. This file also defines the
+ * steps that lead to each stage, and the time and the timeline entries of each step.
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
@@ -50,7 +50,7 @@ export interface DemoOrderHistory {
   readonly stage: DemoOrderStage;
   /** The steps of the order, in the order of their execution. */
   readonly steps: readonly DemoOrderHistoryStep[];
-  /** Returns the time at which a step of the order was executed. */
+  /** Returns the time at which the order went through a step. */
   readonly timeOf: (step: DemoOrderHistoryStep) => Date;
 }
 

@@ -15,7 +15,7 @@ import { type DemoVariantRowsContext, createDemoVariantRows, type DemoVariantRow
 
 export interface DemoProductRowsContext extends DemoVariantRowsContext {
   readonly categoryIds: ReadonlyMap<string, string>;
-  /** A text on how to care for the product; becomes the last paragraph of its description. */
+  /** A text on how to care for the product. It becomes the last paragraph of the product's description. */
   readonly careText: DemoLocalizedText;
 }
 
@@ -184,7 +184,7 @@ export function createDemoSlug(text: string, locale: string): string {
     .replaceAll(/^-|-$/g, "");
 }
 
-/** The rows of one product, by table. */
+/** The database rows of one product, by table name. */
 export interface DemoProductRows extends DemoVariantRows {
   readonly product: DemoTableRowToInsert<"product">;
   readonly productSlug: readonly DemoTableRowToInsert<"productSlug">[];

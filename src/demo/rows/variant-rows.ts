@@ -191,7 +191,10 @@ function createPriceRows(
 }
 
 interface PriceStep {
-  /** The number of days since the price began to apply; null if it applies since the product was created. */
+  /**
+   * The number of days for which the current price has applied; null if it has applied since the product was
+   * created.
+   */
   readonly daysAgo: number | null;
   readonly amountMinor: number;
   readonly compareAtMinor: number | null;

@@ -303,6 +303,6 @@ const endpointHistory = {
    * also be sent to the endpoint's URL, where no server listens, and would fail for days.
    */
   eventTypes: demoDeliveries.map(({ type }) => type),
-  /** How many hours before now the endpoint was created, was disabled, and was enabled again. */
+  /** The numbers of hours before now at which the endpoint was created, was disabled, and was enabled again. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;

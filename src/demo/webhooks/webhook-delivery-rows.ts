@@ -31,8 +31,8 @@ interface WebhookDeliveryRows {
 }
 
 /**
- * Replaces the random number from which the delay before a webhook attempt is computed. Always returns the
- * mean, 0.5, so that the demo has the same times in every run.
+ * Returns 0.5 instead of a random number. The delay before a webhook attempt is computed from a random number
+ * from 0 to 1; the mean gives the demo the same times in every run.
  */
 const withoutJitter = (): number => 0.5;
 const deliveredAttemptMs = 84;

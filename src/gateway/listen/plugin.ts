@@ -1,8 +1,9 @@
 /**
- * `POST /listen`: the events of an installation for the command `commerce listen`, which forwards them to a
- * receiver on a developer's machine. A request waits until there are events, so that the command needs no
- * public address. Callers send an API key with the scope `webhooks:write`, which may also register an
- * endpoint for the same events, or an internal token or a console session of an administrator.
+ * Answers `POST /listen` with the events of an app installation. The command `commerce listen` sends this
+ * request and forwards the events to a receiver on a developer's machine. A request waits until there are
+ * events, so that the developer's machine needs no public address. Callers send either an API key with the
+ * scope `webhooks:write`, which may also register an endpoint for the same events, or an internal token or a
+ * console session of an administrator.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
@@ -38,7 +39,7 @@ export interface EventListenPluginOptions {
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
   readonly authentication: {
-    /** Verifies an internal token or the console session of a staff member. */
+    /** Verifies an internal token, or the console session of a staff member, and returns the caller. */
     readonly authenticate: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   };
 }
@@ -59,7 +60,10 @@ const waitingMax = 50;
 
 const listenBody = z.strictObject({
   eventTypes: z.array(z.string().max(100)).min(1).max(100).default(["*"]),
-  /** The cursor of the previous answer; without it, the listener begins with events from `since` on. */
+  /**
+   * The cursor that the previous answer contained. Without it, the answer begins with events that were
+   * created at `since` or later.
+   */
   cursor: listenCursor.nullish(),
   since: z.iso.datetime({ offset: true }).nullish(),
   /**
@@ -112,7 +116,10 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
   registerMethodNotAllowedRoute(server, path, ["POST"]);
 };
 
-/** Verifies the caller, counts the request, and checks that the caller may receive the events of endpoints. */
+/**
+ * Verifies the caller's credential, counts the request against the caller's rate limit, and checks that the
+ * caller may receive the events of webhook endpoints.
+ */
 async function identifyListener(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -167,7 +174,7 @@ function parseListenBody(body: unknown): ListenBody {
   return parsed.data;
 }
 
-/** Returns a signal that is aborted when the caller closes the connection before the answer. */
+/** Returns a signal that is aborted if the caller closes the connection before the answer is sent. */
 function createCloseSignal({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController();
   raw.once("close", () => closed.abort());
@@ -181,8 +188,8 @@ interface Waiting {
 }
 
 /**
- * Returns the next events. Returns no events if none occurs before the caller's waiting time (`waitSeconds`)
- * ends or the process stops.
+ * Waits for the next events and returns them. Returns no events if none occurs before the caller's waiting
+ * time (`waitSeconds`) ends or the process stops.
  */
 async function waitForEvents(
   { services: { db, clock } }: Pick<EventListenPluginOptions, "services">,

@@ -159,8 +159,8 @@ export async function authenticateIntegrator(
 const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
 
 /**
- * Returns true if this process has stored the time of the credential's last use within the last minute. The
- * time is then not stored again, which saves a database write for most requests.
+ * Returns true if this process has stored a use of the credential within the last minute. The time of the
+ * last use is then not stored again, which saves a database write for most requests.
  */
 function isCredentialUseRecorded(
   viewer: IntegratorViewer,

@@ -133,10 +133,11 @@ function field(value: unknown, name: string): unknown {
 }
 
 /**
- * Limits attempts to guess, for example, promotion codes. A failed attempt (an answer with one of the
- * operation's listed failure codes) is counted for the object that the path names and for the credential,
- * outside of transactions. When a counter reaches its limit, this step refuses further attempts. Parallel
- * attempts above the limit all get the same refusal, so their answers do not show which guess was right.
+ * Limits attempts to guess, for example, promotion codes. An answer with one of the operation's listed
+ * failure codes is a failed attempt. Each failed attempt is counted for the object that the path names and
+ * for the credential, outside of transactions. When a counter reaches its limit, this step refuses further
+ * attempts. Parallel attempts above the limit all get the same refusal, so their answers do not show which
+ * guess was right.
  */
 export const limitFailedAttempts: RestRequestStep = {
   name: "limit failures",

@@ -1,24 +1,27 @@
 /**
- * Answers of which a large part changes only with a release of the service, for example the event catalogue.
- * A client that has the answer sends its ETag as `If-None-Match`, and gets 304 if nothing has changed. With
- * `Prefer: return=minimal` (RFC 7240), it gets the answer without the constant part if only the rest has
- * changed.
+ * Sends answers of which a large part changes only with a release of the service, for example the event
+ * catalogue. A client that already has the answer sends the answer's ETag as `If-None-Match`, and gets status
+ * 304 if nothing has changed. With `Prefer: return=minimal` (RFC 7240), the client gets the answer without
+ * the constant part if only the rest has changed.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isEntityTagKnownToClient, parseEntityTags } from "#http/entity-tags.ts";
 
-/** The `data` object of an answer. */
+/** The object `data` in the body of an answer. */
 type AnswerData = Readonly<Record<string, unknown>>;
 
 interface RevalidatedRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Renders the whole answer. */
+  /** Renders the whole answer (not the shorter form for `Prefer: return=minimal`) as text. */
   readonly render: () => string;
 }
 
-/** Sets the headers of an answer. Returns the body's text; null if the status is 304, which has no body. */
+/**
+ * Sets the headers of an answer and returns the text of its body. Returns null if the status is 304, which
+ * has no body.
+ */
 export type ConditionalRequestAnswerRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);

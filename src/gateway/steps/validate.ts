@@ -24,7 +24,10 @@ import {
   convertAjvErrorToRequestValidationError,
 } from "#gateway/request-faults.ts";
 
-/** Validates path, query and body. Throws one failure with all faults of the first invalid part. */
+/**
+ * Validates path, query and body of a REST request, in this order. Throws one failure with all faults of the
+ * first invalid part.
+ */
 export const validateRequest: RestRequestStep = {
   name: "validate",
   phase: "body",
@@ -68,11 +71,11 @@ function queryReader({ parameters }: RestOperation): (call: RestRequestState) =>
   const readers = new Map(known.map((parameter) => [parameter.name, valueReader(parameter)]));
   return (call) => {
     const { values, faults } = parseQuery(call.request.raw.url ?? "");
-    // The object of the query parameters has no prototype, so that a parameter named __proto__ is refused as
-    // unknown.
+    // The object with the query parameters has no prototype, so that a parameter named __proto__ is refused
+    // as unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // A query parameter that could not be decoded is reported only once, not also as missing.
+    // A query parameter that could not be decoded is reported only as malformed, and not also as missing.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw combineFaults(all);
@@ -158,7 +161,7 @@ function combineFaults(faults: readonly Fault[]): Failure {
   });
 }
 
-/** Keeps only the first fault of each field and drops the field's other faults. */
+/** Keeps only the first fault of each field and drops all further faults of the same field. */
 function keepFirstFaults(faults: readonly Fault[]): Fault[] {
   const seen = new Set<string>();
   return faults.filter(({ detail: { field } }) => {
@@ -184,7 +187,10 @@ function uncleanText(text: string, field: string): Fault[] {
   return [{ failure: "invalid_field", detail: { in: "body", field, code: "control_character", message } }];
 }
 
-/** The decoded parameters of a query string by name, and the faults of malformed or repeated parameters. */
+/**
+ * The result of parsing a query string: the decoded parameters by name, and the faults of malformed or
+ * repeated parameters.
+ */
 interface Query {
   readonly values: ReadonlyMap<string, string>;
   readonly faults: readonly Fault[];

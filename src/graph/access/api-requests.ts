@@ -1,6 +1,7 @@
 /**
- * The logged REST requests of apps, for staff members who look for errors: the recent requests of an
- * installation, the requests of a merchant's apps with a filter, and one request by its id.
+ * The GraphQL types and queries of the logged REST requests of apps, for staff members who look for errors:
+ * the recent requests of an installation, the requests of a merchant's apps with a filter, and one request by
+ * its id.
  */
 import {
   type LoggedApiRequestRow,
@@ -76,8 +77,8 @@ const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
 /**
- * Sentence about how long and how many requests are kept. It is part of the descriptions of both lists of
- * logged requests.
+ * Sentence that says how long and how many logged requests are kept. Both lists of logged requests have it in
+ * their descriptions.
  */
 const retention =
   `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +

@@ -84,9 +84,9 @@ interface ActorLoader<Row extends ActorRow> {
 }
 
 /**
- * Loads the actor of an audit entry if the prefix of the actor's id is that of the given kind. Returns null
- * for other kinds of ids, and if the caller belongs to a merchant but the actor does not belong to this
- * merchant.
+ * Loads the actor of an audit entry (for example a staff account) if the prefix of the actor's id belongs to
+ * the given kind of actor. Returns null for other kinds, and if the caller belongs to a merchant but the
+ * actor does not belong to this merchant.
  */
 async function loadActor<Row extends ActorRow>(
   { actorId }: AuditEntryRow,

@@ -1,6 +1,6 @@
 /**
- * The mutation that creates buyer sessions. With a buyer session, a buyer's browser calls the GraphQL API
- * directly, without the frontend's server in between.
+ * The GraphQL mutation that creates buyer sessions. With a buyer session, a buyer's browser calls the GraphQL
+ * API directly, without the frontend's server in between.
  */
 import { z } from "zod";
 import {

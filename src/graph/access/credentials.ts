@@ -1,4 +1,4 @@
-/** The mutations that create, rotate and revoke API keys and internal tokens. */
+/** The GraphQL mutations that create, rotate and revoke API keys and internal tokens. */
 import { z } from "zod";
 import { createApiKey, revokeApiKey, keyOverlapHours, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { allowedOriginsMax, createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";

@@ -1,6 +1,6 @@
 /**
- * The viewer, which is the caller of a request: its API key, installation, app and merchant, and its rate
- * limits.
+ * The GraphQL types and queries of the viewer, which is the caller of a request: its API key, installation,
+ * app and merchant, and its rate limits.
  */
 import {
   integratorRateLimitBuckets,
@@ -256,8 +256,8 @@ builder.queryField("apiKey", (t) =>
     authScopes: { callers: [...staffCallers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The API key's id, `key_…`." }) },
     resolve: async (_root, { id }, context) => {
-      // When this service renders several events at once, it needs several API keys. The data loader then
-      // loads all of them with one SQL statement.
+      // A data loader is used because this service needs several API keys when it renders several events at
+      // once. The data loader then loads all of them with one SQL statement.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
         (await buildApiKeySqlQuery(context.db, getCallerMerchantId(context))

@@ -32,7 +32,7 @@ const CatalogListMeta = builder.objectRef<PublishedProductList>("CatalogProducts
       resolve: ({ ids, total }) => total > ids.length,
     }),
     limit: t.int({
-      description: "The most products that the list can contain.",
+      description: "The maximum number of products in the list.",
       resolve: () => productListMax,
     }),
     order: t.field({

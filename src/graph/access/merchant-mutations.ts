@@ -1,4 +1,4 @@
-/** The mutations of merchants, apps and installations. */
+/** The GraphQL mutations of merchants, apps and installations. */
 import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
@@ -156,7 +156,7 @@ defineMutation({
   answer: loadMerchant,
 });
 
-/** A command that returns the id of the changed merchant, app or installation. */
+/** A function that changes a merchant, an app or an installation, and returns the id of the changed object. */
 type AccessCommand<Input> = (
   transaction: Transaction,
   access: AccessMutationContext,

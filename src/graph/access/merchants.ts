@@ -17,7 +17,7 @@ import { ApiKeyRef, AppRef, InstallationRef, InternalTokenRef, MarketRef, Mercha
 export const MerchantStatusEnum = defineGraphqlEnum("MerchantStatus", {
   description: "Whether a merchant is open for business.",
   values: {
-    active: "The merchant is open.",
+    active: "The merchant is active: its products are on sale, and its credentials work.",
     suspended: "All credentials of the merchant are refused and its products are hidden.",
   },
 });

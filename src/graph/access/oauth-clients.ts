@@ -1,6 +1,6 @@
 /**
- * OAuth clients in the GraphQL API: listing and creating them, and disabling or enabling them for all
- * merchants.
+ * The GraphQL types, queries and mutations of OAuth clients: listing and creating clients, and disabling or
+ * enabling them for all merchants.
  */
 import {
   createOauthClient,

@@ -1,4 +1,7 @@
-/** Trusted documents in the GraphQL API: registering, listing and removing the documents of a merchant. */
+/**
+ * The GraphQL types, queries and mutations of trusted documents: registering, listing and removing the
+ * documents of a merchant.
+ */
 import { setImmediate } from "node:timers/promises";
 import {
   type TrustedDocumentChecker,
@@ -113,7 +116,7 @@ interface GivenDocument {
   readonly document: string;
 }
 
-/** The largest number of faults in documents that one error answer lists. */
+/** The largest number of faults of GraphQL documents that one error answer lists. */
 const faultsMax = 20;
 
 /**

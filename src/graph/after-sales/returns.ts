@@ -1,6 +1,6 @@
 /**
- * The mutations of returns and exchanges. Frontends request and cancel them for the buyer; the merchant's
- * staff approves, receives, inspects and closes them.
+ * The GraphQL mutations of returns and exchanges. Frontends request and cancel them for the buyer; the
+ * merchant's staff approves, receives, inspects and closes them.
  */
 import { closeReturn, recordReturnInspection } from "#commerce/after-sales/finish-return.ts";
 import { requestReturn } from "#commerce/after-sales/request-return.ts";
@@ -48,7 +48,7 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
       description:
         "The buyer's reason; one reason for all lines. Which reasons are allowed depends on the kind.",
     }),
-    note: t.string({ description: `A note from the buyer. 1 to ${noteLengthMax} characters.` }),
+    note: t.string({ description: `A note from the buyer, 1 to ${noteLengthMax} characters.` }),
     method: t.field({
       type: ReturnMethodEnum,
       description:
@@ -80,7 +80,7 @@ const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description: `The reason for declining, shown to the buyer. 1 to ${declineReasonLengthMax} characters.`,
+      description: `The reason for declining, shown to the buyer, 1 to ${declineReasonLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
@@ -135,7 +135,7 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
       required: true,
       description: "The quantities for every line of the return, each line once.",
     }),
-    note: t.string({ description: `A note about the inspection. 1 to ${noteLengthMax} characters.` }),
+    note: t.string({ description: `A note about the inspection, 1 to ${noteLengthMax} characters.` }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
 });

@@ -1,4 +1,4 @@
-/** Mutations that register warranties and open or resolve claims under them. */
+/** The GraphQL mutations that register warranties and open or resolve warranty claims. */
 import { registerWarranty, serialNumberLengthMax } from "#commerce/after-sales/register-warranty.ts";
 import {
   type WarrantyClaimOutcome,
@@ -34,7 +34,7 @@ const WarrantyRegisterInput = builder.inputType("WarrantyRegisterInput", {
   fields: (t) => ({
     lineId: t.id({ required: true, description: "The id of the order line, `oln_…`." }),
     serialNumber: t.string({
-      description: `The serial number of the item. 1 to ${serialNumberLengthMax} characters.`,
+      description: `The serial number of the item, 1 to ${serialNumberLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -50,7 +50,7 @@ const WarrantyClaimOpenInput = builder.inputType("WarrantyClaimOpenInput", {
     }),
     description: t.string({
       required: true,
-      description: `The buyer's description of the defect. 1 to ${warrantyClaimTextLengthMax} characters.`,
+      description: `The buyer's description of the defect, 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),
@@ -66,7 +66,7 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
     }),
     resolution: t.string({
       required: true,
-      description: `The merchant's explanation of the decision. 1 to ${warrantyClaimTextLengthMax} characters.`,
+      description: `The merchant's explanation of the decision, 1 to ${warrantyClaimTextLengthMax} characters.`,
     }),
     expectedVersion: t.int({ description: warrantyVersionDescription }),
   }),

@@ -1,6 +1,6 @@
 /**
- * The addresses of carts: address tokens, the mutations that set an address, and the saved addresses of
- * buyers.
+ * The GraphQL types and mutations of cart addresses: address tokens, the mutations that set an address, and
+ * the saved addresses of buyers.
  */
 import {
   findSavedAddresses,
@@ -200,8 +200,8 @@ defineMutation({
   inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // The empty string is never used, because `check` has already refused requests without a buyer reference.
-  // It is needed only because TypeScript does not know this.
+  // The fallback `""` only satisfies TypeScript and is never used, because `check` has already refused
+  // requests without a buyer reference.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
       ...input,

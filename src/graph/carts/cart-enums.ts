@@ -1,4 +1,4 @@
-/** The enum types of carts, their addresses and their promotions. */
+/** The GraphQL enum types of carts, their addresses and their promotions. */
 import { defineGraphqlEnum } from "#graph/builder.ts";
 import type { CartStatus, CartRevocationReason, CartWarningCode } from "#commerce/carts/cart-aggregate.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";

@@ -1,5 +1,5 @@
 /**
- * The input types of cart mutations. Types whose GraphQL name starts with `Public` are bodies of REST
+ * The GraphQL input types of cart mutations. Types whose name starts with `Public` are bodies of REST
  * operations.
  */
 
@@ -99,7 +99,7 @@ export const CartAddressSetInputType = builder.inputType("PublicCartAddressSetRe
     address: t.field({
       type: PostalAddressInputType,
       required: true,
-      description: "The address. It is stored encrypted and never returned in full.",
+      description: "The address. The service encrypts the address and never returns it in full.",
     }),
     validation: t.field({
       type: AddressValidationEnum,

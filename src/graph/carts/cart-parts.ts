@@ -1,4 +1,4 @@
-/** The object types of the parts of a cart: lines, address, delivery, checkout, warnings and revocation. */
+/** The GraphQL types of the parts of a cart: lines, address, delivery, checkout, warnings and revocation. */
 import type { CartLineView, CartView, RenderedCartWarning } from "#commerce/carts/render-cart.ts";
 import { builder } from "#graph/builder.ts";
 import {

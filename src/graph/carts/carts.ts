@@ -1,4 +1,4 @@
-/** The object type of carts, the check that a caller may see a cart, and the queries that return carts. */
+/** The GraphQL type of carts, the check that a caller may see a cart, and the queries that return carts. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
   type BuyerRepresentedByCaller,
@@ -166,8 +166,8 @@ export function toGraphqlCart(cart: CartAggregate, { clock, publicUrl }: Graphql
 }
 
 /**
- * Whether the caller may see the cart. Carts whose retention period is over are visible only to the service
- * itself.
+ * Returns whether the caller may see the cart. Carts whose retention period is over are visible only to the
+ * service itself.
  */
 export function isCartVisible(cart: CartAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;

@@ -1,6 +1,6 @@
 /**
- * The mutations of carts. Internal frontends may run all of them. Apps may run only those that are also REST
- * operations.
+ * The GraphQL mutations of carts. Internal frontends may run all of them. Apps may run only those that are
+ * also REST operations.
  */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { applyCartPromotion, removeCartPromotion } from "#commerce/carts/cart-promotion.ts";

@@ -1,5 +1,5 @@
 /**
- * The object types of a cart's totals and promotions. The mutations that apply or remove a promotion code
+ * The GraphQL types of a cart's totals and promotions. The mutations that apply or remove a promotion code
  * return them too.
  */
 import { PromotionKindEnum } from "#graph/promotions/promotions.ts";

@@ -1,4 +1,7 @@
-/** Graph types and queries of a merchant's products in every status and locale. */
+/**
+ * The GraphQL types and queries of a merchant's products in every status and locale, for the merchant's
+ * staff.
+ */
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { CategoryRef, MerchantRef, ProductRef, VariantRef } from "#graph/refs.ts";

@@ -1,4 +1,7 @@
-/** Graph types and query of a merchant's variants, with their stock and current prices. */
+/**
+ * The GraphQL types and the query of a merchant's product variants, with their stock and current prices, for
+ * the merchant's staff.
+ */
 import type {
   StoredVariantPrice,
   ProductAggregate,

@@ -1,4 +1,4 @@
-/** Graph types and queries of a merchant's category tree. */
+/** The GraphQL types and queries of a merchant's category tree. */
 import { buildCategoryListSqlQuery } from "#commerce/catalog/catalog-lists.ts";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import {

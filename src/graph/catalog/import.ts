@@ -1,6 +1,6 @@
 /**
- * Graph mutation that imports many products at once. Every item succeeds or fails independently of the other
- * items, and the answer has a result for each item.
+ * The GraphQL mutation that imports many products at once. Every product succeeds or fails independently of
+ * the others, and the answer has a result for each product.
  */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { importProducts, type ProductImportResult } from "#commerce/catalog/import-products.ts";
@@ -48,7 +48,7 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
   fields: (t) => ({
     sku: t.string({
       required: true,
-      description: `The merchant's article number (SKU) of the variant. 1 to ${bounds.skuMax} characters.`,
+      description: `The merchant's article number (SKU) of the variant, 1 to ${bounds.skuMax} characters.`,
     }),
     options: t.field({
       type: [VariantOptionInputType],
@@ -133,7 +133,7 @@ const ProductsImportInput = builder.inputType("ProductsImportInput", {
     items: t.field({
       type: [ImportItem],
       required: true,
-      description: "The products to import. 1 to 500 items.",
+      description: "The products to import, 1 to 500 items.",
     }),
   }),
 });

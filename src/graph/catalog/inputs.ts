@@ -1,4 +1,7 @@
-/** Input types of the catalog's mutations. A field that is left out stays unchanged; null removes its value. */
+/**
+ * The GraphQL input types of mutations of products and categories. In an update, a field that is left out
+ * stays unchanged; null removes its value.
+ */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 
@@ -41,7 +44,7 @@ export const AttributeInputType = builder.inputType("AttributeInput", {
     }),
     value: t.field({ type: "AttributeValue", required: true, description: "The value of the attribute." }),
     unit: t.string({
-      description: `The unit of the attribute's value, for example \`mm\`. 1 to ${bounds.unitMax} characters.`,
+      description: `The unit of the attribute's value, for example \`mm\`, 1 to ${bounds.unitMax} characters.`,
     }),
   }),
 });
@@ -51,7 +54,7 @@ const ChoiceInput = builder.inputType("OptionChoiceInput", {
   fields: (t) => ({
     code: t.string({
       required: true,
-      description: `The stable code of this choice, unique within its option. 1 to ${bounds.codeMax} characters.`,
+      description: `The stable code of this choice, unique within its option, 1 to ${bounds.codeMax} characters.`,
     }),
     labels: t.field({
       type: [LocalizedTextInputType],
@@ -68,7 +71,7 @@ export const OptionInputType = builder.inputType("OptionInput", {
   fields: (t) => ({
     code: t.string({
       required: true,
-      description: `The stable code of the option, unique within its product. 1 to ${bounds.codeMax} characters.`,
+      description: `The stable code of the option, unique within its product, 1 to ${bounds.codeMax} characters.`,
     }),
     names: t.field({
       type: [LocalizedTextInputType],
@@ -78,7 +81,7 @@ export const OptionInputType = builder.inputType("OptionInput", {
     choices: t.field({
       type: [ChoiceInput],
       required: true,
-      description: `The choices that the option offers, in display order. 1 to ${bounds.choicesMax}.`,
+      description: `The choices that the option offers, in display order, 1 to ${bounds.choicesMax}.`,
     }),
   }),
 });
@@ -102,45 +105,45 @@ export const TranslationInputType = builder.inputType("TranslationInput", {
     }),
     title: t.string({
       required: true,
-      description: `The product's title in this locale. 1 to ${bounds.titleMax} characters.`,
+      description: `The product's title in this locale, 1 to ${bounds.titleMax} characters.`,
     }),
     summary: t.string({
-      description: `A short plain-text summary of the product. 1 to ${bounds.summaryMax} characters.`,
+      description: `A short plain-text summary of the product, 1 to ${bounds.summaryMax} characters.`,
     }),
     description: t.string({
-      description: `The product's description as CommonMark. 1 to ${bounds.descriptionMax} characters.`,
+      description: `The product's description as CommonMark, 1 to ${bounds.descriptionMax} characters.`,
     }),
     seoTitle: t.string({
-      description: `The page title intended for search engines. 1 to ${bounds.seoTitleMax} characters.`,
+      description: `The page title intended for search engines, 1 to ${bounds.seoTitleMax} characters.`,
     }),
     seoDescription: t.string({
-      description: `The page description intended for search engines. 1 to ${bounds.seoDescriptionMax} characters.`,
+      description: `The page description intended for search engines, 1 to ${bounds.seoDescriptionMax} characters.`,
     }),
   }),
 });
 
 export const ProductCreateInputType = builder.inputType("ProductCreateInput", {
-  description: "A new product. It is created as a draft.",
+  description: "A new product, which is created as a draft.",
   fields: (t) => ({
-    brand: t.string({ description: `The product's brand. 1 to ${bounds.brandMax} characters.` }),
+    brand: t.string({ description: `The product's brand, 1 to ${bounds.brandMax} characters.` }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating." }),
     attributes: t.field({
       type: [AttributeInputType],
-      description: `The product's attributes, for example material or dimensions. 0 to ${bounds.attributesMax}.`,
+      description: `The product's attributes, for example material or dimensions, 0 to ${bounds.attributesMax}.`,
     }),
     options: t.field({
       type: [OptionInputType],
-      description: `The options in which the product's variants differ. 0 to ${bounds.optionsMax}.`,
+      description: `The options in which the product's variants differ, 0 to ${bounds.optionsMax}.`,
     }),
     categoryIds: t.idList({
       description:
-        "The IDs of the product's categories, the main category first. 0 to " +
+        "The IDs of the product's categories, the main category first, 0 to " +
         `${bounds.categoriesPerProductMax}.`,
     }),
     translations: t.field({
       type: [TranslationInputType],
       required: true,
-      description: `The product's texts, one entry for each locale. 1 to ${bounds.localesMax}.`,
+      description: `The product's texts, one entry for each locale, 1 to ${bounds.localesMax}.`,
     }),
   }),
 });
@@ -151,17 +154,17 @@ export const ProductUpdateInputType = builder.inputType("ProductUpdateInput", {
     productId: t.id({ required: true, description: "The product's ID." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     brand: t.string({
-      description: `The product's brand; null removes it. 1 to ${bounds.brandMax} characters.`,
+      description: `The product's brand, 1 to ${bounds.brandMax} characters; null removes the brand.`,
     }),
     rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
     attributes: t.field({
       type: [AttributeInputType],
-      description: `The product's attributes; replaces the current list. 0 to ${bounds.attributesMax}.`,
+      description: `The product's attributes, 0 to ${bounds.attributesMax}; replaces the current list.`,
     }),
     options: t.field({
       type: [OptionInputType],
       description:
-        "The options in which the product's variants differ; replaces the current list. 0 to " +
+        "The options in which the product's variants differ; replaces the current list. The list has 0 to " +
         `${bounds.optionsMax}.`,
     }),
     categoryIds: t.idList({

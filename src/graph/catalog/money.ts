@@ -1,4 +1,4 @@
-/** Graph types of money: an amount and a price range. */
+/** The GraphQL types of money: an amount and a price range. */
 import { MoneyRef, PriceRangeRef } from "#graph/refs.ts";
 
 MoneyRef.implement({

@@ -1,4 +1,4 @@
-/** Graph mutations of products, their texts, variants, prices and media, and of categories. */
+/** The GraphQL mutations of products, their texts, variants, prices and media, and of categories. */
 import { deleteCategory, upsertCategory } from "#commerce/catalog/change-category.ts";
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { attachProductMedia, removeProductMedia } from "#commerce/catalog/product-media.ts";
@@ -50,7 +50,7 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     }),
     url: t.string({
       required: true,
-      description: `The address of the picture or video: an https URL without credentials, or a path that starts with \`/media/\`. At most ${bounds.urlMax} characters.`,
+      description: `The address of the picture or video: an https URL without credentials, or a path that starts with \`/media/\`, at most ${bounds.urlMax} characters.`,
     }),
     alts: t.field({
       type: [LocalizedTextInputType],
@@ -61,11 +61,11 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     }),
     width: t.int({
       required: true,
-      description: `The width of the picture or video in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+      description: `The width of the picture or video in pixels, 1 to ${bounds.mediaSidePixelsMax}.`,
     }),
     height: t.int({
       required: true,
-      description: `The height of the picture or video in pixels. 1 to ${bounds.mediaSidePixelsMax}.`,
+      description: `The height of the picture or video in pixels, 1 to ${bounds.mediaSidePixelsMax}.`,
     }),
     position: t.int({
       description:
@@ -166,7 +166,7 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
   }),
 });
 
-/** The settings of all mutations that change one product and return this product. */
+/** The options that all mutations have which change one product and return this product. */
 const productChange = {
   ...merchantMutationKind,
   failures: ["product_not_found"],

@@ -1,4 +1,7 @@
-/** Graph fields that the full view of a published product has in addition to its summary. */
+/**
+ * The GraphQL fields that the full view of a published product has in addition to the fields of the product's
+ * summary.
+ */
 import type { ProductDetail } from "#commerce/catalog/render-detail.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { MoneyRef, ProductDetailRef, ProductVariantRef } from "#graph/refs.ts";

@@ -1,4 +1,4 @@
-/** The list of a merchant's products in any status, with filters. */
+/** The GraphQL query that lists a merchant's products in any status, with filters. */
 import { z } from "zod";
 import {
   type ProductStockFilter,

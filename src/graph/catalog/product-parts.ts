@@ -1,4 +1,4 @@
-/** Graph types of the parts of a merchant's product: texts, options, attributes, pictures and videos. */
+/** The GraphQL types of the parts of a merchant's product: texts, options, attributes, pictures and videos. */
 import type {
   StoredProductMedia,
   ProductAggregate,

@@ -1,6 +1,6 @@
 /**
- * Graph types for published products as buyers see them: the summary used in lists and search, the variants
- * and offers of the product page.
+ * The GraphQL types of published products as buyers see them: the summary that lists and search use, and the
+ * variants and offers of the product page.
  */
 import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
@@ -76,7 +76,7 @@ export const RatingRef = builder.objectRef<{ average: number; count: number }>("
   }),
 });
 
-/** The fields that every view of a published product has. */
+/** The GraphQL fields that every view of a published product has. */
 export const ProductListingInterface = builder.interfaceRef<ProductSummary>("ProductListing").implement({
   description: "A published product in one locale, with the prices of one country.",
   fields: (t) => ({

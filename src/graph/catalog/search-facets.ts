@@ -1,4 +1,4 @@
-/** Graph types of the facets of the product search. */
+/** The GraphQL types of the facets of the product search. */
 import { availabilities } from "#commerce/catalog/availability.ts";
 import type { ProductSearchResults } from "#commerce/search/search-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -63,9 +63,9 @@ const SearchFacetBucketRef = builder.objectRef<FacetBucket>("SearchFacetBucket")
         "The attribute and value that the products share, for `filter.attributes`; null for buckets " +
         "of other facets.",
       resolve: ({ key, value }) => {
-        // The value of a bucket of the attribute facet has the form `code:value`. The text is split at the
-        // first colon, because an attribute's code contains no colon, but an attribute's value may contain
-        // colons.
+        // The value of a bucket (one entry of a facet) of the attribute facet has the form `code:value`. The
+        // text is split at the first colon, because an attribute's code contains no colon, but an attribute's
+        // value may contain colons.
         const end = value.indexOf(":");
         return key === "attribute" ? { code: value.slice(0, end), value: value.slice(end + 1) } : null;
       },

@@ -1,4 +1,7 @@
-/** Input types of the filters of the product search. REST has only the filters by category and merchant. */
+/**
+ * The GraphQL input types of the filters of the product search. The REST API has only the filters by category
+ * and merchant.
+ */
 import { z } from "zod";
 import type { ProductSearchFilters } from "#commerce/search/search-form.ts";
 import type { ArgumentRuleIssueParams } from "#graph/argument-rules.ts";

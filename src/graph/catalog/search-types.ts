@@ -1,4 +1,4 @@
-/** Graph types of the product search: sort orders, found products, and the data about a page. */
+/** The GraphQL types of the product search: sort orders, found products, and the data about a page of results. */
 import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
 import type { SearchScoreExplanation } from "#commerce/search/render-results.ts";
 import type { ProductSearchResults } from "#commerce/search/search-products.ts";
@@ -10,12 +10,12 @@ export const ProductSearchSortEnum = defineGraphqlEnum("ProductSearchSort", {
   description: "The order of search results. Products that are equal in this order are sorted by ID.",
   values: {
     relevance: "Best match first. Without a query, the order is the same as POPULARITY.",
-    newest: "Most recently published first.",
+    newest: "The most recently published products come first.",
     price_asc:
       "Lowest price first. Products in a currency other than `meta.currency` follow after all others.",
     price_desc:
       "Highest price first. Products in a currency other than `meta.currency` follow after all others.",
-    title_asc: "By title, from A to Z.",
+    title_asc: "Products are sorted by title, from A to Z.",
     popularity: "Most ordered in the last 30 days first, then most recently published.",
   },
 });
@@ -72,7 +72,7 @@ const SearchExplanationRef = builder.objectRef<SearchScoreExplanation>("SearchEx
       description: "The fields that contain all words of the query.",
       resolve: ({ tier }) => tier,
     }),
-    tierScore: t.exposeFloat("tierScore", { description: "The points for the tier." }),
+    tierScore: t.exposeFloat("tierScore", { description: "The points for the product's score tier." }),
     stockScore: t.exposeFloat("stockScore", {
       description: "The points for a product that is in stock; 0 if the product is not in stock.",
     }),

@@ -1,6 +1,6 @@
 /**
- * Graph query for product search. One field returns a page together with its totals and facets, so that a
- * request searches only once.
+ * The GraphQL query for the product search. One field returns a page of results together with the totals and
+ * facets, so that a request searches only once.
  */
 import { z } from "zod";
 import { mayQueryContainPersonalData } from "#commerce/search/search-counts.ts";
@@ -21,7 +21,7 @@ import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts
 
 export const searchPageWindowMax = 10_000;
 
-/** Arguments of the product search. */
+/** The arguments of the GraphQL field for the product search. */
 const searchArgs = builder.args((t) => ({
   q: t.field({
     type: "SearchText",

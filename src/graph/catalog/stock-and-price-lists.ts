@@ -1,4 +1,7 @@
-/** The lists of stock movements and of prices: how the stock and the prices of variants changed. */
+/**
+ * The GraphQL lists of stock movements and of prices, which show how the stock and the prices of variants
+ * changed.
+ */
 import {
   findPriceHistoryPage,
   priceCursorPattern,
@@ -28,8 +31,8 @@ const StockMovementReasonEnum = defineGraphqlEnum<StockMovementReason>("StockMov
   values: {
     received: "New units arrived.",
     correction: "The number of units was corrected, for example after counting.",
-    damaged: "Units were damaged.",
-    lost: "Units were lost.",
+    damaged: "Units on hand were damaged.",
+    lost: "Units on hand were lost.",
     returned: "A buyer returned units that can be sold again.",
     sold:
       "An order was placed and took units that were on hand, or took units that it waited for. Packing and " +

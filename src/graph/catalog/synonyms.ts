@@ -1,4 +1,4 @@
-/** Graph query and mutation of a merchant's search synonyms. */
+/** The GraphQL query and mutation of a merchant's search synonyms. */
 import {
   findSearchSynonyms,
   setSearchSynonyms,
@@ -65,7 +65,8 @@ const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
       description:
         `${termsText} A search for one of the terms also finds the replacements, but not the other ` +
         "way round. " +
-        `Without replacements, the terms are equivalent. At most ${synonymListBounds.termsMax}.`,
+        "Without replacements, the terms are equivalent. " +
+        `A rule has at most ${synonymListBounds.termsMax} replacements.`,
     }),
   }),
 });

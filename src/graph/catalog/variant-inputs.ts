@@ -1,4 +1,4 @@
-/** Input types of the mutations of variants and prices. */
+/** The GraphQL input types of the mutations of variants and prices. */
 import { catalogBounds as bounds } from "#commerce/catalog/catalog-fields.ts";
 import { builder } from "#graph/builder.ts";
 import { expectedVersionDescription } from "./inputs.ts";
@@ -9,11 +9,11 @@ export const VariantOptionInputType = builder.inputType("VariantOptionInput", {
   fields: (t) => ({
     option: t.string({
       required: true,
-      description: `The code of the option. 1 to ${bounds.codeMax} characters.`,
+      description: `The code of the option, 1 to ${bounds.codeMax} characters.`,
     }),
     choice: t.string({
       required: true,
-      description: `The code of the choice. 1 to ${bounds.codeMax} characters.`,
+      description: `The code of the choice, 1 to ${bounds.codeMax} characters.`,
     }),
   }),
 });
@@ -34,14 +34,14 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
       required: true,
       description:
         "The merchant's article number (SKU) of the variant: printable ASCII characters. SKUs that " +
-        "differ only in case count as equal, and a SKU is unique within the merchant. 1 to " +
+        "differ only in case count as equal, and a SKU is unique within the merchant. A SKU has 1 to " +
         `${bounds.skuMax} characters.`,
     }),
     options: t.field({
       type: [VariantOptionInputType],
       required: true,
       description:
-        "The variant's choices, exactly one for each of the product's options. 0 to " +
+        "The variant's choices, exactly one for each of the product's options, 0 to " +
         `${bounds.optionsMax}.`,
     }),
     gtin: t.string({
@@ -57,10 +57,10 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
       description: "Whether the variant has to be shipped; true for a new variant if left out.",
     }),
     weightGrams: t.int({
-      description: `The weight of one unit in grams; null removes it. 0 to ${bounds.weightGramsMax}.`,
+      description: `The weight of one unit in grams, 0 to ${bounds.weightGramsMax}; null removes the weight.`,
     }),
     maxOrderQuantity: t.int({
-      description: "The maximum number of units in one order; null removes the limit. 1 to 9999.",
+      description: "The maximum number of units in one order, 1 to 9999; null removes the limit.",
     }),
     discontinued: t.boolean({ description: "Whether the merchant no longer sells the variant." }),
     availableFrom: t.field({
@@ -71,15 +71,15 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
     }),
     position: t.int({
       description:
-        "The variant's position in the display order of the product's variants. 0 to " +
+        "The variant's position in the display order of the product's variants, 0 to " +
         `${bounds.positionMax}.`,
     }),
     backorderLimit: t.int({
-      description: `The number of units that may be sold beyond the units on hand. 0 to ${bounds.onHandMax}.`,
+      description: `The number of units that may be sold beyond the units on hand, 0 to ${bounds.onHandMax}.`,
     }),
     lowStockThreshold: t.int({
       description:
-        "Availability is LOW_STOCK if at most this many unreserved units are left. 0 to " +
+        "Availability is LOW_STOCK if at most this many unreserved units are left. The value is 0 to " +
         `${bounds.onHandMax}.`,
     }),
     mediaId: t.id({
@@ -129,7 +129,7 @@ export const PricesSetInputType = builder.inputType("PricesSetInput", {
     prices: t.field({
       type: [PriceInput],
       required: true,
-      description: `The prices to set. 1 to ${bounds.pricesMax}.`,
+      description: `The prices to set, 1 to ${bounds.pricesMax}.`,
     }),
   }),
 });

@@ -1,4 +1,4 @@
-/** The mutations that create, change and cancel checkout sessions. Canceling is also a REST operation. */
+/** The GraphQL mutations that create, change and cancel checkout sessions. Canceling is also a REST operation. */
 import { cancelCheckoutSession } from "#commerce/checkout/release-sessions.ts";
 import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
 import { createCheckoutSession } from "#commerce/checkout/create-session.ts";

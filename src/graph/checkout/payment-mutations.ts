@@ -1,6 +1,6 @@
 /**
- * The mutations that pay for a hosted checkout session: they submit the payment, create the order after the
- * payment, or abandon a pending payment.
+ * The GraphQL mutations that pay for a hosted checkout session: they submit the payment, create the order
+ * after the payment, or abandon a pending payment.
  */
 import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { z } from "zod";

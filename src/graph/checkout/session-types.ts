@@ -1,6 +1,6 @@
 /**
- * The enums of checkout sessions, and the input types of their mutations. `HostedCheckoutCancelRequest` is
- * the body of a REST operation.
+ * The GraphQL enums of checkout sessions, and the input types of their mutations.
+ * `HostedCheckoutCancelRequest` is the body of a REST operation.
  */
 import { z } from "zod";
 import { sessionCancelNoteLengthMax } from "#commerce/checkout/release-sessions.ts";
@@ -50,7 +50,7 @@ export const SessionCancelReasonEnum = defineGraphqlEnum<CheckoutSessionCancelRe
       merchant_request: "The merchant requested the cancellation.",
       price_changed: "A price differs from the price that the buyer saw.",
       out_of_stock: "An item is out of stock.",
-      fraud_suspected: "Fraud is suspected.",
+      fraud_suspected: "The caller suspects fraud.",
       duplicate: "The session is a duplicate of another session.",
       test: "The session was created for a test.",
       other: "Any other reason.",
@@ -141,7 +141,7 @@ export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessi
     address: t.field({
       type: PostalAddressInputType,
       required: true,
-      description: "The address. It is stored encrypted and never returned in full.",
+      description: "The address. The service encrypts the address and never returns it in full.",
     }),
     validation: t.field({
       type: AddressValidationEnum,

@@ -1,4 +1,4 @@
-/** The object types of hosted checkout sessions, and the queries that find sessions. */
+/** The GraphQL types of hosted checkout sessions, and the queries that find sessions. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CheckoutSessionCancellation } from "#commerce/checkout/end-session.ts";
 import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
@@ -213,8 +213,8 @@ export function toGraphqlCheckoutSession(
 }
 
 /**
- * Whether the caller may see a checkout session. The caller must be allowed to see the session's cart. A
- * checkout page may see only the session that it was opened for.
+ * Returns whether the caller may see a checkout session. The caller must be allowed to see the session's
+ * cart. The buyer on a hosted checkout page may see only the session of that page.
  */
 const isSessionVisible = (
   { session, cart }: LockedCartAndCheckoutSession,

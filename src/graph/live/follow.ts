@@ -1,14 +1,15 @@
 /**
- * Creates the iterators behind GraphQL subscriptions. Each step of an iterator means that the subscribed
- * object has changed. The resolver then reads the object again and checks the caller's access again.
+ * Creates the async iterators behind GraphQL subscriptions. Each value (step) of an iterator means that the
+ * subscribed object has changed. The resolver then reads the object again and checks the caller's access
+ * again.
  */
 import type { DatabasePoller } from "#database/polling.ts";
 import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
 
 export interface ObjectChangeForSubscription {
   /**
-   * The resolver calls this function with the version of the object that it sends to the subscriber. After
-   * that, only a higher version of the object causes another result.
+   * Records the version of the object that the resolver sends to the subscriber. After that, only a higher
+   * version of the object causes another result.
    */
   readonly sentVersion: (version: number) => void;
 }
@@ -79,8 +80,8 @@ export function followEndpointDeliveries(
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // Too many changes wait, so only the newest are kept. `isMore` is true then, so the subscriber loads the
-    // whole list of deliveries again.
+    // Too many changed deliveries wait for the subscriber, so only the newest are kept. `isMore` is then
+    // true, which makes the subscriber load the whole list of deliveries again.
     for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
@@ -105,8 +106,8 @@ export interface NewEventsForSubscription {
   /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
   readonly after: string | null;
   /**
-   * The resolver calls this function with the cursor and the position of the page that it sends. After that,
-   * only an event with a higher position causes another page.
+   * Records the cursor and the position of the page that the resolver sends. After that, only an event with a
+   * higher position causes another page.
    */
   readonly sentPage: (page: { readonly cursor: string; readonly position: number }) => void;
 }
@@ -147,7 +148,7 @@ interface Following<Step> {
    * function that stops watching.
    */
   readonly begin: (wake: () => void) => () => void;
-  /** Returns the next step of the iterator; undefined if nothing has changed since the last step. */
+  /** Returns the next value of the iterator; undefined if nothing has changed since the last value. */
   readonly take: () => Step | undefined;
 }
 

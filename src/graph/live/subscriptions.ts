@@ -1,6 +1,6 @@
 /**
- * The subscriptions: a cart, an order, the deliveries of a webhook endpoint, and the event feed. Each event
- * is loaded when it is sent, with the same access rules as the queries.
+ * The GraphQL subscriptions: to a cart, an order, the deliveries of a webhook endpoint, and the event feed.
+ * The data of each result is loaded when the result is sent, with the same access rules as for queries.
  */
 import { createFailure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";

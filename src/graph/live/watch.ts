@@ -17,7 +17,7 @@ export interface SubscriptionPollers {
    */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
-  /** Changed deliveries, by endpoint. */
+  /** Polls for changed webhook deliveries; the watched objects are webhook endpoints. */
   readonly deliveries: DatabasePoller<DeliveryChanges>;
   /** The position of the last event in the event feed, by merchant (`findEventFeedEndPositions`). */
   readonly eventFeeds: DatabasePoller<number>;

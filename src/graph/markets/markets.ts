@@ -1,6 +1,6 @@
 /**
- * Graph types and queries of markets, with their tax rates, delivery methods and policies. A market is a
- * group of countries that share one currency and one default locale.
+ * The GraphQL types and queries of markets, with their tax rates, delivery methods and policies. A market is
+ * a group of countries that share one currency and one default locale.
  */
 import type { DeliveryMethodRow, MerchantPolicyRow, TaxRateRow } from "#commerce/markets/read-markets.ts";
 import { createMoney } from "#foundation/money.ts";

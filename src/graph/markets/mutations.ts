@@ -1,6 +1,6 @@
 /**
- * Graph mutations of markets, tax rates, delivery methods, policies and stock. Every upsert replaces the
- * whole record.
+ * The GraphQL mutations of markets, tax rates, delivery methods, policies and stock. Every upsert replaces
+ * the whole record.
  */
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust-stock.ts";
 import { upsertDeliveryMethod, upsertTaxRate } from "#commerce/markets/delivery-and-tax.ts";
@@ -27,9 +27,9 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
       required: true,
       description:
         "The stable handle of the market, unique within the merchant: lower-case letters, digits and " +
-        "single hyphens. 1 to 96 characters.",
+        "single hyphens, 1 to 96 characters.",
     }),
-    name: t.string({ required: true, description: "The name of the market. 1 to 200 characters." }),
+    name: t.string({ required: true, description: "The name of the market, 1 to 200 characters." }),
     currency: t.field({
       type: "CurrencyCode",
       required: true,
@@ -71,7 +71,7 @@ const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
     }),
     name: t.string({
       required: true,
-      description: "The name of the tax, for example `VAT`. 1 to 200 characters.",
+      description: "The name of the tax, for example `VAT`, 1 to 200 characters.",
     }),
     basisPoints: t.int({
       required: true,
@@ -90,14 +90,14 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
     marketId: t.id({ required: true, description: "The market's ID." }),
     code: t.string({
       required: true,
-      description: "The stable code of the delivery method, unique within its market. 1 to 96 characters.",
+      description: "The stable code of the delivery method, unique within its market, 1 to 96 characters.",
     }),
     names: t.field({
       type: [LocalizedTextInputType],
       required: true,
       description: "The names of the delivery method by locale, at least one.",
     }),
-    carrier: t.string({ description: "The carrier that delivers the orders. 1 to 100 characters." }),
+    carrier: t.string({ description: "The carrier that delivers the orders, 1 to 100 characters." }),
     pickup: t.boolean({
       required: true,
       description: "Whether the buyer picks the order up instead of having it delivered.",
@@ -119,12 +119,12 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
         "The currency of `priceMinor` and `freeFromMinor`. Optional; if present, it must be the " +
         "market's currency.",
     }),
-    minDays: t.int({ required: true, description: "The shortest delivery time in days. 0 to 365." }),
-    maxDays: t.int({ required: true, description: "The longest delivery time in days. 0 to 365." }),
+    minDays: t.int({ required: true, description: "The shortest delivery time in days, 0 to 365." }),
+    maxDays: t.int({ required: true, description: "The longest delivery time in days, 0 to 365." }),
     active: t.boolean({ description: "Whether the delivery method is offered to buyers; true by default." }),
     position: t.int({
       description:
-        "The delivery method's position in the display order of the market's methods. 0 to 100000.",
+        "The delivery method's position in the display order of the market's methods, 0 to 100000.",
     }),
   }),
 });
@@ -157,7 +157,7 @@ const StockAdjustInput = builder.inputType("StockAdjustInput", {
       description: "The reason for the change of the stock.",
     }),
     note: t.string({
-      description: "A note that is stored with the change of the stock. 1 to 500 characters.",
+      description: "A note that is stored with the change of the stock, 1 to 500 characters.",
     }),
   }),
 });

@@ -1,4 +1,7 @@
-/** Graph input types of policies and of the rules by which eligibility is decided. */
+/**
+ * The GraphQL input types of a merchant's policies (for example the return policy) and of the rules by which
+ * the service decides whether an order can be canceled or returned.
+ */
 import type { PolicyRequestHandlingMode } from "#commerce/markets/policy-rules.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
@@ -98,9 +101,6 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
       description:
         "The maximum number of returns per buyer in 365 days, 1 to 1000. Null if the number is not " +
         "limited.",
-    }),
-    storeCredit: t.boolean({
-      description: "Whether the buyer may choose store credit instead of a refund; false by default.",
     }),
     photoRequired: t.boolean({
       description: "Whether the buyer has to send a photo with the return request; false by default.",

@@ -1,4 +1,7 @@
-/** The after-sales eligibility of an order and its lines, and the reasons of returns. */
+/**
+ * The GraphQL types for the after-sales eligibility of an order and its lines (whether they can be returned,
+ * for example), and for the reasons of returns.
+ */
 import {
   evaluateAfterSalesEligibility,
   type AfterSalesEligibility,
@@ -122,7 +125,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
     }),
     settlement: t.field({
       type: [ReturnSettlementEnum],
-      description: "The ways in which the return can be settled, for example a refund or store credit.",
+      description: "The ways in which the return can be settled, for example a refund or a replacement.",
       complexity: { multiplier: 1 },
       resolve: ({ settlement }) => [...settlement],
     }),

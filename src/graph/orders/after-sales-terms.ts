@@ -37,11 +37,7 @@ export const AfterSalesFeeType = builder.objectRef<AfterSalesFee>("AfterSalesFee
   description: "A fee of an after-sales option.",
   fields: (t) => ({
     code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
-    amount: t.expose("amount", {
-      type: MoneyRef,
-      nullable: true,
-      description: "The amount of the fee; null if the amount is not known yet.",
-    }),
+    amount: t.expose("amount", { type: MoneyRef, description: "The amount of the fee." }),
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
       description: "The fee in hundredths of a percent of the returned value; null for a fixed amount.",

@@ -1,4 +1,7 @@
-/** The filter of the list of orders by buyer: by the frontend's reference or by the opaque reference. */
+/**
+ * The filter by buyer of the list of orders. A buyer is named either by the frontend's buyer reference or by
+ * the opaque reference that analysts see.
+ */
 import type { OrderFilter } from "#commerce/orders/list-orders.ts";
 import {
   createOpaqueBuyerReferenceSqlCondition,

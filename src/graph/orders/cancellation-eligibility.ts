@@ -1,4 +1,7 @@
-/** The cancellation eligibility of an order. */
+/**
+ * The GraphQL types for the cancellation eligibility of an order: whether the order can be canceled, and if
+ * not, why.
+ */
 import {
   type OrderCancellationDeadline,
   evaluateCancellationEligibility,
@@ -138,7 +141,7 @@ const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefun
     }),
     fees: t.field({
       type: [Fee],
-      description: "The fees that are deducted from the refund; always empty at present.",
+      description: "The fees that are deducted from the refund. Always empty: canceling costs no fee.",
       complexity: { multiplier: 1 },
       resolve: ({ fees }) => [...fees],
     }),

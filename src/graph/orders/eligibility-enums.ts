@@ -1,4 +1,7 @@
-/** Enums and the language argument of the cancellation and after-sales eligibility of an order. */
+/**
+ * The GraphQL enums for the cancellation and after-sales eligibility of an order, and the language argument
+ * of the eligibility fields.
+ */
 import type { AfterSalesObstacleCode, ReturnReason } from "#commerce/after-sales/reasons.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
 import type { OrderCancellationAlternative } from "#commerce/orders/cancellation/alternatives.ts";
@@ -165,8 +168,8 @@ export const ReturnReasonEnum = defineGraphqlEnum<ReturnReason>("ReturnReason", 
     "The reason of a buyer's after-sales request. A reason that is the merchant's fault costs the buyer " +
     "nothing and has the time window of the statutory guarantee.",
   values: {
-    size_too_small: "The size is too small.",
-    size_too_large: "The size is too large.",
+    size_too_small: "The size of the product is too small for the buyer.",
+    size_too_large: "The size of the product is too large for the buyer.",
     color: "The colour differs from the expectation.",
     style: "The buyer does not like the style.",
     unwanted: "The buyer no longer wants the product.",

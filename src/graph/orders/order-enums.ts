@@ -1,4 +1,4 @@
-/** Enums of orders, fulfillments, payments, refunds, returns and warranties. */
+/** The GraphQL enums of orders, fulfillments, payments, refunds, returns and warranties. */
 import type { OrderFulfillment, OrderReturn, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type {
   FulfillmentStatus,
@@ -113,7 +113,6 @@ export const RefundStatusEnum = defineGraphqlEnum<RefundStatus>("RefundStatus", 
     pending: "The refund was requested from the payment provider, which has not answered yet.",
     succeeded: "The payment provider has accepted the refund.",
     failed: "The payment provider has refused the refund.",
-    canceled: "The refund was canceled.",
   },
 });
 
@@ -159,7 +158,6 @@ export const ReturnSettlementEnum = defineGraphqlEnum<NonNullable<OrderReturn["s
     description: "How a return is settled for the buyer.",
     values: {
       original_payment: "The money is refunded to the payment method that the buyer paid with.",
-      store_credit: "The buyer gets store credit with the merchant instead of money.",
       replacement: "The buyer gets a replacement or another product in exchange.",
     },
   },

@@ -1,4 +1,4 @@
-/** Input types of the mutations of orders, payments and refunds. */
+/** The GraphQL input types of the mutations of orders, payments and refunds. */
 import { type CancellationReason } from "#commerce/orders/cancellation/reasons.ts";
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import type { RefundCause, RefundReason } from "#commerce/orders/order-states.ts";

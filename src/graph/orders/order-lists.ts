@@ -1,4 +1,4 @@
-/** The list of orders. */
+/** The GraphQL list of orders, with its filters and sort orders. */
 import { z } from "zod";
 import { buildOrderIdSqlQuery } from "#commerce/orders/list-orders.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -34,7 +34,7 @@ const OrderSortEnum = defineGraphqlEnum<OrderSort>("OrderSort", {
   },
 });
 
-/** Arguments that select orders. */
+/** The arguments that select the orders of a list. */
 const filterArgs = builder.args((t) => ({
   merchantId: t.id({
     description:

@@ -1,4 +1,4 @@
-/** Mutations of orders: confirming and holding them, fulfillments, and cancellations. */
+/** The GraphQL mutations of orders: confirming and holding orders, fulfillments, and cancellations. */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import {
   confirmOrder,
@@ -87,7 +87,10 @@ defineMutation({
   answer: answerOrder,
 });
 
-/** The mutations of fulfillments, the parcels and downloads of an order, from packing to delivery. */
+/**
+ * The GraphQL mutations of fulfillments, which are the parcels and downloads of an order, from packing to
+ * delivery.
+ */
 const FulfillmentCreateInput = builder.inputType("FulfillmentCreateInput", {
   description: "The units that are sent to the buyer together.",
   fields: (t) => ({
@@ -247,7 +250,10 @@ defineMutation({
   answer: answerFulfillment,
 });
 
-/** The mutations that cancel orders, and those with which the merchant answers a buyer's cancellation request. */
+/**
+ * The GraphQL mutations that cancel orders, and those with which the merchant answers a buyer's cancellation
+ * request.
+ */
 defineMutation({
   ...orderMutationKind,
   name: "orderCancel",

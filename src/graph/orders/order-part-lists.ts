@@ -1,4 +1,4 @@
-/** The lists of payments, refunds, returns, fulfillments and warranty registrations of all orders. */
+/** The GraphQL lists of payments, refunds, returns, fulfillments and warranty registrations over all orders. */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import {
   findPaymentsWithoutOrder,
@@ -135,7 +135,10 @@ builder.queryFields((t) => ({
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
-  /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
+  /**
+   * Finds, by id, the payments or refunds that belong to no order, for example the payment of a failed
+   * checkout.
+   */
   readonly findWithoutOrder?: (
     reader: GraphqlContext["db"],
     ids: readonly string[],

@@ -1,4 +1,4 @@
-/** GraphQL types of the parts of an order that have a status: fulfillments, payments and refunds. */
+/** The GraphQL types of the parts of an order that have a status: fulfillments, payments and refunds. */
 import type { OrderLineIdAndQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { RefundView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
@@ -123,7 +123,7 @@ PaymentRef.implement({
     methodType: t.exposeString("methodType", {
       description: "The kind of payment method, for example `card`.",
     }),
-    amount: t.expose("amount", { type: MoneyRef, description: "The amount that the payment is for." }),
+    amount: t.expose("amount", { type: MoneyRef, description: "The amount of the payment." }),
     capturedAmount: t.expose("capturedAmount", {
       type: MoneyRef,
       description: "The part of the payment's amount that was captured.",

@@ -1,5 +1,5 @@
 /**
- * GraphQL types of the parts of an order that have no status: lines, totals, policies, cancellation and
+ * The GraphQL types of the parts of an order that have no status: lines, totals, policies, cancellation and
  * timeline.
  */
 import type { OrderCancellationRecord, CancellationRequest } from "#commerce/orders/order-aggregate.ts";
@@ -56,16 +56,13 @@ export const OrderLineType = builder.objectRef<OrderLineView>("OrderLine").imple
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the order line, `oln_…`." }),
     productId: t.exposeID("productId", {
-      nullable: true,
       description: "The id of the product, `prd_…`. The product may have been deleted since.",
     }),
     variantId: t.exposeID("variantId", {
-      nullable: true,
       description: "The id of the variant, `var_…`. The variant may have been deleted since.",
     }),
     productSlug: t.expose("productSlug", {
       type: "Slug",
-      nullable: true,
       description: "The slug of the product at the time of purchase.",
     }),
     sku: t.exposeString("sku", { description: "The merchant's article number of the variant (SKU)." }),
@@ -241,8 +238,7 @@ export const OrderCancellationRequest = builder
       note: t.string({
         nullable: true,
         description:
-          "The reason for the cancellation in words; null if none was given. Hidden from analysts: " +
-          "null for them.",
+          "The reason for the cancellation in words; null if none was given. Analysts always get null.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
       actor: t.expose("actor", { type: OrderActorEnum, description: "Who requested the cancellation." }),

@@ -1,4 +1,4 @@
-/** Queries of orders and their parts. */
+/** The GraphQL queries of orders and of their parts, for example payments. */
 import {
   findPaymentsWithoutOrder,
   findRefundsWithoutOrder,
@@ -20,7 +20,7 @@ import {
 import { FulfillmentRef, OrderRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import { toGraphqlOrder } from "./orders.ts";
 
-/** True if the caller may read the order. */
+/** Returns whether the caller may read the order. */
 export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
@@ -33,15 +33,15 @@ export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): 
   );
 }
 
-/** True if the caller may read data of the merchant. */
+/** Returns whether the caller may read data of the merchant. */
 export function isMerchantReadableByCaller(merchantId: string, context: GraphqlContext): boolean {
   const owner = getCallerMerchantId(context);
   return owner === null || owner === merchantId;
 }
 
 /**
- * Callers that may query a payment, refund, fulfillment, return or warranty by its id: the merchant's staff,
- * and the service itself when it renders events.
+ * The kinds of callers that may query a payment, refund, fulfillment, return or warranty by its id: the
+ * merchant's staff, and the service itself when it renders events.
  */
 const partReaders: readonly CallerKind[] = ["system", ...merchantReaders];
 
@@ -118,7 +118,10 @@ interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
   readonly id: string;
-  /** Finds, by id, those payments or refunds that have no order, for example the payment of a failed checkout. */
+  /**
+   * Finds, by id, the payments or refunds that belong to no order, for example the payment of a failed
+   * checkout.
+   */
   readonly findWithoutOrder?: (
     reader: GraphqlContext["db"],
     ids: readonly string[],

@@ -131,8 +131,7 @@ builder.objectFields(OrderRef, (t) => ({
   buyer: t.expose("buyer", { type: OrderBuyer, description: "The buyer of the order." }),
   buyerReference: t.string({
     nullable: true,
-    description:
-      "The frontend's own stable id of the buyer; null for a guest. Hidden from analysts: null for them.",
+    description: "The frontend's own stable id of the buyer; null for a guest. Analysts always get null.",
     resolve: ({ stored }, _args, context) => hideFromAnalysts(stored.buyerReference, context),
   }),
   deliveryAddress: t.expose("deliveryAddress", {
@@ -157,12 +156,10 @@ builder.objectFields(OrderRef, (t) => ({
 
 builder.objectFields(OrderRef, (t) => ({
   cartId: t.exposeID("cartId", {
-    nullable: true,
-    description: "The id of the cart that became the order, `cart_…`; null if unknown.",
+    description: "The id of the cart that became the order, `cart_…`.",
   }),
   checkoutSessionId: t.exposeID("checkoutSessionId", {
-    nullable: true,
-    description: "The id of the checkout session, `chs_…`; null if unknown.",
+    description: "The id of the order's checkout session, `chs_…`.",
   }),
   cancellation: t.field({
     type: OrderCancellation,
@@ -218,7 +215,7 @@ export function requireOrderPart<Part extends keyof OrderPartViewsByKind>(
   return view;
 }
 
-/** The decrypted delivery address, for admins of the merchant and operators only. */
+/** The decrypted delivery address, which only admins of the merchant and operators may see. */
 const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").implement({
   description:
     "A complete postal address (https://schema.org/PostalAddress), for the merchant's staff who ship the " +

@@ -1,6 +1,6 @@
 /**
- * Mutations of payments: capture, void, disputes and refunds. Captures, voids and refunds are queued; a
- * background job sends them to the payment provider after the mutation has returned.
+ * The GraphQL mutations of payments: capture, void, disputes and refunds. Captures, voids and refunds are
+ * queued; a background job sends them to the payment provider after the mutation has returned.
  */
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type GraphqlContext } from "#graph/context.ts";
@@ -96,8 +96,8 @@ defineMutation({
 });
 
 /**
- * The mutation with which a merchant refunds money. Cancellations and returns create their refunds
- * themselves.
+ * The GraphQL mutation with which a merchant refunds money. Cancellations and returns create their refunds
+ * without this mutation.
  */
 defineMutation({
   ...orderMutationKind,

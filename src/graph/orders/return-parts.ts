@@ -1,4 +1,4 @@
-/** Returns and warranty registrations of orders in the GraphQL schema. */
+/** The GraphQL types of the returns and warranty registrations of an order. */
 import type { OrderWarranty, ReturnLine } from "#commerce/orders/order-aggregate.ts";
 import { builder } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
@@ -42,15 +42,14 @@ ReturnRef.implement({
     reason: t.expose("reason", { type: ReturnReasonEnum, description: "Why the buyer made the request." }),
     note: t.string({
       nullable: true,
-      description:
-        "The reason in the buyer's words; null if the buyer gave none. Hidden from analysts: null for them.",
+      description: "The reason in the buyer's words; null if the buyer gave none. Analysts always get null.",
       resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
     declineReason: t.string({
       nullable: true,
       description:
-        "Why the merchant declined the return, in words; null if the merchant did not. Hidden from " +
-        "analysts: null for them.",
+        "Why the merchant declined the return, in words; null if the merchant did not. Analysts " +
+        "always get null.",
       resolve: ({ declineReason }, _args, context) => hideFromAnalysts(declineReason, context),
     }),
     inspectionNote: t.string({
@@ -129,15 +128,13 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
     }),
     description: t.string({
       nullable: true,
-      description:
-        "The defect in the buyer's words; null if none was given. Hidden from analysts: null for them.",
+      description: "The defect in the buyer's words; null if none was given. Analysts always get null.",
       resolve: ({ description }, _args, context) => hideFromAnalysts(description, context),
     }),
     resolution: t.string({
       nullable: true,
       description:
-        "The merchant's decision in words; null if there is no decision yet. Hidden from analysts: " +
-        "null for them.",
+        "The merchant's decision in words; null if there is no decision yet. Analysts always get null.",
       resolve: ({ resolution }, _args, context) => hideFromAnalysts(resolution, context),
     }),
     openedAt: t.expose("openedAt", { type: "DateTime", description: "When the claim was opened." }),
@@ -157,8 +154,7 @@ WarrantyRef.implement({
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),
     serialNumber: t.string({
       nullable: true,
-      description:
-        "The serial number of the unit; null if none was given. Hidden from analysts: null for them.",
+      description: "The serial number of the unit; null if none was given. Analysts always get null.",
       resolve: ({ serialNumber }, _args, context) => hideFromAnalysts(serialNumber, context),
     }),
     status: t.expose("status", { type: WarrantyStatusEnum, description: "Whether the warranty is valid." }),

@@ -1,4 +1,7 @@
-/** Mutations of promotions. In an update, a field that is left out stays unchanged and null removes its value. */
+/**
+ * The GraphQL mutations of promotions. In an update, a field that is left out stays unchanged, and null
+ * removes the field's value.
+ */
 import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, endPromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import {
@@ -65,7 +68,7 @@ const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInp
     }),
     count: t.int({
       description:
-        "The number of random codes to generate. Required unless `codes` is given. 1 to " +
+        "The number of random codes to generate. Required unless `codes` is given. The value is 1 to " +
         `${bounds.codesMax}.`,
     }),
     prefix: t.string({

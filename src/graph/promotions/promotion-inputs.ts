@@ -1,4 +1,4 @@
-/** The input fields of promotions: discount, conditions, time window and limits. */
+/** The GraphQL input fields of promotions: discount, conditions, time window and limits. */
 import type { InputFieldBuilder } from "@pothos/core";
 import { promotionFieldBounds as bounds } from "#commerce/promotions/promotion-fields.ts";
 import type { builder } from "#graph/builder.ts";
@@ -18,14 +18,14 @@ const discountInputFields = (t: PromotionInputFieldBuilder) => ({
   basisPoints: t.int({
     description:
       "The discount in basis points (hundredths of a percent): 2000 is 20 %. Required for " +
-      "the kinds percentage and buy_x_get_y, not allowed for others. 1 to " +
+      "the kinds percentage and buy_x_get_y, not allowed for other kinds. The value is 1 to " +
       `${bounds.basisPointsMax}.`,
   }),
   amountMinor: t.field({
     type: "MinorUnits",
     description:
       "The discount on all discounted lines together, in minor units. Required for " +
-      "the kind fixed_amount, not allowed for others. 1 or more.",
+      "the kind fixed_amount, not allowed for other kinds. The minimum is 1.",
   }),
   currency: t.field({
     type: "CurrencyCode",
@@ -37,12 +37,12 @@ const discountInputFields = (t: PromotionInputFieldBuilder) => ({
   buyQuantity: t.int({
     description:
       "Units to buy (the X) for one discount. Required for the kind buy_x_get_y, not " +
-      `allowed for others. 1 to ${bounds.quantityMax}.`,
+      `allowed for other kinds. The value is 1 to ${bounds.quantityMax}.`,
   }),
   getQuantity: t.int({
     description:
       "Units that are discounted (the Y) or given as a gift. Required for the kinds " +
-      `buy_x_get_y and gift, not allowed for others. 1 to ${bounds.quantityMax}.`,
+      `buy_x_get_y and gift, not allowed for other kinds. The value is 1 to ${bounds.quantityMax}.`,
   }),
 });
 
@@ -51,7 +51,7 @@ const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
   minimumSubtotalMinor: t.field({
     type: "MinorUnits",
     description:
-      "The minimum subtotal, in minor units, of the lines that the promotion can discount. 1 or more.",
+      "The minimum subtotal, in minor units, of the lines that the promotion can discount. The minimum is 1.",
   }),
   minimumQuantity: t.int({
     description:
@@ -61,7 +61,7 @@ const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
   entitledProductIds: t.idList({
     description:
       "Ids of the products that the promotion can discount. If no products and no categories are given, " +
-      `the promotion can discount all products. 0 to ${bounds.productsMax} ids.`,
+      `the promotion can discount all products. The list has 0 to ${bounds.productsMax} ids.`,
   }),
   entitledCategoryIds: t.idList({
     description:
@@ -71,21 +71,21 @@ const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
   buyProductIds: t.idList({
     description:
       "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If no products and no categories are given, the products that the promotion can discount count. 0 to " +
-      `${bounds.productsMax} ids.`,
+      "If no products and no categories are given, the products that the promotion can discount " +
+      `count. The list has 0 to ${bounds.productsMax} ids.`,
   }),
   buyCategoryIds: t.idList({
     description:
       "Only for the kind buy_x_get_y: ids of the categories whose products count as " +
-      `bought (the X). 0 to ${bounds.categoriesMax} ids.`,
+      `bought (the X), 0 to ${bounds.categoriesMax} ids.`,
   }),
   marketIds: t.idList({
     description:
-      "Ids of the markets in which the promotion applies; empty for all markets. 0 to " +
+      "Ids of the markets in which the promotion applies; empty for all markets. The list has 0 to " +
       `${bounds.marketsMax} ids.`,
   }),
   requiresSignIn: t.boolean({
-    description: "Whether the promotion only applies to signed-in buyers. Default false.",
+    description: "Whether the promotion only applies to signed-in buyers. False by default.",
   }),
   buyerReferences: t.stringList({
     description:
@@ -133,7 +133,10 @@ const limitInputFields = (t: PromotionInputFieldBuilder) => ({
   }),
 });
 
-/** The fields that creating and updating a promotion have in common, except its titles. */
+/**
+ * The input fields that the mutations for creating and updating a promotion have in common; the field for
+ * titles is defined separately.
+ */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 export const createPromotionInputFields = (t: PromotionInputFieldBuilder) => ({
   ...discountInputFields(t),

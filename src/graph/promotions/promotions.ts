@@ -1,6 +1,6 @@
 /**
- * Promotions and their codes, for merchants and their staff. Codes are secrets of the merchant, so
- * storefronts cannot read these types.
+ * The GraphQL types of promotions and their codes, for merchants and their staff. Codes are secrets of the
+ * merchant, so storefronts cannot read these types.
  */
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import type { PromotionKind, PromotionStatus } from "#commerce/promotions/promotion-rule.ts";
@@ -153,7 +153,7 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
 }));
 
-/** The conditions of a promotion. */
+/** Adds the fields for a promotion's conditions, for example the minimum subtotal of a cart. */
 builder.objectFields(PromotionRef, (t) => ({
   minimumSubtotal: t.field({
     type: MoneyRef,
@@ -244,7 +244,9 @@ builder.objectFields(PromotionRef, (t) => ({
     description: "The number of orders and submitted checkouts that use the promotion.",
   }),
   priority: t.exposeInt("priority", {
-    description: "The promotion's priority: promotions with a higher value are applied first. -1000 to 1000.",
+    description:
+      "The promotion's priority: promotions with a higher value are applied first. " +
+      "The value is -1000 to 1000.",
   }),
   isExclusive: t.exposeBoolean("isExclusive", {
     description:

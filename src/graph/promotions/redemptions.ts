@@ -1,4 +1,4 @@
-/** The list of redemptions: the uses of promotions by orders. */
+/** The GraphQL list of redemptions, which are the uses of promotions by orders. */
 import {
   type PromotionRedemptionRow,
   buildPromotionRedemptionSqlQuery,

@@ -1,6 +1,6 @@
 /**
- * Exports in the graph: jobs that write all orders, payments or other rows of a period into a file, for
- * analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
+ * The GraphQL types, query and mutations of exports: jobs that write all orders, payments or other rows of a
+ * period into a file, for analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
  */
 import {
   cancelExportJob,
@@ -33,7 +33,7 @@ const ExportKindEnum = defineGraphqlEnum<ExportKind>("ExportKind", {
     payments: "Payments, including those of checkouts that placed no order.",
     refunds: "Refunds, including those of payments without an order.",
     returns: "Returns, by the time when they were requested.",
-    fulfillments: "Fulfillments.",
+    fulfillments: "Fulfillments, by the time when they were created.",
     products: "Products in every status. The title is in the merchant's default locale.",
     stock_movements: "Changes of the units on hand of variants.",
   },

@@ -38,10 +38,10 @@ const ProductReportGroupEnum = defineGraphqlEnum<ProductReportGroup>("ProductRep
 const ProductReportSortEnum = defineGraphqlEnum<ProductReportSort>("ProductReportSort", {
   description: "The order of the rows of a report on products, within each currency.",
   values: {
-    net: "The highest net amount first.",
-    gross: "The highest gross amount first.",
-    units: "The most ordered units first.",
-    returned_units: "The most returned units first.",
+    net: "Rows with the highest net amount come first.",
+    gross: "Rows with the highest gross amount come first.",
+    units: "Rows with the most ordered units come first.",
+    returned_units: "Rows with the most returned units come first.",
     return_rate:
       "The highest return rate first; rows whose units were all canceled have no rate and come last.",
   },

@@ -1,4 +1,7 @@
-/** Arguments, period, time buckets (for example days) and query costs that all reports share. */
+/**
+ * The GraphQL arguments, period, time buckets (for example days) and query cost computation that all reports
+ * share.
+ */
 import { z } from "zod";
 import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -129,7 +132,7 @@ interface ReportPeriodInput {
   readonly interval?: PeriodBucketInterval | undefined;
 }
 
-/** Parses the period arguments. Throws `invalid_field` if they are invalid. */
+/** Parses the arguments for the period of a report. Throws `invalid_field` if they are invalid. */
 export function parseReportPeriod(
   { from, to, timeZone, interval }: ReportPeriodInput,
   otherwise = "UTC",
@@ -199,8 +202,9 @@ export const listLengthArgs = builder.args((t) => ({
 }));
 
 /**
- * Throws `invalid_field` if a client asks for longer lists than a report may have. For a CSV file, one more
- * entry is allowed than the file may contain: from this entry the service sees that the file is incomplete.
+ * Throws `invalid_field` if a client asks for longer lists than a report may have. For a CSV file, one entry
+ * more than the file may contain is allowed: if this additional entry exists, the service knows that the file
+ * is incomplete.
  */
 export function requireReportListLength({ isReportFile }: GraphqlContext, first: number): void {
   const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;
@@ -231,11 +235,11 @@ interface ShopReportInput extends ReportPeriodInput {
 }
 
 /**
- * What a report covers: the period, the merchant and the market, with the currencies of the markets and the
- * time buckets of the period.
+ * The data that a report covers: the period, the merchant and the market, with the currencies of the markets
+ * and the time buckets of the period.
  */
 export interface ShopReportMerchantAndPeriod extends ReportScope {
-  /** Currencies of the report's markets. */
+  /** The currencies of the markets that the report covers. */
   readonly currencies: readonly string[];
   readonly buckets: readonly PeriodBucket[];
 }

@@ -33,8 +33,8 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
       type: "MinorUnits",
       description:
         "The refunds promised when the returns were requested, less fees, in minor units. A settled " +
-        "return counts with the amount actually settled, including store credit. Declined and " +
-        "canceled returns are not included.",
+        "return counts with the amount actually settled. Declined and canceled returns are not " +
+        "included.",
     }),
     feeMinor: t.expose("feeMinor", {
       type: "MinorUnits",
@@ -44,9 +44,7 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
     }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
-      description:
-        "The refunds of the requested returns that succeeded at any time, in minor units. Store " +
-        "credit is not included.",
+      description: "The refunds of the requested returns that succeeded at any time, in minor units.",
     }),
   }),
 });

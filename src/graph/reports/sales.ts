@@ -95,8 +95,8 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
 });
 
 /**
- * Adds the field `discountShare`, which is the discounts as a share of the prices before discounts, and the
- * fields `net…`, which are the sales figures without what was later canceled or returned.
+ * Adds the field `discountShare` (the discounts as a share of the prices before discounts), and the fields
+ * `net…` (the sales figures without orders or articles that were later canceled or returned).
  */
 builder.interfaceFields(SalesFiguresType, (t) => ({
   discountShare: t.float({
@@ -244,8 +244,8 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
 });
 
 /**
- * Whether the client selects the named field of a report. If not, the data of the field need not be read from
- * the database.
+ * Returns whether the client selects the named field of a report. If not, the data of the field need not be
+ * read from the database.
  */
 function selectsField({ fieldNodes, fragments }: GraphQLResolveInfo, name: string): boolean {
   const isSelected = (set: SelectionSetNode | undefined): boolean =>

@@ -1,4 +1,7 @@
-/** Webhook deliveries in the graph: their states, their attempts, and the reasons of failures and replays. */
+/**
+ * The GraphQL types of webhook deliveries: their states, their attempts, and the reasons of failures and
+ * replays.
+ */
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";

@@ -1,6 +1,7 @@
 /**
- * Settings of webhook endpoints that only GraphQL has, because the body of the REST operation that creates an
- * endpoint is closed: field filters and the order of deliveries.
+ * The settings of webhook endpoints that can be changed only over GraphQL: field filters and the order of
+ * deliveries. The body of the REST operation that creates an endpoint has a fixed set of fields without
+ * them.
  */
 import type { InputFieldBuilder } from "@pothos/core";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -67,8 +68,8 @@ const fieldFiltersDescription =
 type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
 /**
- * The input fields for field filters and the order of deliveries. The inputs that create and update an
- * endpoint both have these fields.
+ * The input fields for field filters and for the order of deliveries. The input types for creating and for
+ * updating a webhook endpoint both have these fields.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
@@ -85,8 +86,8 @@ export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) =>
 });
 
 /**
- * The GraphQL input with the settings of a new endpoint that only GraphQL has: field filters and the order of
- * deliveries.
+ * The GraphQL input type with the settings of a new webhook endpoint that REST does not have: field filters
+ * and the order of deliveries.
  */
 export const EndpointOptionsInput = builder.inputType("WebhookEndpointOptionsInput", {
   description: "Further settings of a new webhook endpoint, which the REST operation does not have.",

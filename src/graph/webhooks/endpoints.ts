@@ -1,4 +1,4 @@
-/** Webhook endpoints of an installation in the graph, with their secrets and their health. */
+/** The GraphQL types of an installation's webhook endpoints, with their secrets and their health. */
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphqlContext, integratorCallers, merchantReaders } from "#graph/context.ts";
@@ -220,8 +220,8 @@ builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
 );
 
 /**
- * Whether the caller may read a webhook endpoint. An installation may read its own endpoints, and a merchant
- * the endpoints of all its installations.
+ * Returns whether the caller may read a webhook endpoint. An installation may read its own endpoints, and a
+ * merchant the endpoints of all its installations.
  */
 function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphqlContext): boolean {
   if (viewer.kind === "anonymous") return false;

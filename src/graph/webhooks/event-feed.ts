@@ -1,4 +1,4 @@
-/** The event feed: all events of a merchant for programs that must not miss an event. */
+/** The GraphQL event feed: all events of a merchant in order, for programs that must not miss an event. */
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -15,7 +15,7 @@ const feedPageSizeMax = 100;
 const FeedStartEnum = defineGraphqlEnum("EventFeedStart", {
   description: "Where the event feed is read from if no cursor is given.",
   values: {
-    oldest: "From the oldest stored event.",
+    oldest: "The feed begins with the oldest stored event.",
     end: "From the present end of the feed: only events that are added later.",
   },
 });
@@ -78,7 +78,10 @@ interface FeedArgs {
   readonly types?: readonly string[] | null | undefined;
 }
 
-/** Returns the cursor at which the arguments begin; null for the oldest stored event. */
+/**
+ * Returns the cursor at which the event feed begins for the given arguments; null for the oldest stored
+ * event.
+ */
 export const resolveEventFeedStartCursor = async (
   { after, start }: FeedArgs,
   { db }: GraphqlContext,

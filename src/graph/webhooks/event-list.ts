@@ -1,4 +1,7 @@
-/** The list of a merchant's events, of all installations. `event-feed.ts` has the feed for programs. */
+/**
+ * The GraphQL list of a merchant's events, of all installations. Programs that must not miss an event use the
+ * feed in `event-feed.ts` instead.
+ */
 import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder } from "#graph/builder.ts";
 import {

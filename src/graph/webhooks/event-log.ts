@@ -1,6 +1,6 @@
 /**
- * Webhook events of an installation in the graph: the catalogue of event types, the events, and the queries
- * for deliveries.
+ * The GraphQL types of an installation's webhook events: the catalogue of event types, the events, and the
+ * queries for deliveries.
  */
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
@@ -64,7 +64,8 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
       description: "An example of a request body, at most 4 KiB.",
     }),
     deprecated: t.exposeBoolean("deprecated", {
-      description: "Whether the event type is deprecated and will be removed.",
+      description:
+        "Whether the event type is deprecated and will be removed. False for every event type of this version.",
     }),
   }),
 });
@@ -156,7 +157,7 @@ interface DeliveryListArgs extends DefaultConnectionArguments {
 }
 
 /**
- * Loads the ids of one page of deliveries: the deliveries to one endpoint if the arguments name one,
+ * Loads the ids of one page of webhook deliveries: the deliveries to one endpoint if the arguments name one,
  * otherwise those to all endpoints of the merchant.
  */
 function loadDeliveryIds(

@@ -1,6 +1,6 @@
 /**
- * Mutations of webhook endpoints and their input types. An endpoint can also be created over REST;
- * `PublicWebhookCreateRequest` is the body of that request.
+ * The GraphQL mutations of webhook endpoints and their input types. An endpoint can also be created over
+ * REST; `PublicWebhookCreateRequest` is the body of that request.
  */
 import { z } from "zod";
 import { isIntegratorViewer } from "#access/viewer.ts";
@@ -172,7 +172,10 @@ const EndpointDeleted = builder
     }),
   });
 
-/** Resolves the host name of an endpoint's URL. Returns a fault if one of its IP addresses is not allowed. */
+/**
+ * Resolves the host name of a webhook endpoint's URL. Returns a fault if one of the host's IP addresses is
+ * not allowed.
+ */
 const findUrlFaults: WorkBeforeMutationTransaction<
   { readonly url?: string | null | undefined },
   readonly FailureDetail[]

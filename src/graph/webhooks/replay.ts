@@ -1,6 +1,6 @@
 /**
- * Replays webhook deliveries. Replaying a single delivery is also a REST operation; replaying many at once is
- * only for the staff of a merchant.
+ * The GraphQL mutations that replay webhook deliveries. Replaying a single delivery is also a REST operation;
+ * replaying many at once is only for the staff of a merchant.
  */
 import { z } from "zod";
 import { createFailure } from "#foundation/failure.ts";
@@ -36,7 +36,7 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
       description: "Whether to replay the delivery even if it succeeded.",
     }),
     note: t.string({
-      description: `A note for later readers, without personal data. At most ${replayNoteLengthMax} characters.`,
+      description: `A note for later readers, without personal data, at most ${replayNoteLengthMax} characters.`,
       validate: note,
     }),
   }),
@@ -138,7 +138,7 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
       description: "Why the deliveries are replayed.",
     }),
     note: t.string({
-      description: `A note for later readers, without personal data. At most ${replayNoteLengthMax} characters.`,
+      description: `A note for later readers, without personal data, at most ${replayNoteLengthMax} characters.`,
       validate: note,
     }),
     toEndpointId: t.id({

@@ -1,6 +1,6 @@
 /**
- * Retries a waiting webhook delivery at once. Also counts, without sending, which deliveries a replay of many
- * deliveries would replay and which it would skip.
+ * The GraphQL mutation that retries a waiting webhook delivery at once, and the query that counts, without
+ * sending, which deliveries a replay of many deliveries would replay and which it would skip.
  */
 import { z } from "zod";
 import { createFailure } from "#foundation/failure.ts";

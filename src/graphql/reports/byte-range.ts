@@ -1,7 +1,7 @@
 /** Reads the Range header of a download (RFC 9110 section 14.2). */
 import { createFailure } from "#foundation/failure.ts";
 
-/** A part of a file: `size` bytes from the byte `start` on. */
+/** A part of a file: `size` bytes, beginning with the byte at the offset `start`. */
 export interface ByteRange {
   readonly start: number;
   readonly size: number;
@@ -32,7 +32,7 @@ function findRange(header: string, sizeBytes: number): ByteRange | undefined {
   if (first === undefined) return undefined;
   const start = Number(first);
   const end = last === "" ? sizeBytes : Number(last) + 1;
-  // A range is malformed if its last byte is before its first byte, for example `bytes=9-5`.
+  // A byte range is malformed if its last byte is before its first byte, for example `bytes=9-5`.
   if (end <= start && last !== "") return undefined;
   return { start, size: Math.max(0, Math.min(end, sizeBytes) - start) };
 }

@@ -21,8 +21,9 @@ export interface CsvReportDefinition {
   /** True if the report requires the query parameters from and to. */
   readonly hasPeriod: boolean;
   /**
-   * The query parameters that a report accepts in addition to `from` and `to`, by name. The value says what a
-   * parameter accepts: a text, an integer, a maximum number of rows (`rows`), or one of the listed words.
+   * The query parameters that a report accepts in addition to `from` and `to`. The key is the parameter's
+   * name. The value says what the parameter accepts: a text, an integer, a maximum number of rows (`rows`),
+   * or one of the listed words.
    */
   readonly parameters: Readonly<Record<string, "text" | "integer" | "rows" | readonly string[]>>;
   /**
@@ -104,7 +105,7 @@ const stock = [
 const shopVariables = "$from: Date!, $to: Date!, $merchantId: ID, $market: String, $timeZone: String";
 const shopArguments = "from: $from, to: $to, merchantId: $merchantId, market: $market, timeZone: $timeZone";
 
-/** The CSV reports by their name in the URL, without `.csv`. */
+/** The CSV reports. The key is the report's name in the URL, without `.csv`. */
 export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
   [
     "sales",
@@ -278,7 +279,7 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
 
 interface CsvReportParts<Answer> extends Pick<CsvReportDefinition, "parameters" | "columns" | "listColumn"> {
   readonly hasPeriod?: boolean;
-  /** The text of the GraphQL query of a report. Its only root field has the alias `report`. */
+  /** The text of the GraphQL query for a report. The only root field of the query has the alias `report`. */
   readonly query: string;
   readonly toRows: (report: Answer) => readonly Row[];
 }

@@ -1,4 +1,4 @@
-/** Converts entries of reports that contain nested lists to rows of a CSV table. */
+/** Converts those entries of a report that contain nested lists to rows of a CSV table. */
 import type { CsvReportRow } from "./csv-table.ts";
 
 export const outcomeColumns = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];
@@ -32,8 +32,9 @@ interface FunnelOutcome {
 export type FunnelBucketRow = CsvReportRow & { readonly outcomes: readonly FunnelOutcome[] };
 
 /**
- * Builds the CSV row for one part of the period (for example a day) of the report on the steps from cart to
- * order. Each outcome of a checkout has its own column; the value is 0 if the outcome did not occur.
+ * Builds one CSV row of the funnel report, which shows how many buyers go from cart to order. The row covers
+ * one part of the period, for example a day. Each outcome of a checkout has its own column, with the value 0
+ * if the outcome did not occur.
  */
 export function toFunnelCsvRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvReportRow {
   const counts = new Map(
@@ -67,8 +68,8 @@ export interface BuyerCohortRow {
 }
 
 /**
- * Returns the CSV rows of a cohort, the buyers whose first orders were in the same month: one row for that
- * month, and one row for each later month.
+ * Returns the CSV rows of one cohort, which is the group of buyers whose first orders were in the same month:
+ * one row for that month, and one row for each later month.
  */
 export function toBuyerCohortCsvRows({ later, ...first }: BuyerCohortRow): readonly CsvReportRow[] {
   return [first, ...later].map((row) => Object.assign({ firstMonth: first.month }, row));

@@ -11,7 +11,7 @@ interface DecimalCell {
 
 export type CsvReportCell = string | number | boolean | null | DecimalCell;
 
-/** One row of a table: the cells by the name of their column. */
+/** One row of a CSV table: the cells, by the name of their column. */
 export type CsvReportRow = Readonly<Record<string, CsvReportCell>>;
 
 const minorSuffix = /Minor$/;
@@ -26,7 +26,7 @@ export function getMajorUnitAmountColumns(columns: readonly string[]): readonly 
   return amounts.length === 0 ? [] : ["exponent", ...amounts.map((name) => name.replace(minorSuffix, ""))];
 }
 
-/** Adds amounts in major units to a row: the cells of the columns that `getMajorUnitAmountColumns` returns. */
+/** Adds the amounts in major units to a row, as cells of the columns that `getMajorUnitAmountColumns` returns. */
 export function addMajorUnitAmountCells(row: CsvReportRow): CsvReportRow {
   const currency = row["currency"];
   if (typeof currency !== "string") return row;
@@ -55,8 +55,8 @@ function toMajorAmount(amountMinor: number, exponent: number): DecimalCell {
 }
 
 /**
- * Characters that make a spreadsheet run a cell as a formula if the cell begins with one of them. Their
- * full-width forms are included.
+ * The characters with which a spreadsheet recognizes a cell as a formula that it runs, if the cell begins
+ * with one of them. The list includes their full-width forms.
  */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 const special = /[",\r\n]/;

@@ -1,6 +1,6 @@
 /**
- * Files of exports: `GET /exports/ID.ndjson`, with the same tokens and sessions as CSV reports. A client can
- * continue an interrupted download with a Range header (RFC 9110 section 14).
+ * Serves the files of exports: `GET /exports/ID.ndjson`, with the same tokens and sessions as CSV reports. A
+ * client can continue an interrupted download with a Range header (RFC 9110 section 14).
  */
 import { Readable } from "node:stream";
 import type { FastifyPluginAsync } from "fastify";

@@ -1,6 +1,7 @@
 /**
- * Reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in GraphQL.
- * Staff members who are signed in to the console can download the reports through links on its pages.
+ * Serves reports as CSV: `GET /reports/NAME.csv`, with the same tokens, roles and limits as the reports in
+ * GraphQL. Staff members who are signed in to the console can download the reports through links on its
+ * pages.
  */
 import type { FastifyPluginAsync } from "fastify";
 import type { GraphQLError } from "graphql";
@@ -43,8 +44,8 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
         });
       const given = toVariables(report, request.query);
       const rowsMax = getRowsMax(report, given);
-      // Requests one row more than the file may have: if this row is returned, the report has more rows than
-      // fit into the file.
+      // The report is requested with one row more than the file may have. If this row is returned, the report
+      // has more rows than fit into the file.
       const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
       const context = createGraphqlContext(services, {
         viewer,
@@ -151,16 +152,16 @@ function toVariable(rule: Rule, value: string): string | number {
   return Array.isArray(rule) ? value.toUpperCase() : value;
 }
 
-/** Translates a fault of a GraphQL argument to a fault of the query parameter with the same name. */
+/** Converts a fault of a GraphQL argument to a fault of the query parameter with the same name. */
 function toQueryFailure(error: GraphQLError): Failure {
-  // If a custom GraphQL scalar refused the value, the cause of the GraphQL error is the failure that the
-  // scalar threw.
+  // If a custom GraphQL scalar refused the value, the property `cause` of the GraphQL error is the failure
+  // that the scalar threw.
   const raised = error instanceof PublicGraphqlError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
   if (details === undefined) return failure;
-  // If a variable has a value of the wrong type, only the message of the GraphQL error names the variable, so
-  // the name is read from the message.
+  // If a variable has a value of the wrong type, the variable's name occurs only in the message of the
+  // GraphQL error, so the name is read from this message.
   const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";
   const ofParameters = details.map(({ field, code, message, allowed = null }): FailureDetail => {
     return {

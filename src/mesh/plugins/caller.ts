@@ -8,7 +8,7 @@ import { type Failure, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import type { GraphqlMeshPlugin } from "#mesh/run.ts";
 
-/** The exports of the module that the plugin's option `contexts` names. */
+/** The exports of the module that the option `contexts` of this plugin names. */
 export interface MeshDevContextModule {
   /**
    * Creates the GraphQL context for a caller with the given `Authorization` header. Throws a `Failure` if the
@@ -34,8 +34,8 @@ interface Options {
 export interface MeshDevContext extends Partial<GraphqlContext> {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /**
-   * The failure because of which the caller's credentials are refused; undefined if the credentials are valid
-   * or missing.
+   * The failure with which the caller's credentials are refused; undefined if the credentials are valid or
+   * missing.
    */
   readonly refusal?: Failure;
 }

@@ -1,7 +1,8 @@
 /**
  * Chooses the executor of a GraphQL document. Documents that are part of this service run as compiled queries
- * on the contract schema. Most trusted documents run as compiled queries on the graph. The document of a
- * subscription is executed once for each event. Every other document keeps Mesh's executor.
+ * on the contract schema (enum values in lower case). Most trusted documents run as compiled queries on the
+ * schema of `/graphql`. The document of a subscription is executed once for each event. Every other document
+ * keeps Mesh's executor.
  */
 import {
   getCompiledBuiltInGraphqlDocument,

@@ -1,5 +1,5 @@
 /**
- * Converts all errors of an executed document to failures of the list in `foundation/failure.ts`; the
+ * Converts all errors of an executed document to failures of the list in `foundation/failure.ts`. The
  * extensions of each error get the error body of the API. The message of an error that a resolver, the
  * database driver or Mesh throws is never sent.
  */

@@ -88,8 +88,8 @@ async function runOnce(
     return isAnsweredFromRecord ? (JSON.parse(answer.recorded.body) as ExecutionResult) : result;
   } catch (error) {
     if (error instanceof RollbackError) return error.result;
-    // The result has `data: null` and not only errors. So the client can see that its document was valid and
-    // was executed.
+    // The result has `data: null` in addition to the errors. Without `data`, a client would conclude that its
+    // document was invalid and not executed.
     if (error instanceof Failure)
       return { data: null, errors: [new GraphQLError(error.message, { originalError: error })] };
     throw error;

@@ -39,8 +39,8 @@ export default (): Plugin =>
   });
 
 /**
- * Computes the cost of a document. If the variables are invalid, returns an error instead of throwing it,
- * because the fault is the client's and not a bug.
+ * Computes the cost of a client's document. If the variables are invalid, returns an error instead of
+ * throwing it, because the client has made a mistake and the service has no bug.
  */
 function tryMeasureCost(args: GraphqlExecutionPolicyArgs): GraphqlQueryCost | GraphQLError {
   try {
@@ -63,13 +63,13 @@ function limitTime(
   return running instanceof Promise && !isMutation ? withinTime(running) : running;
 }
 
-/** The cost of a document, and the maximum cost for the caller's role, both in points. */
+/** The cost of a document and the maximum cost that the caller's role may spend, both in points. */
 export interface GraphqlQueryCost {
   readonly requested: number;
   readonly limit: number;
 }
 
-/** Returns the cost of the operation that a document runs, and the cost limit of the caller. */
+/** Returns the cost of the operation that a document runs, and the maximum cost for the caller's role. */
 export const measureGraphqlQueryCost = (
   args: Omit<GraphqlExecutionPolicyArgs, "rootValue">,
 ): GraphqlQueryCost => ({
@@ -78,7 +78,10 @@ export const measureGraphqlQueryCost = (
   limit: getGraphqlQueryCostLimit(args.contextValue),
 });
 
-/** Throws 400 `malformed_request` with cost and limit if the cost of a document is above the limit. */
+/**
+ * Throws 400 `malformed_request` if the cost of a document is above the caller's limit. The error names the
+ * cost and the limit.
+ */
 export function requireQueryCostWithinLimit(cost: GraphqlQueryCost): void {
   if (cost.requested > cost.limit) throw tooExpensive(cost);
 }

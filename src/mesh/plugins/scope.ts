@@ -21,7 +21,7 @@ export default (): Plugin => ({
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
     // A plugin that runs later, for example a cache, may set a result without calling the executor. This hook
-    // then replaces that result by the error that refuses the caller.
+    // then replaces that result by the error with which the caller is refused.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
@@ -45,7 +45,7 @@ function findAccessError({
     return undefined;
   } catch (error) {
     // A document that a client sends may contain directives of REST operations with invalid arguments. The
-    // error of such a directive becomes `malformed_request`.
+    // error about such a directive becomes the failure `malformed_request`.
     const failure =
       error instanceof Failure
         ? error

@@ -16,8 +16,8 @@ import {
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 
 /**
- * Creates the plugin. Without tracing, the plugin has no hooks. Whether tracing is on is already known here,
- * because tracing is started before GraphQL Mesh is opened.
+ * Creates the plugin; without tracing, the plugin has no hooks. Tracing is started before GraphQL Mesh is
+ * opened, so this function already knows whether tracing is on.
  */
 export default (): Plugin => (isTracingEnabled() ? createGraphqlExecutionPolicyPlugin(traceExecution) : {});
 

@@ -181,15 +181,15 @@ export const getAddressFieldLabel = (field: FieldOfCountry): string =>
 export const getAddressFieldNameInSentence = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).noun, field.language);
 
-/** Countries whose postal codes have only digits: phones then show the keyboard for numbers. */
+/** Countries whose postal codes consist only of digits. For these countries, phones show the numeric keyboard. */
 const digitPostalCodes = new Set(
   "AT AU BE BG CH CZ DE DK EE ES FI FR GR HR HU IN IT JP KR LI LU MX NO RO RS SE SI SK TR US".split(" "),
 );
 export const hasNumericPostalCode = (country: string): boolean => digitPostalCodes.has(country);
 
 /**
- * Example postal codes by country. Country and code are a pair and not one text, because codes may contain
- * spaces.
+ * Example postal codes by country. Each entry is a pair of country and code, not one text to split, because
+ * postal codes may contain spaces.
  */
 const postalCodeExamples = new Map(
   (

@@ -49,8 +49,8 @@ function fieldFaults(
 }
 
 /**
- * True if the address form also asks for an e-mail address: the checkout session has none, or another browser
- * than before continues the checkout.
+ * True if the address form also asks for an e-mail address. This is so if the checkout session has no e-mail
+ * address, or if the checkout is continued in another browser than before.
  */
 const isEmailAsked = ({ session, isHolder }: CheckoutPageVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
@@ -123,7 +123,10 @@ export function readEnteredAddress(form: URLSearchParams): EnteredAddress {
 interface AddressShown {
   readonly typed: EnteredAddress;
   readonly faults: readonly AddressFormFieldFault[];
-  /** True if the buyer has just changed the country: the country field then gets the focus. */
+  /**
+   * True if the buyer has just selected another country. The country field then gets the focus when the page
+   * is shown.
+   */
   readonly isCountryNew: boolean;
 }
 
@@ -132,8 +135,8 @@ export function renderAddressForm(
   { typed, faults, isCountryNew }: AddressShown,
 ): HtmlMarkup {
   const { say, session, path, isHolder } = visit;
-  // If the buyer has typed nothing yet, the form is filled with the saved address, but only in the browser in
-  // which this address was entered.
+  // If the buyer has typed nothing yet, the address form is filled with the saved address, but only in the
+  // browser in which this address was entered.
   const values = Object.keys(typed).length > 0 ? typed : toTypedAddress(visit.entered.address);
   const { country, fields, regions } = addressForms(values, visit);
   const isEmailNeeded = isEmailAsked(visit);
@@ -177,8 +180,8 @@ const localityNames: ReadonlySet<string> = new Set(["city", "regionCode", "posta
 type FormField = AddressFormLayout["fields"][number];
 
 /**
- * Groups the fields city, region and postal code into one row, so far as they directly follow each other in
- * the country's form.
+ * Groups the address fields city, region and postal code into one row if they directly follow each other in
+ * the address form of the country.
  */
 function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...FormField[]])[] {
   const groups: [FormField, ...FormField[]][] = [];

@@ -8,7 +8,7 @@ export interface DisplayedAmount {
   readonly exponent: number;
 }
 
-/** `123456` with two places → `1234.56`. */
+/** Writes an amount of minor units as a decimal number: `123456` with two decimal digits becomes `1234.56`. */
 function digitsOf({ amountMinor, exponent }: DisplayedAmount): `${number}` {
   const digits = String(Math.abs(amountMinor)).padStart(exponent + 1, "0");
   const sign = amountMinor < 0 ? "-" : "";
@@ -41,8 +41,8 @@ export function formatDayCountRange(min: number, max: number, locale: string): s
 }
 
 /**
- * Formats the first and the last day on which a delivery is expected, counted from the given time. Days are
- * those of UTC, because the buyer's time zone is unknown.
+ * Formats the first and the last day on which a delivery is expected, counted from the given time. The days
+ * are calendar days in UTC, because the buyer's time zone is unknown.
  */
 export function formatDateRange(from: string, [min, max]: readonly [number, number], locale: string): string {
   const format = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", timeZone: "UTC" });
@@ -53,7 +53,10 @@ export function formatDateRange(from: string, [min, max]: readonly [number, numb
 export const formatSeconds = (seconds: number, locale: string): string =>
   unit(locale, "second").format(seconds);
 
-/** Formats a duration: below two hours in minutes, otherwise in hours; rounded up. */
+/**
+ * Formats a duration in minutes (rounded up) if it is shorter than two hours, otherwise in hours (rounded
+ * down).
+ */
 export function formatTimeLeft(ms: number, locale: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   return minutes < 120

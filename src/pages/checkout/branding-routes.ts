@@ -1,6 +1,6 @@
 /**
- * Serves a merchant's logo and the style sheet with the merchant's colour at routes that need no checkout
- * session, and renders the elements with which the checkout page includes them.
+ * The routes for a merchant's logo and for the style sheet with the merchant's colour, which need no checkout
+ * session. This file also renders the HTML elements with which the checkout page includes both.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
@@ -16,8 +16,8 @@ const logoPath = "/checkout-logo/:hash";
 const themePath = "/checkout-theme/:file";
 
 /**
- * The headers of a logo or style sheet. Browsers may cache both for ever: the URL path of a logo contains its
- * hash, and that of a style sheet contains the colour, so the content at a path never changes.
+ * The HTTP headers of a logo or style sheet. Browsers may cache both forever: the URL path contains the hash
+ * of the logo or the colour of the style sheet, so the content at a path never changes.
  */
 const headers = {
   "cache-control": "public, max-age=31536000, immutable",

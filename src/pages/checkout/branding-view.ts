@@ -1,4 +1,4 @@
-/** The links of the checkout page to the merchant's help and legal texts. */
+/** Renders the links of the checkout page to the merchant's help and legal texts. */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 

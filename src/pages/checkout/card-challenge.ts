@@ -32,8 +32,8 @@ async function isChallengeOpen({ services }: CheckoutPageContext, sessionId: str
 }
 
 /**
- * True if the checkout page must open the page on which the bank asks the buyer to confirm the payment.
- * Called when the page's script asks for the session's status.
+ * Returns true if the checkout page must open the page on which the bank asks the buyer to confirm the
+ * payment. The page's script receives this value when it asks for the session's status.
  */
 export async function mustOpenCardChallengePage(
   pageContext: CheckoutPageContext,

@@ -1,6 +1,6 @@
 /**
- * Reads the card form. This file replaces the number of a test card by a payment token of the provider. The
- * number is not stored, logged, repeated in the page or put into an error.
+ * Reads the form for card data. The number of a test card is replaced by a payment token of the payment
+ * provider. The number is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test/test-cards.ts";
 import type { CheckoutTextName, CheckoutTranslator } from "./texts.ts";
@@ -61,8 +61,8 @@ export function parseCardForm(
 }
 
 /**
- * Reads the card form from the fields that the browser has sent, and checks it with the current time and in
- * the language of the page.
+ * Reads the card form from the fields that the browser has sent, and validates it. The expiry date is
+ * compared with the current time; the error messages are in the language of the page.
  */
 export const parseSubmittedCardForm = (
   { say, pageContext }: CheckoutPageVisit,
@@ -96,7 +96,7 @@ function expiryFault(expiry: string, now: Date): CheckoutTextName | undefined {
   const [, monthText = "", yearText = ""] = /^(\d{1,2})\s*[/.-]?\s*(\d{2}|\d{4})$/.exec(expiry) ?? [];
   const [month, year] = [Number(monthText), Number(yearText) + (yearText.length === 2 ? 2000 : 0)];
   if (monthText === "" || month < 1 || month > 12) return "cardExpiryMalformed";
-  // A card is valid until its month has ended in every time zone. `month` counts from 1 and Date.UTC from 0,
-  // so `month` names the following month here.
+  // A card is valid until its expiry month has ended in every time zone. Because `month` counts from 1 and
+  // Date.UTC counts months from 0, `month` means the following month in this call.
   return Date.UTC(year, month, 2) <= now.getTime() ? "cardExpiryPast" : undefined;
 }

@@ -49,8 +49,8 @@ export function renderCardFields(
 }
 
 /**
- * Renders the list of test cards. Each has a button that fills in the form; the buttons are shown only if the
- * browser runs scripts.
+ * Renders the list of test cards. Each card has a button that fills in the form with the card's data; the
+ * buttons are shown only if the browser runs scripts.
  */
 const testCardList = (say: CheckoutPageVisit["say"]): HtmlMarkup =>
   html`<details class="test-cards">

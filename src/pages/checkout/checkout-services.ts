@@ -1,6 +1,6 @@
 /**
- * The services that the checkout page uses: GraphQL, executed with the rights of the session's buyer, the
- * rules for addresses, and rate limits.
+ * The services that the checkout page uses: GraphQL documents that run with the rights of the session's
+ * buyer, the rules for addresses, and rate limits.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parse } from "graphql";
@@ -83,7 +83,7 @@ export interface CheckoutServices {
   readonly doOnce: IdempotentRequestRunner;
   /** Compiles a GraphQL document that has exactly one root field. */
   readonly compile: (document: string) => CheckoutGraphqlDocumentRunner;
-  /** Checks an address by the strict rules of its country, and returns its faults. */
+  /** Validates an address by the strict rules of its country, and returns the faults. */
   readonly addressFaults: (address: EnteredAddress) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
 }
@@ -150,8 +150,8 @@ type Counted = readonly [bucket: RateLimitBucket, key: string];
 const secrets = ({ ip }: FastifyRequest): readonly Counted[] => [
   ["auth-fail", `checkout:${toClientAddressKey(ip)}`],
 ];
-// The counter of wrong promotion codes per cart is the same as that of the REST API, so both together have
-// one limit.
+// The checkout page and the REST API use the same counter of wrong promotion codes per cart, so that the
+// limit applies to both together.
 const codes = ({ ip }: FastifyRequest, cartId: string): readonly Counted[] => [
   ["promo-fail", cartId],
   ["promo-fail-credential", `checkout:${toClientAddressKey(ip)}`],
@@ -170,9 +170,9 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
       const state = await limiter.consume(bucket, key);
       if (state?.isExceeded === true) exceeded = createRateLimitFailure("rate_limited", state);
     }
-    // Several attempts that run at the same time can all pass the check of the limit before one of them is
-    // counted. An attempt whose count exceeds the limit gets only the rate limit error, so its answer does
-    // not show whether the code was right.
+    // Several attempts to apply a promotion code at the same time can all pass the check of the limit before
+    // one of them is counted. An attempt whose count exceeds the limit gets only the rate limit error, so
+    // that its answer does not show whether the code was right.
     if (exceeded !== undefined) throw exceeded;
   };
   return {

@@ -111,8 +111,8 @@ function isAddressOpen(visit: CheckoutPageVisit, { typed }: RefusedFormValuesAnd
 }
 
 /**
- * True if the buyer has followed the link "Change" beside the address or the contact data. The page then
- * shows the form for this part.
+ * True if the buyer has followed the link "Change" beside the address or beside the contact data. The page
+ * then shows the form for this section.
  */
 const isEditing = ({ request }: CheckoutPageVisit, part: "address" | "contact"): boolean =>
   request.method === "GET" && (request.query as { readonly edit?: unknown }).edit === part;
@@ -161,13 +161,16 @@ function faultsOf(
     : [{ message: paymentFault, id: undefined }];
 }
 
-/** True if the buyer has changed something in the checkout since the last payment failed. */
+/**
+ * True if the buyer has changed the checkout since the last payment failed. The page then no longer shows the
+ * error of that payment.
+ */
 const isActedOn = ({ request }: CheckoutPageVisit): boolean =>
   request.method !== "GET" || Object.keys(request.query as object).length > 0;
 
 /**
- * Renders the list of errors at the top of the page. Screen readers read the list immediately, and it is the
- * first element in the keyboard order.
+ * Renders the list of errors at the top of the checkout page. Screen readers read the list immediately, and
+ * the list is the first element in the keyboard order.
  */
 function faultSummary({ say }: CheckoutPageVisit, faults: readonly Fault[]): HtmlMarkup | undefined {
   if (faults.length === 0) return undefined;

@@ -53,9 +53,9 @@ interface ShownTotals {
 
 export interface CheckoutPageDeliveryOption {
   readonly id: string;
-  /** In the session's locale. */
+  /** The name of the delivery option in the locale of the checkout session. */
   readonly name: string;
-  /** By locale. */
+  /** The names of the delivery option by locale. */
   readonly names: Readonly<Record<string, string>>;
   readonly carrier: string | null;
   readonly price: DisplayedAmount;
@@ -95,7 +95,7 @@ export interface CheckoutPageCart {
  * has not set it.
  */
 export interface CheckoutPageBranding {
-  /** `#rrggbb` */
+  /** The brand colour in the form `#rrggbb`; null if the merchant has not set it. */
   readonly color: string | null;
   readonly logo: { readonly url: string; readonly width: number; readonly height: number } | null;
   readonly supportEmail: string | null;
@@ -107,7 +107,7 @@ export interface CheckoutPageBranding {
 }
 
 export interface CheckoutPageMerchant {
-  /** The name that buyers see. */
+  /** The name of the merchant that buyers see. */
   readonly name: string;
   readonly branding: CheckoutPageBranding | null;
 }

@@ -18,8 +18,9 @@ const gone: TranslatedText = [
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
 /**
- * Error messages by failure code, and by the reason of a conflict. If a failure has a conflict whose `reason`
- * has a message, this message is shown instead of that of the failure code.
+ * Error messages by failure code, and by the reason of a conflict. If a failure is about a conflict whose
+ * `reason` has a message, the page shows the message of the reason instead of the message of the failure
+ * code.
  */
 const byCode: Readonly<Record<string, TranslatedText>> = {
   ...promotionTexts,

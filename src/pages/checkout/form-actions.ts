@@ -62,9 +62,8 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
 };
 
 /**
- * Actions of forms that the service accepts from any browser, even if another browser has become the only one
- * that may change the checkout session. When a browser sends an address, this browser becomes the only one
- * that may change the session.
+ * Form actions that the service accepts from any browser, even if only another browser may change the
+ * checkout session. A browser that sends an address becomes the only browser that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
 /** Form actions that the service accepts while the payment is being processed. */
@@ -253,9 +252,9 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
-    // The buyer has selected another delivery option and pressed the pay button of the same form. The page
-    // showed the amount for the previous option, so nothing is paid yet: the page is shown again with the new
-    // amount.
+    // Nothing is paid yet if the buyer has selected another delivery option and pressed the pay button of the
+    // same form, because the page showed the amount for the previous option. The page is shown again with the
+    // new amount.
     await runCheckoutSessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
     return sendCheckoutPageWithFormErrors(await reloadSessionAfterRefusal(visit), 409, {
       card: readEnteredCardFieldsWithoutValidation(visit, form),

@@ -1,7 +1,7 @@
 /**
- * Functions that all forms of the checkout page use. They run the mutation and record, in the same
- * transaction, which browser may change the session; redirect after a success; and show the page after a
- * failure.
+ * Functions that all forms of the checkout page use. They run the form's mutation and record, in the same
+ * transaction, which browser may change the checkout session. After a success, they redirect; after a
+ * failure, they show the page with the error.
  */
 import type { FastifyReply } from "fastify";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -78,8 +78,8 @@ const countryFault = (message: string): AddressFormFieldFault => ({
 });
 
 /**
- * Computes the prices of the checkout session again after a payment was refused because prices had changed:
- * the transaction of the payment was rolled back, and the new prices with it. Selects the same delivery
+ * Computes the prices of the checkout session again after a payment was refused because prices had changed.
+ * The transaction of the payment was rolled back together with the new prices. Selects the same delivery
  * option again, or no option if it is no longer available. The page then shows an amount that can be paid.
  */
 async function reprice(visit: CheckoutPageVisit): Promise<void> {
@@ -90,8 +90,8 @@ async function reprice(visit: CheckoutPageVisit): Promise<void> {
 
 /**
  * Selects a delivery option; null selects none. Returns false if the option is no longer available. Other
- * failures with a status below 500 are ignored, because the page is shown with the error of the buyer's form
- * anyway.
+ * failures with an HTTP status below 500 are ignored, because the page already shows the error of the buyer's
+ * form.
  */
 async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {
@@ -106,8 +106,8 @@ async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): P
 }
 
 /**
- * Loads the checkout session again after the service has refused a form, so that the page shows the present
- * amounts and not those from before the form was sent.
+ * Loads the checkout session again after the service has refused a form, so that the page shows the current
+ * amounts and not the amounts from before the form was sent.
  */
 export async function reloadSessionAfterRefusal(visit: CheckoutPageVisit): Promise<CheckoutPageVisit> {
   const { viewer, request, pageContext } = visit;
@@ -120,8 +120,8 @@ interface SessionChangeOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly takesOver?: boolean;
   /**
-   * The kinds of personal data that the form contains. The service stores that this browser has entered them,
-   * so that it may show them completely.
+   * The kinds of personal data that the form contains. The service records that they were entered in this
+   * browser, so that the page may show them completely in this browser.
    */
   readonly entered?: readonly ("address" | "buyer_email")[];
 }
@@ -163,7 +163,7 @@ export async function claimCheckoutPageForBrowser(
     digest: browser.digest,
     takesOver,
   });
-  // After this browser's request began, another browser has become the only one that may change the checkout
-  // session. The page that is shown next explains this.
+  // Another browser has become the only one that may change the checkout session after this browser's request
+  // began. The page that is shown next explains this.
   if (!isHeld) throw createFailure("checkout_session_version_conflict");
 }

@@ -1,6 +1,6 @@
 /**
- * Renders the checkout page without forms, in three cases: the payment is being processed, the session has
- * ended, or no session has this URL.
+ * Renders the checkout page if it has no forms. There are three cases: the payment is being processed, the
+ * session has ended, or no session exists with the secret in the URL.
  */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderBrandingFooter } from "./branding-view.ts";
@@ -105,7 +105,7 @@ export function renderUnknownSessionPage(language: CheckoutLanguage): CheckoutPa
 export interface CheckoutMessagePageContent {
   readonly title: string;
   readonly text: string;
-  /** A link that loads the same checkout page again. */
+  /** Renders a link that loads the same checkout page again. */
   readonly again?: { readonly text: string; readonly path: string };
 }
 

@@ -29,20 +29,21 @@ export function renderCheckoutPageHeader(
   </div>`;
 }
 
-/** Shows a button for each language. */
+/** Renders the choice of the language: a button for each language. */
 function languageChoice(
   { path, language, say, session }: CheckoutPageVisit,
   { formId, query = "" }: PageHeaderOptions,
 ): HtmlMarkup {
-  // While the session is open, the script replaces the main part of the page when the buyer changes the
-  // language. All other pages are loaded again, because their scripts count seconds or wait for a payment.
+  // While the session is open, the script replaces only the main part of the page when the buyer changes the
+  // language. All other checkout pages are loaded again completely, because their scripts count seconds or
+  // wait for a payment.
   const inPlace = session.status === "open" ? html` data-in-place` : undefined;
   const owner = formId === undefined ? undefined : html` form="${formId}"`;
   return html`<form method="post" action="${path}${query}" class="languages" ${inPlace}>
     ${
-      // The language buttons are part of the open address form. When the buyer presses Enter in a field,
-      // browsers press the form's first button. This must not be a language button, so an invisible button
-      // that saves the address comes first.
+      // The language buttons are part of the open address form, and browsers press a form's first button when
+      // the buyer presses Enter in a field. The first button must not be a language button, so an invisible
+      // button that saves the address comes first.
       formId === undefined
         ? undefined
         : html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true" ${owner}>

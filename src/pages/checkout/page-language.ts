@@ -11,8 +11,8 @@ import { findCheckoutLanguage, type CheckoutLanguage, getCheckoutLanguage } from
 const cookieName = "checkout-language";
 
 /**
- * Returns the language that the buyer chose on the page; without a choice, the first of the browser's
- * languages in which the page has texts. Returns undefined if there is neither.
+ * Returns the language that the buyer chose on the page. If the buyer has chosen none, returns the first of
+ * the browser's languages in which the page has texts; undefined if there is no such language.
  */
 export function choosePreferredLanguage({ headers }: FastifyRequest): CheckoutLanguage | undefined {
   const chosen = readCheckoutCookie(headers.cookie, cookieName);
@@ -28,9 +28,9 @@ export interface PageLanguage {
 }
 
 /**
- * Returns the language of the page and the locale in which the page formats amounts. The locale is that of
- * the session if the page is in the session's language; otherwise it is made of the page's language and the
- * market.
+ * Returns the language of the page and the locale in which the page formats amounts. If the page is in the
+ * language of the checkout session, the locale is that of the session; otherwise the locale consists of the
+ * page's language and the handle of the session's market, for example en-DE.
  */
 export function choosePageLanguage(
   preferred: CheckoutLanguage | undefined,
@@ -55,7 +55,10 @@ export function storePageLanguage(
 /** The start of the form action with which the buyer chooses a language, for example of `language-de`. */
 export const languageActionPrefix = "language-";
 
-/** Returns the language of a form action such as `language-de`; undefined for other actions. */
+/**
+ * Returns the language that the buyer has chosen with a form action such as `language-de`; undefined for
+ * other actions.
+ */
 export const getLanguageSelectedByFormAction = (action: string): CheckoutLanguage | undefined =>
   action.startsWith(languageActionPrefix)
     ? findCheckoutLanguage(action.slice(languageActionPrefix.length))

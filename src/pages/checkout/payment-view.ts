@@ -1,4 +1,7 @@
-/** Shows the delivery options and the payment methods. */
+/**
+ * Renders the part of the checkout page in which the buyer chooses a delivery option and a payment method and
+ * pays.
+ */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatAmount, formatDayCountRange } from "./amounts.ts";
 import type { EnteredCardFields } from "./card-form.ts";

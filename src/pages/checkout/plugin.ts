@@ -50,7 +50,7 @@ const challengePath = `${pagePath}/challenge`;
 
 type Answer = (visit: CheckoutPageVisit) => Promise<FastifyReply> | FastifyReply;
 
-/** The HTTP methods that each path accepts; other methods are refused. */
+/** The HTTP methods that each path of the checkout page accepts; requests with other methods are refused. */
 const routes = [
   [pagePath, ["GET", "POST"]],
   [statusPath, ["GET"]],
@@ -222,8 +222,8 @@ function answerFault({
 }
 
 /**
- * An empty link, which loads the current page again. The link does not contain the page's URL, because the
- * URL contains the secret.
+ * A link with an empty URL, which loads the current page again. The link does not contain the page's URL,
+ * because the URL contains the secret of the checkout session.
  */
 const hereAgain = "";
 

@@ -114,8 +114,8 @@ interface ReaderLanguage {
 }
 
 /**
- * Returns the message that says why a promotion code was refused; it contains the missing amount or quantity
- * if there is one.
+ * Returns the message that says why a promotion code was refused. The message contains the missing amount or
+ * quantity if a minimum was not reached.
  */
 export function getPromotionRefusalMessage(
   { code, parts }: Failure,

@@ -9,7 +9,7 @@ import { formatCountryName } from "./amounts.ts";
 import type { CheckoutPageMaskedAddress } from "./documents.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
-/** Shows the saved address with a link to change it. */
+/** Renders the saved delivery address with a link with which the buyer can change the address. */
 export function renderSavedAddress(visit: CheckoutPageVisit): HtmlMarkup {
   const { session, say, path, entered } = visit;
   const { address } = session.cart;
@@ -66,7 +66,7 @@ export const isMainLanguageOfCountry = (country: string, language: string): bool
 export const getDisplayedBuyerEmail = ({ entered, session }: CheckoutPageVisit): string | null =>
   entered.email ?? session.cart.buyer.emailHint;
 
-/** Renders the saved e-mail address with a link to change it. */
+/** Renders the saved e-mail address with a link with which the buyer can change the address. */
 export function renderSavedContactEmail(visit: CheckoutPageVisit): HtmlMarkup {
   const { say, path } = visit;
   return html`<section class="step" aria-labelledby="contact-heading">

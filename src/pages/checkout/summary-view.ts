@@ -12,8 +12,8 @@ type SummaryContext = Pick<CheckoutPageVisit, "session" | "say" | "locale" | "la
 export interface OrderSummaryOptions {
   readonly promotion: HtmlMarkup | undefined;
   /**
-   * True if the order summary is not collapsed when the page opens, because the summary contains a message
-   * that the buyer must read.
+   * True if the order summary is shown open, not collapsed, when the page is loaded, because the summary
+   * contains a message that the buyer must read.
    */
   readonly isUnfolded: boolean;
 }
@@ -96,8 +96,8 @@ function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryCon
   const { totals, promotion } = cart;
   const text = (amount: DisplayedAmount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
-  // If the address and the delivery option are known, the shown total is exactly the amount that the buyer
-  // pays.
+  // If the address and the delivery option are known, the total in the order summary is exactly the amount
+  // that the buyer pays.
   const isFinal = session.status !== "open" || findFirstMissingSection(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}

@@ -169,6 +169,9 @@ export function createCheckoutTranslator(language: CheckoutLanguage): CheckoutTr
 export const fillPlaceholders = (text: string, parts: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
-/** Returns a text in the given language, for text tables of other files. */
+/**
+ * Selects the text in the given language from a translated text. Other files with translated texts use this
+ * function.
+ */
 export const getTextInLanguage = (texts: TranslatedText, language: CheckoutLanguage): string =>
   texts[languages.indexOf(language)] ?? texts[0];

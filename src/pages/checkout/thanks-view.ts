@@ -18,7 +18,10 @@ import {
 
 const leaveSeconds = 10;
 
-/** For this time after the purchase, in milliseconds, the page shows the complete address and e-mail address. */
+/**
+ * Milliseconds after the purchase for which the page shows the complete address and e-mail address;
+ * afterwards, most characters are hidden.
+ */
 const wholeDataMs = 30 * 60_000;
 
 export function renderOrderCompletedPage(

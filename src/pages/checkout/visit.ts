@@ -35,13 +35,16 @@ export interface CheckoutPageVisit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly secret: string;
-  /** The page's URL path. */
+  /** The URL path of the checkout page. */
   readonly path: string;
   readonly page: CheckoutPageSessionRow;
   readonly viewer: CheckoutBuyerViewer;
   readonly session: CheckoutPageSession;
   readonly browser: CheckoutBrowserIdentity;
-  /** True if the browser sent the cookie of this checkout session, so the browser has opened the page before. */
+  /**
+   * True if the browser sent the cookie of this checkout session. The browser has then opened the page
+   * before.
+   */
   readonly isKnown: boolean;
   /**
    * True if this browser may change the checkout session, pay, and see personal data. Before the first
@@ -50,12 +53,12 @@ export interface CheckoutPageVisit {
    */
   readonly isHolder: boolean;
   /**
-   * The address and e-mail address that were entered in this browser. The page may show them to this browser
-   * completely.
+   * The address and e-mail address that were entered in this browser. The page may show them completely in
+   * this browser.
    */
   readonly entered: EnteredPersonalData;
   readonly language: CheckoutLanguage;
-  /** The locale for amounts. */
+  /** The locale in which the page formats amounts. */
   readonly locale: string;
   readonly say: CheckoutTranslator;
 }
@@ -69,8 +72,8 @@ interface FoundSession {
 
 /**
  * Finds the checkout session to which the secret in the URL belongs; undefined if there is none. Requests
- * with unknown secrets are counted, and refused after too many; requests with a correct secret are never
- * refused for this reason.
+ * with unknown secrets are counted, and are refused if there are too many. Requests with a correct secret are
+ * never refused for this reason.
  */
 async function findSession(
   { services }: CheckoutPageContext,
@@ -108,9 +111,9 @@ export async function readCheckoutSessionStatusAndVersion(
 const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();
 
 /**
- * For each request, the URL paths of the style sheets with the merchant's colour. `openCheckoutPageVisit`
- * stores them, and `sendCheckoutPage` adds them to the page; they are missing if the checkout session was not
- * found.
+ * The URL paths of the style sheets with the merchant's colour, by request. `openCheckoutPageVisit` stores
+ * the paths of a request, and `sendCheckoutPage` adds them to the page. A request has none if no checkout
+ * session was found.
  */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
 
@@ -213,8 +216,8 @@ export const createCheckoutBuyerViewer = ({
 export type CheckoutPageContent = Omit<HtmlPage, "asset" | "isWide">;
 
 /**
- * Sends a checkout page. Its headers prevent that browsers send the page's URL to other sites (referrer),
- * because the URL is secret.
+ * Sends a checkout page. Its headers prevent browsers from sending the page's URL to other sites (as the
+ * referrer), because the URL is secret.
  */
 export function sendCheckoutPage(
   reply: FastifyReply,

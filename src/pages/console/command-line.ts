@@ -1,8 +1,9 @@
 /**
  * The sign-in of the command `commerce login`. A staff member who is signed in to the console confirms the
- * sign-in on a page. The page then redirects to a port of the staff member's machine and adds a code to the
- * URL (RFC 8252), or it shows the code. The command exchanges the code for a session of the console with the
- * staff member's rights. It must also send the PKCE verifier, which only the command knows (RFC 7636).
+ * command's sign-in on a page. The page creates a code, which it shows or sends to the command by a redirect
+ * to a port of the staff member's machine (RFC 8252). The command exchanges the code for a session of the
+ * console with the staff member's rights. For this, the command must also send the PKCE verifier, which only
+ * the command knows (RFC 7636).
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
@@ -101,7 +102,7 @@ function mountPages(pages: FastifyInstance, services: CommandLineSignInServices)
 
 interface LoginRequest {
   readonly state: string;
-  /** The PKCE challenge of the command: the SHA-256 digest of its verifier. */
+  /** The PKCE challenge that the command has sent: the SHA-256 digest of its verifier. */
   readonly challenge: string;
   /**
    * The URL on the staff member's own machine to which the page redirects; undefined if the page shows the
@@ -113,8 +114,8 @@ interface LoginRequest {
 const loopbackUri = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):\d{1,5}\/callback$/;
 
 /**
- * Reads the parameters of the sign-in from the URL: those of RFC 6749, and the PKCE challenge of RFC 7636.
- * Returns undefined if one of them is missing or invalid.
+ * Reads the parameters of the command's sign-in from the URL: the parameters of RFC 6749 and the PKCE
+ * challenge of RFC 7636. Returns undefined if a parameter is missing or invalid.
  */
 function parseLoginRequest(parameters: URLSearchParams): LoginRequest | undefined {
   const state = parameters.get("state") ?? "";
@@ -187,8 +188,8 @@ const sign = (key: Buffer, text: string): Buffer => createHmac("sha256", key).up
 const purpose = "codes of command line sign-ins";
 
 /**
- * Creates a code that consists of its content and a signature of the content. The signature proves that the
- * service created the code, so no code is stored in the database.
+ * Creates a sign-in code, which consists of its content and a signature of the content. The signature proves
+ * that the service created the code, so the database need not store the code.
  */
 function createCode(
   { staff }: ConsoleVisitorSession,
@@ -238,7 +239,8 @@ async function redeemCode(request: FastifyRequest, services: CommandLineSignInSe
   }).catch((error: unknown) => {
     throw getViolatedConstraint(error) === undefined ? error : refusal();
   });
-  // The account may have been disabled or changed since the staff member confirmed the sign-in.
+  // The staff account is read again, because it may have been disabled or changed since the staff member
+  // confirmed the sign-in.
   if ((await findStaffSession(db, secret, now)) === undefined) throw refusal();
   request.credential = { staffId: content.staffId };
   return formatConsoleCookie(publicUrl, secret);

@@ -17,7 +17,7 @@ import { createFailure, type Failure, getRetryAfterSeconds, toFailure } from "#f
 import type { Log } from "#foundation/log.ts";
 
 interface ConsoleSignIn extends SignInFormState {
-  /** The URL path that opens after signing in. */
+  /** The URL path of the page that opens after signing in. */
   readonly next: string;
   readonly publicUrl: string;
 }
@@ -38,7 +38,7 @@ export function renderConsoleSignInPage({ next, publicUrl, ...typed }: ConsoleSi
 
 /**
  * Renders the empty page of the console. The page contains the names of the merchant and of the staff member;
- * the console's script fills it and loads all other data from GraphQL.
+ * the console's script renders everything else and loads the data from GraphQL.
  */
 export function renderConsolePage(
   { staff, merchantName }: StaffSession,
@@ -73,7 +73,7 @@ export function renderSuspendedShopPage({ staff, merchantName }: StaffSession, p
   );
 }
 
-/** Renders the page that answers a form which was sent from another origin. */
+/** Renders the page that the console returns for a form that was sent from another origin. */
 export const renderCrossOriginFormRefusedPage = (publicUrl: string): HtmlPage =>
   renderConsoleMessagePage(
     "This request was not sent from the console",

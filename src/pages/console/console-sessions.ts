@@ -1,4 +1,4 @@
-/** The session of a visitor of the console, and the audit entries of sign-in and sign-out. */
+/** Finds the console session of a request, and records sign-in and sign-out in the audit log. */
 import type { FastifyRequest } from "fastify";
 import { appendAuditEntries } from "#access/audit.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";

@@ -50,7 +50,7 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
   server,
   { services: { db, clock, publicUrl, keyring }, limiter, log },
 ) => {
-  // Every request of a console page is counted for its IP address, against the rate limit for reads without a
+  // Every request for a console page is counted by its IP address, against the rate limit for reads without a
   // credential.
   const limitAddress: ConsoleServices["limitAddress"] = async (request, reply) =>
     countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
@@ -63,7 +63,7 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
 interface ConsoleServices extends ConsoleSessionServices {
   readonly log: Log;
   readonly loginLimit: StaffLoginRateLimiter;
-  /** Counts a request for its IP address. Throws `rate_limited` if the address has sent too many requests. */
+  /** Counts a request by its IP address. Throws `rate_limited` if the address has sent too many requests. */
   readonly limitAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ interface Visit {
   readonly reply: FastifyReply;
 }
 
-/** HTTP methods that each path accepts; other methods are refused. */
+/** The HTTP methods that each path of the console accepts; requests with other methods are refused. */
 const consoleRoutes: readonly (readonly [path: string, methods: readonly string[]])[] = [
   ["/console", ["GET"]],
   ["/console/*", ["GET"]],
@@ -108,8 +108,9 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
 }
 
 /**
- * Refuses a form that was sent from another origin. A form is also refused if the console was opened under
- * another host name than that of its public URL, because a cookie that is set for that name would not work.
+ * Refuses a form that was sent from another origin. Also refuses a form if the console was opened under a
+ * host name other than that of its public URL, because browsers would not send a cookie of that host name to
+ * the public URL.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   sendConsolePage(reply.code(403), renderCrossOriginFormRefusedPage(publicUrl));

@@ -1,6 +1,6 @@
 /**
- * Reads the operations from the OpenAPI document for the reference pages of the documentation. References in
- * the document are replaced by the parts to which they refer.
+ * Reads the operations from the OpenAPI document for the reference pages of the documentation. References
+ * (`$ref`) in the document are replaced by the parts to which they refer.
  */
 export interface OpenApiSchema {
   readonly $ref?: string;
@@ -199,8 +199,8 @@ function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
 }
 
 /**
- * A schema of the OpenAPI document in which references and `allOf` are replaced by the merged result, and
- * null is separated from the type.
+ * A schema of the OpenAPI document without references and `allOf`: both are replaced by the merged schema.
+ * The type null is removed from the list of types and stored as `isNullable`.
  */
 export interface ResolvedOpenApiSchema extends OpenApiSchema {
   /** The name of the schema in the OpenAPI document; null if the schema has no name. */

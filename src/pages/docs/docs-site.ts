@@ -30,8 +30,8 @@ import { createExampleHttpRequest } from "./code/example-request.ts";
 
 /**
  * Sends a GET request to this service with an API key of the demo, and returns the parsed answer. `path` is
- * below the service's base path. Returns undefined if the status is not 200; the page then shows a stored
- * answer.
+ * relative to the service's base path. Returns undefined if the status is not 200; the page then shows a
+ * stored answer.
  */
 export type DemoApiAnswerFetcher = (path: string, key: string | undefined) => Promise<unknown>;
 
@@ -51,7 +51,7 @@ export interface CachedDocsPage {
 
 export interface DocsSite {
   readonly asset: DocsPageLayoutOptions["asset"];
-  /** Returns the page of a path below /docs; undefined if there is no such page. */
+  /** Returns the documentation page at a path below /docs; undefined if there is no page at this path. */
   page(path: string): Promise<CachedDocsPage> | undefined;
   notFound(): string;
   /** Returns all entries of the documentation's search as JSON. */
@@ -105,7 +105,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
       if (found !== undefined) return found;
       const made = make(path, maker);
       kept.set(path, made);
-      // If building a page fails, the error is not cached, because the next attempt may succeed. The reader
+      // If building a page fails, the error is not cached, because the next request may succeed. The reader
       // who requested the page gets the error.
       made.catch(() => kept.delete(path));
       return made;
@@ -127,9 +127,9 @@ interface Site extends DocsServices {
 }
 
 /**
- * A function that builds one page of the documentation. `isPassing` is true if the demo did not answer and
- * the page therefore shows a stored answer instead. Such a page is not cached but built again for the next
- * reader, because the demo may answer then.
+ * A function that builds one page of the documentation. `isPassing` is true for a temporary page: the demo
+ * did not answer, so the page shows a stored answer instead. The service does not cache a temporary page but
+ * builds it again for the next reader, because the demo may answer then.
  */
 type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
 type Entry = [path: string, make: Maker];
@@ -172,8 +172,9 @@ interface ShownAnswer {
 }
 
 /**
- * Returns the answer that an operation's page shows as an example. For a GET request, the answer is that of
- * the demo, shortened; for an operation that changes data, a stored answer, which the build has created.
+ * Returns the answer that an operation's page shows as an example. For a GET request, the example is the
+ * shortened answer of the demo. For an operation that changes data, the example is a stored answer, which was
+ * created at build time.
  */
 async function answerOf(
   operation: OpenApiDocumentOperation,

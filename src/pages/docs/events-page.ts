@@ -9,7 +9,7 @@ export interface OpenApiWebhookEvent {
   readonly name: string;
   readonly description: string;
   readonly stability: "stable" | "candidate";
-  /** The name of the schema that describes `data.object` in the body of the event. */
+  /** The name of the OpenAPI schema for the object of the event (`data.object` in the event's body). */
   readonly object: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The parameters and bodies of the example requests in the documentation, and the example answers. Ids and
- * codes are those of the demo data; without a demo, placeholders are used. Examples never contain an API key,
- * because the pages are public.
+ * The parameters and bodies of the example requests in the documentation, and the example answers. The ids
+ * and codes are those of the demo data; if the service has no demo, they are placeholders. Examples never
+ * contain an API key, because the pages are public.
  */
 import { readFileSync } from "node:fs";
 import {
@@ -58,8 +58,8 @@ const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "10" };
 
 /**
- * The names of the demo carts that examples change or delete. Each of these examples uses another cart, so
- * that the examples can be run in any order.
+ * The names of the demo carts that examples change or delete. Each of these examples uses a different cart,
+ * so that readers can run the examples in any order.
  */
 type CartName = "active" | "activeSecond" | "empty";
 const cartOf: Readonly<Record<string, CartName>> = {
@@ -135,9 +135,9 @@ function parametersOf(
   };
 }
 
-/** Written by `npm run generate`. */
+/** The file with the stored example answers. `npm run generate` writes this file. */
 const file = new URL("../../../schema/example-answers.json", import.meta.url);
-/** The base URL in the stored example answers. The pages replace it by the URL of their own service. */
+/** The base URL in the stored example answers. The pages replace it by the URL of the service that shows them. */
 export const storedAnswersBaseUrl = "https://commerce.example";
 
 export type StoredExampleAnswerLookup = (operation: OpenApiDocumentOperation) => unknown;

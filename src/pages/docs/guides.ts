@@ -25,13 +25,16 @@ type GuideName = (typeof guideNames)[number];
 export interface DocsGuide {
   readonly name: GuideName;
   readonly title: string;
-  /** The guide's first paragraph. */
+  /** A summary of the guide: its first paragraph. */
   readonly summary: string;
   readonly text: string;
 }
 
 const folder = new URL("../../../docs/guides/", import.meta.url);
-/** The base URL in the Markdown files of the guides. The pages replace it by the URL of their own service. */
+/**
+ * The base URL in the Markdown files of the guides. The pages replace it by the URL of the service that shows
+ * them.
+ */
 const writtenBase = "http://127.0.0.1:4000";
 
 export function readDocsGuides(): DocsGuide[] {
@@ -63,7 +66,7 @@ function withPrograms(text: string): string {
   );
 }
 
-/** The page of CHANGELOG.md. */
+/** Renders the page that shows CHANGELOG.md. */
 export const renderChangelogContent = (place: GuidePlace): HtmlMarkup =>
   html`<article class="guide">
     ${renderMarkdown(readFileSync(new URL("../../CHANGELOG.md", folder), "utf8"), (href) => addressOf(href, place.home)).body}

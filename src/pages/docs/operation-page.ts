@@ -19,7 +19,7 @@ interface OperationPage {
   readonly document: OpenApiDocument;
   readonly examples: RequestExampleProvider;
   readonly publicUrl: string;
-  /** URL path of the documentation's start page. */
+  /** The URL path of the documentation's start page. */
   readonly home: string;
   /** The example answer of an operation, as parsed JSON. */
   readonly answer: unknown;

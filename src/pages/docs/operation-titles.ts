@@ -24,7 +24,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the readable title of an operation. Returns the operation's id if there is no title, for example
- * for an operation that another source of GraphQL Mesh has added.
+ * Returns the readable title of an operation. An operation without a title, for example one that another
+ * source of GraphQL Mesh has added, gets its id as the title.
  */
 export const getOperationTitle = (operationId: string): string => titles[operationId] ?? operationId;

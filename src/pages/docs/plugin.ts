@@ -15,7 +15,7 @@ import type { OpenApiDocument } from "./api-document.ts";
 import { createDocsSite, type DocsServices, type DocsSite, type CachedDocsPage } from "./docs-site.ts";
 
 export interface DocsPluginOptions {
-  /** The OpenAPI document. */
+  /** The OpenAPI document of the REST API. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly publicUrl: string;
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
@@ -42,8 +42,8 @@ export const docsPlugin: FastifyPluginAsync<DocsPluginOptions> = async (
 };
 
 /**
- * Creates a function that sends a request to this server through its normal routes. The function returns
- * undefined unless the status is 200.
+ * Creates a function that sends a request to this server through the server's normal routes, without the
+ * network. The function returns undefined unless the status is 200.
  */
 function askOf(server: FastifyInstance): DocsServices["ask"] {
   return async (path, key) => {
@@ -60,8 +60,8 @@ const demoKeyPath = "/docs/demo-key";
 
 /**
  * Adds the route that returns the demo's API key to the forms with which readers try an operation. The route
- * exists only if the service runs at a loopback address, where only the developer can reach it. Pages never
- * contain the key.
+ * exists only if the service runs at a loopback address, where only the developer can reach it. HTML pages
+ * never contain the key.
  */
 function mountDemoKey(
   server: FastifyInstance,
@@ -75,7 +75,10 @@ function mountDemoKey(
   });
 }
 
-/** Registers the routes /docs and below. All callers may read the pages and cache them for a minute. */
+/**
+ * Registers the routes /docs and below. Every caller may read the pages, and browsers may cache them for a
+ * minute.
+ */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
   let site: DocsSite | undefined;
   // The documentation is built at the first request and not at the start, because the demo data may be added

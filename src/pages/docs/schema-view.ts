@@ -15,7 +15,7 @@ type Use = "taken" | "given";
 
 export class OpenApiSchemaRenderer {
   readonly #schemas: OpenApiSchemas;
-  /** Names of the schemas that are shown at the end of the page. */
+  /** The names of the schemas that the page describes in sections at its end. */
   readonly #shared: ReadonlySet<string>;
 
   /**
@@ -80,7 +80,7 @@ export class OpenApiSchemaRenderer {
     </li>`;
   }
 
-  /** Renders the sections at the end of the page: one for each schema that the page uses more than once. */
+  /** Renders the sections at the end of the page that describe the schemas which the page uses more than once. */
   sharedTypes(): HtmlMarkup[] {
     return [...this.#shared].toSorted().map((name) => {
       const schema = this.#schemas[name] ?? {};
@@ -131,8 +131,8 @@ function rulesOf(schema: OpenApiSchema): string[] {
 }
 
 /**
- * True if the description of a field already contains all numbers of a rule, for example of its maximum
- * length. The page then does not show the rule again.
+ * True if the description of a field already contains all numbers of a rule, for example the maximum length.
+ * The page then does not show the rule in addition.
  */
 function isInDescription(rule: string, { description = "" }: OpenApiSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];

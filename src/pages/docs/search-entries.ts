@@ -19,10 +19,10 @@ import { getOperationTitle } from "./operation-titles.ts";
 export interface DocsSearchEntry {
   readonly kind: "Guide" | "Operation" | "Field" | "Error" | "Event";
   readonly title: string;
-  /** Other names by which the entry is found, for example the operation's id and path. */
+  /** Other texts by which the search finds the entry, for example the operation's id and path. */
   readonly names: string;
   readonly text: string;
-  /** URL path of the page that a search result opens, with the anchor of the section. */
+  /** The URL path that opens when the reader selects a search result: a page with the anchor of a section. */
   readonly url: string;
 }
 
@@ -93,7 +93,7 @@ const plain = (markdown: string): string =>
 
 /**
  * Creates one search entry for each field of request bodies, parameters and answers. If several operations
- * use the same named schema, its fields get only one entry each.
+ * use the same named schema, each field of this schema gets only one entry.
  */
 function fieldEntries({ document, operations, home }: SearchedSite): DocsSearchEntry[] {
   const seen = new Set<string>();
@@ -127,7 +127,7 @@ interface ListedField {
 
 interface FieldListing {
   readonly schemas: OpenApiSchemas;
-  /** Names of the schemas for whose fields search entries have already been created. */
+  /** The names of the schemas for whose fields search entries have already been created. */
   readonly seen: Set<string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Renders the form with which the reader tries an operation on its page. The form is in an HTML `template`
- * element, so it appears only if the page's script runs.
+ * Renders the form with which the reader tries an operation on the operation's page. The form is in an HTML
+ * `template` element, so the form appears only if the page's script runs.
  */
 import { getBasePath } from "#pages/shared/assets.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
@@ -10,7 +10,7 @@ import type { RequestExampleValues } from "./examples.ts";
 interface TryFormContext {
   readonly example: RequestExampleValues;
   readonly publicUrl: string;
-  /** Whether the form has a button that fills in the demo's API key. */
+  /** True if the form has a button that fills in the demo's API key. */
   readonly hasDemoKey: boolean;
 }
 
@@ -19,8 +19,8 @@ export function renderTryOperationForm(
   { example, publicUrl, hasDemoKey }: TryFormContext,
 ): HtmlMarkup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
-  // An operation that needs a DPoP proof has no form to try it: the page would have to store a private key
-  // and sign each request with this key.
+  // The page has no form for an operation that needs a DPoP proof, because the page would have to store a
+  // private key and sign each request with this key.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
   const base = getBasePath(publicUrl);
@@ -99,8 +99,8 @@ function fieldOf(
         )}
       </select>
     </p>`;
-  // Only fields for path parameters must be filled in, because an empty one would change the path. A required
-  // query parameter can be sent empty, to see the error.
+  // Only the fields for path parameters are required, because an empty path parameter would change the path.
+  // A required query parameter may be sent empty, so that the reader can see the error.
   const isNeeded = required && place === "path";
   return html`<p class="field">
     ${label}<input

@@ -14,8 +14,8 @@ import type { Plugin } from "vite";
 import { readErrorGuide } from "#pages/docs/errors-page.ts";
 
 /**
- * The contents of the files that the build makes from GraphiQL's package, by their names in the build's
- * manifest.
+ * The contents of the files that the build extracts from GraphiQL's npm package, by the files' names in the
+ * manifest of the build.
  */
 export const graphiqlComponentFiles = {
   "graphiql-component.js": js,
@@ -67,7 +67,7 @@ function toGraphqlText(text: string): string {
 
 /**
  * Moves the fonts out of the style sheet into separate files. The fonts are half of the style sheet, but a
- * page needs only two of them, and browsers load only the separate files that a page needs.
+ * page needs only two of them; browsers load only the font files that a page needs.
  */
 function withFontFiles(sheet: string, emit: (name: string, source: Uint8Array) => string): string {
   return sheet.replaceAll(

@@ -248,7 +248,7 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleGraphqlQu
   return exampleQueries.filter(({ title }) => titles.includes(title));
 }
 
-/** Roles of internal tokens that may read all data of a merchant. */
+/** The roles of internal tokens that may read all data of a merchant. */
 const readers: readonly InternalTokenRole[] = ["analyst", "admin", "operator"];
 
 /** The groups of example queries. Every role of a group can run all examples of the group; a test checks this. */

@@ -36,9 +36,9 @@ export const graphiqlPolicy = [
 ].join("; ");
 
 /**
- * The error message for a GET request without a trusted document. It also says that GET requests cannot start
- * subscriptions: clients such as EventSource, which start them with GET, would have to put the token into the
- * URL, so the service refuses them.
+ * The error message for a GET request that names no trusted document. The message also says that GET requests
+ * cannot start subscriptions: clients such as EventSource, which start subscriptions with GET, would have to
+ * put the token into the URL, so the service refuses such requests.
  */
 const postOnlyMessage =
   "This address accepts only POST, and GET with `documentId` for trusted queries. Subscriptions need POST " +
@@ -78,9 +78,9 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
 
 /**
  * Returns the tokens of the demo; undefined if the page must not offer them. The page may offer them only if
- * the service runs at a loopback address, which only the developer can reach, and if the request names this
- * address as its host. A page of another site whose name leads to the loopback address (DNS rebinding) sends
- * its own name as the host, so it cannot read the tokens.
+ * the service runs at a loopback address, which only the developer can reach, and if the request's Host
+ * header contains this address. A page of another site whose host name leads to the loopback address (DNS
+ * rebinding) sends its own host name, so it cannot read the tokens.
  */
 function readDemoTokens(
   { headers }: FastifyRequest,
@@ -138,8 +138,8 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
 }
 
 /**
- * Serves the HTML page of the type map at /graphql/map. The page's script draws the schema as soon as there
- * is a token to read it.
+ * Serves the HTML page of the type map at /graphql/map. The page's script draws the schema as soon as the
+ * reader has entered a token with which the script can read the schema.
  */
 function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   const { publicUrl } = options;
@@ -193,8 +193,8 @@ const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Ht
   </header>`;
 
 /**
- * Renders an element with data for the page's script: JSON, which browsers do not execute. Escapes `<`, so
- * that no text in the data can end the element.
+ * Renders an HTML element that contains data for the page's script. The data is JSON, which browsers do not
+ * execute. The character `<` is escaped, so that no text in the data can end the element.
  */
 function dataBlock(data: object): HtmlMarkup {
   const json = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);

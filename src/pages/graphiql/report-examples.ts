@@ -9,8 +9,8 @@ const dayMs = 86_400_000;
 const dayAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
 
 /**
- * The variables of the example reports: the last 30 days, because the demo's orders are from this time.
- * Computed whenever the page is rendered.
+ * The period of the example reports: the last 30 days, because the demo's orders are from this time. The
+ * period is computed whenever the page is rendered.
  */
 const lately = (): string => `{
   "from": "${dayAgo(30)}",

@@ -13,7 +13,7 @@ export interface LandingPageInput {
   readonly publicUrl: string;
   /** The accounts, keys and ids of the demo; undefined if the service has no demo. */
   readonly demo: PartialDemoJsonFileContent | undefined;
-  /** True if the page may show the demo's secrets. */
+  /** True if the page may show the secrets of the demo, for example passwords and API keys. */
   readonly hasSecrets: boolean;
   readonly asset: PageAssets;
 }

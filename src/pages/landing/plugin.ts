@@ -1,6 +1,6 @@
 /**
- * Answers requests for `/`. Browsers get the landing page. Other programs get 404 and a link to the
- * documentation, as for every unknown path.
+ * Answers requests for `/`. Browsers get the landing page. Other programs get the same answer as for every
+ * unknown path: status 404 and a link to the documentation.
  */
 import type { FastifyPluginAsync } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";

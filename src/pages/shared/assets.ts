@@ -1,6 +1,6 @@
 /**
  * Serves the scripts and style sheets of the pages. `npm run build` makes these files from the `browser`
- * folders and compresses them. Each file name contains a hash, so browsers may cache the file for ever. This
+ * folders and compresses them. Each file name contains a hash, so browsers may cache the file forever. This
  * module reads a file when a browser first requests it.
  */
 import { readFileSync } from "node:fs";
@@ -11,10 +11,10 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { type CompressedBody, sendCompressed } from "./compressed.ts";
 
-/** Names of the pages' scripts, as vite.config.ts lists them. */
+/** The names of the pages' scripts, as vite.config.ts lists them. */
 export type PageAssetName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
 
-/** URL paths of the scripts and style sheets that one page loads. */
+/** The URL paths of the scripts and style sheets that one page loads. */
 export interface PageAssets {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
@@ -68,8 +68,8 @@ export function getPageAssets(name: PageAssetName, publicUrl: string): PageAsset
 }
 
 /**
- * Lists the style sheets of an entry. Those of shared files come first, so that the entry's own style sheet
- * can override them.
+ * Lists the style sheets of a page's script. The style sheets of shared files come first, so that the page's
+ * own style sheet can override them.
  */
 const sheetsOf = (
   { css = [], imports = [] }: Chunk,
@@ -123,8 +123,7 @@ function keptFile(file: string): Promise<CompressedBody> {
   if (found !== undefined) return found;
   const read = readCompressed(file);
   kept.set(file, read);
-  // If the file is missing, this result is removed from the cache, because the build may create the file
-  // later.
+  // If the file is missing, the result is not kept in the cache, because the build may create the file later.
   read.catch(() => kept.delete(file));
   return read;
 }

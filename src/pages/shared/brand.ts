@@ -12,7 +12,10 @@ const svg = (attributes: string): string => `<svg${attributes} viewBox="0 0 32 3
 /** The logo as an image that screen readers skip, because the page shows the product's name beside it. */
 export const logo: HtmlMarkup = new HtmlMarkup(svg(' class="logo" aria-hidden="true"'));
 
-/** The icon of the browser's tab, as a data URL, which the Content-Security-Policy of all pages allows. */
+/**
+ * The icon that browsers show in the tab. It is a data URL, which the Content-Security-Policy of all pages
+ * allows.
+ */
 export const faviconUrl = `data:image/svg+xml,${encodeURIComponent(svg(' xmlns="http://www.w3.org/2000/svg"'))}`;
 
 /** The product's logo and name, shown above pages that consist of one form, for example signing in. */

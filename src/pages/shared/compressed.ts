@@ -1,12 +1,12 @@
 /**
- * Compresses a response body once if it is the same for all callers, and sends it in the best encoding that
- * the browser accepts.
+ * Compresses a response body that is the same for all callers only once, and sends the body in the best
+ * encoding that the browser accepts.
  */
 import { promisify } from "node:util";
 import { constants, brotliCompress, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** A response body, uncompressed and in both compressed encodings. */
+/** A response body in three forms: uncompressed, and compressed in each of the two encodings. */
 export interface CompressedBody {
   readonly plain: Buffer;
   readonly gzip: Buffer;

@@ -15,34 +15,34 @@ const readSheet = (name: string): string => readFileSync(join(import.meta.dirnam
 /** The style sheet that all pages share. A page may add its own style sheet. */
 const baseStyle = readSheet("tokens.css") + readSheet("base.css");
 
-/** The hash of the shared style sheet, in the form in which the Content-Security-Policy allows it. */
+/** The hash of the shared style sheet, as the Content-Security-Policy needs it to allow this style sheet. */
 const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base64")}`;
 
 export interface HtmlPage {
   readonly title: string;
   readonly body: HtmlMarkup;
   /**
-   * Left out if forms of the page redirect only to this service. Otherwise, the source (for example the
-   * scheme of a URL) to which they may also redirect; the page's Content-Security-Policy allows it in
-   * `form-action`.
+   * The source (for example the scheme of a URL) to which forms of the page may redirect in addition to this
+   * service. The page's Content-Security-Policy allows it in `form-action`. Left out if forms redirect only
+   * to this service.
    */
   readonly leadsTo?: string | undefined;
   /** The language of the page's text (BCP 47); English by default. */
   readonly language?: string;
   /** True if the page uses the whole window; otherwise the page is one narrow column. */
   readonly isWide?: boolean;
-  /** The page's own scripts and style sheets. */
+  /** The scripts and style sheets of the page itself, in addition to the shared style sheet. */
   readonly asset?: PageAssets | undefined;
   /**
-   * After this number of seconds, the browser reloads the page or, if `url` is set, opens that URL. So a page
-   * that waits for a result works without a script too.
+   * The reload of the page after a number of seconds. If `url` is set, the browser opens that URL instead of
+   * the page itself. A page that waits for a result therefore works without a script.
    */
   readonly refresh?: { readonly seconds: number; readonly url?: string } | undefined;
 }
 
 /**
- * The HTML `style` element. It must contain exactly the style sheet: any other character would change the
- * hash that the Content-Security-Policy allows.
+ * The HTML `style` element. It contains exactly the style sheet and no other character, because any other
+ * character would change the hash that the Content-Security-Policy allows.
  */
 const styleElement = new HtmlMarkup(`<style>${baseStyle}</style>`);
 const icon = html`<link rel="icon" href="${faviconUrl}" />`;
@@ -96,8 +96,9 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the HTTP headers of a page. In the Content-Security-Policy, `form-action` contains `leadsTo`
- * besides this service, because browsers apply `form-action` also to the redirects after a form was sent.
+ * Returns the HTTP headers of a page. The directive `form-action` of the Content-Security-Policy allows
+ * `leadsTo` besides this service, because browsers apply `form-action` also to the redirects after a form was
+ * sent.
  */
 export function getPageHttpHeaders({
   leadsTo,
@@ -124,8 +125,8 @@ export function getPageHttpHeaders({
 }
 
 /**
- * Returns the host of the URL to which an app is redirected. If it is the URL of a native app, returns its
- * scheme.
+ * Returns the host of the URL to which an app is redirected. If the URL is that of a native app and has no
+ * host, returns its scheme.
  */
 export function getRedirectHostOrScheme(redirectUri: string): string {
   const url = URL.parse(redirectUri);
@@ -133,8 +134,8 @@ export function getRedirectHostOrScheme(redirectUri: string): string {
 }
 
 /**
- * Returns the scheme of the URL to which an app is redirected, for `form-action` in the
- * Content-Security-Policy. Allowing only the origin of the URL would be too strict: browsers also apply the
+ * Returns the scheme of the URL to which an app is redirected. The Content-Security-Policy allows this scheme
+ * in `form-action`. Allowing only the origin of the URL would be too strict, because browsers also apply the
  * policy to later redirects, and the app may redirect to another of its origins. In addition, a policy cannot
  * name an origin such as http://[::1].
  */

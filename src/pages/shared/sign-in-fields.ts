@@ -1,4 +1,4 @@
-/** The e-mail and password fields of every sign-in page, and the summary of errors in them. */
+/** Renders the e-mail and password fields of every sign-in page, and the list of errors above the form. */
 import { html, type HtmlMarkup } from "./html.ts";
 
 export interface SignInFormState {
@@ -30,8 +30,8 @@ export function renderSignInFields({ email, fault }: SignInFormState): HtmlMarku
 }
 
 /**
- * Renders the list of errors above the sign-in form. Screen readers read the list immediately, and it is the
- * first element in the keyboard order.
+ * Renders the list of errors above the sign-in form. Screen readers read the list immediately, and the list
+ * is the first element in the keyboard order.
  */
 export function renderSignInFaultSummary(fault: string | undefined, fieldId: string): HtmlMarkup | undefined {
   if (fault === undefined) return undefined;

@@ -1,9 +1,8 @@
 /**
- * Finds endpoints with due deliveries, and claims deliveries: a claim reserves a delivery for this process
- * until a lease (a time limit) ends. Claims are fair: a slow endpoint does not delay deliveries to other
- * endpoints. The requests to one endpoint are limited by a token bucket (requests per second) and by a
- * maximum of concurrent attempts. If a process stops, its leases expire, and another process repeats the
- * attempts.
+ * Finds endpoints with due deliveries, and claims deliveries. A claim reserves a delivery for this process
+ * until a time limit (the lease). Claims are fair: a slow endpoint does not delay deliveries to other
+ * endpoints. A token bucket limits the requests per second to one endpoint; a maximum limits its concurrent
+ * attempts. If a process stops, its leases expire, and another process repeats the attempts.
  */
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
@@ -14,7 +13,7 @@ import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 export interface EncryptedWebhookSecret {
   readonly id: string;
   readonly version: number;
-  /** The sealed secret in base64. */
+  /** The encrypted signing secret in base64. */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
@@ -30,38 +29,35 @@ export interface ClaimedDelivery {
   readonly merchantId: string;
   readonly mode: "live" | "test";
   readonly url: string;
-  /** The version that the endpoint had when the delivery was claimed. */
+  /** The version of the endpoint at the time when the delivery was claimed. */
   readonly endpointVersion: number;
   /** W3C trace context of the request that caused the event; null if that request was not traced. */
   readonly traceparent: string | null;
-  /** Body of the webhook request, as stored with the event. */
+  /** The body of the webhook request, as it was stored with the event. */
   readonly body: string;
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   readonly createdAt: Date;
-  /** Time at which the delivered event occurred. */
+  /** Time at which the event of the delivery occurred. */
   readonly occurredAt: Date;
   /** The secrets that sign this delivery, newest first; two while a secret is being replaced. */
   readonly secrets: readonly EncryptedWebhookSecret[];
 }
 
 export interface DeliveryClaimOptions {
-  /**
-   * Ids of the endpoints from whose deliveries this process may claim some, which means reserve them for
-   * itself.
-   */
+  /** Ids of the endpoints from which this process may claim deliveries (reserve them for itself). */
   readonly endpointIds: readonly string[];
   readonly deliveriesMax: number;
   readonly now: Date;
-  /** Milliseconds between two probes of an endpoint with an open circuit breaker. */
+  /** Milliseconds between two probes (single test attempts) of an endpoint whose circuit breaker is open. */
   readonly probeEveryMs: number;
 }
 
 /**
- * Claims due deliveries in turns: one delivery of every installation, then a second one of each, and so on.
- * Within an installation, the endpoints take turns. An endpoint with attempts in progress has used as many of
- * its turns already. A delivery is not claimed if the installation may no longer read its event; a suspended
- * installation receives only events about the installation itself.
+ * Claims due deliveries in turns: one delivery of every installation, then a second one of each installation,
+ * and so on. Within an installation, the endpoints take turns in the same way. An attempt in progress counts
+ * as a turn that its endpoint has already used. A delivery is not claimed if the installation may no longer
+ * read the event; a suspended installation receives only events about the installation itself.
  */
 export async function claimDeliveries(
   db: Database,
@@ -143,10 +139,10 @@ const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly EncryptedWebhoo
   or s.expires_at > ${at}))`;
 
 /**
- * The duration of a lease in milliseconds, in which a delivery is reserved for one process: 15 s for the
- * longest attempt, and 5 s because the lease begins before the claim has got a database connection. If the
- * wait for the connection is longer, another process may claim and send the delivery too. Only one of the two
- * attempts is then recorded.
+ * The duration of a lease in milliseconds, for which a delivery is reserved for one process. It consists of
+ * 15 s for the longest attempt, and 5 s because the lease begins before the claim has got a database
+ * connection. If the wait for the connection is longer, another process may also claim and send the delivery;
+ * only one of the two attempts is then recorded.
  */
 const leaseMs = 20_000;
 /**
@@ -159,21 +155,22 @@ export const installationSendingMax = 16;
 
 const perSecondDefault = 25;
 /**
- * The size of an endpoint's token bucket, which is the largest number of requests that the endpoint receives
- * at once after a pause: its allowed requests per second multiplied by this share, but at least one request.
+ * The size of an endpoint's token bucket as a share of the requests per second that the endpoint allows; the
+ * bucket always has room for at least one request. The size is the largest number of requests that the
+ * endpoint receives at once after a pause.
  */
 const burstShare = 0.2;
 /**
- * A stored time of a token bucket or a lease that is more than this number of milliseconds in the future is
- * ignored: it was written before the system clock was set back.
+ * The maximum number of milliseconds that a stored time of a token bucket or a lease may be in the future. A
+ * later time is ignored, because it was written before the system clock was set back.
  */
 const aheadMsMax = 2 * leaseMs;
 
 export interface DeliveryClaimTimesAsSql {
   readonly at: RawBuilder<unknown>;
   /**
-   * The latest time that the database can have stored correctly. Stored times after this time are ignored,
-   * because they were written before the system clock was set back.
+   * The latest time that a correct row can contain. Stored times after this time are ignored, because they
+   * were written before the system clock was set back.
    */
   readonly latest: RawBuilder<unknown>;
 }
@@ -192,8 +189,8 @@ export const currentSendRateTokensSql = ({ at, latest }: DeliveryClaimTimesAsSql
 };
 
 /**
- * Returns an SQL expression for the number of deliveries in progress that fulfil the condition, which refers
- * to the delivery as `s`.
+ * Returns an SQL expression for the number of deliveries in progress that fulfil the given condition. The
+ * condition refers to the table of deliveries by the alias `s`.
  */
 export const countSendingDeliveriesSql = (
   condition: RawBuilder<unknown>,
@@ -204,8 +201,8 @@ export const countSendingDeliveriesSql = (
     and s.next_attempt_at <= ${latest})::integer`;
 
 /**
- * Finds endpoints with due deliveries that may be sent. Checks only the given endpoints, or all endpoints if
- * none are given.
+ * Finds endpoints with due deliveries that may be sent now. Checks only the given endpoints, or all endpoints
+ * if none are given.
  */
 export async function findEndpointsWithDueDeliveries(
   db: Database,
@@ -232,8 +229,8 @@ export async function findEndpointsWithDueDeliveries(
 }
 
 /**
- * SQL subqueries that find all endpoints with waiting deliveries. A loose index scan reads only the first
- * waiting delivery of each endpoint.
+ * SQL subqueries that find all endpoints with waiting deliveries. They read only the first waiting delivery
+ * of each endpoint from the index (a loose index scan).
  */
 const allWaitingEndpoints: RawBuilder<unknown> = sql`
   (select endpoint_id from webhook_delivery where next_attempt_at is not null order by endpoint_id limit 1)
@@ -243,9 +240,9 @@ const allWaitingEndpoints: RawBuilder<unknown> = sql`
   from waiting where waiting.id is not null`;
 
 /**
- * Returns the time of the next retry of any delivery; null if no retry is due within `withinMs`. While the
- * circuit breaker of an endpoint is open, its deliveries wait for the next probe, so the time of the probe is
- * used if it is later than the retry.
+ * Returns the time of the next retry of any delivery; null if no retry is due within `withinMs` milliseconds.
+ * While the circuit breaker of an endpoint is open, its deliveries wait for the next probe, so the later of
+ * the two times, retry and probe, is used.
  */
 export async function findNextRetryTime(
   db: Database,

@@ -1,4 +1,7 @@
-/** Makes one attempt of a webhook delivery: decrypts the secrets, signs the stored body and sends it. */
+/**
+ * Makes one attempt of a webhook delivery: decrypts the signing secrets, signs the stored body and sends the
+ * request.
+ */
 import { createHash, randomBytes } from "node:crypto";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
@@ -11,7 +14,7 @@ export interface DeliverySendContext {
   readonly keyring: EncryptionKeyring;
   readonly now: Date;
   /**
-   * This signal is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
+   * The signal that is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
    * record.
    */
   readonly signal: AbortSignal;
@@ -40,9 +43,9 @@ export function sendDelivery(
 }
 
 /**
- * Describes the span of an attempt. The span is a link, not a child, of the request that caused the event,
- * because that request did not wait for the delivery. The span does not contain the URL, which may contain
- * secrets of the receiver.
+ * Returns the options of the tracing span of a delivery attempt. The span is linked to the request that
+ * caused the event, and is not its child, because that request did not wait for the delivery. The span does
+ * not contain the URL, which may contain secrets of the receiver.
  */
 function spanOf(
   { id, eventId, eventType, endpointId, installationId, attemptNumber, traceparent }: ClaimedDelivery,
@@ -73,12 +76,12 @@ interface SignedRequest {
   readonly attemptNumber: number;
   readonly isReplay: boolean;
   readonly body: string;
-  /** One or two secrets, newest first. */
+  /** The one or two secrets that sign the webhook, newest first. */
   readonly secrets: readonly string[];
   readonly now: Date;
 }
 
-/** Creates the headers of a webhook request. */
+/** Creates the HTTP headers of a webhook request. */
 export function createWebhookHeaders({
   eventId,
   eventType,

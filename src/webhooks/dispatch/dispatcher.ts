@@ -1,7 +1,7 @@
 /**
- * The webhook dispatcher: creates deliveries of new events and sends them. The whole state is in the
- * database, so any number of processes can dispatch at the same time, and each may stop at any time. The only
- * state in a process's memory is a list of endpoints to check first.
+ * The webhook dispatcher, which creates the deliveries of new events and sends them. The whole state is in
+ * the database, so any number of processes can dispatch at the same time, and each process may stop at any
+ * time. The only state in a process's memory is a list of endpoints to check first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -13,8 +13,8 @@ import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface WebhookDispatcher {
   /**
-   * Starts a pass of the dispatcher (one search for new events and due deliveries, which are then sent).
-   * Called when there are new events or due deliveries.
+   * Starts a pass of the dispatcher: one search for new events and due deliveries, which are then sent.
+   * Callers use this function when there are new events or due deliveries.
    */
   readonly wake: () => void;
   readonly start: () => void;
@@ -51,8 +51,8 @@ export function createWebhookDispatcher(parts: WebhookDispatcherOptions): Webhoo
   let retryTimer: NodeJS.Timeout | undefined;
   let pollTimer: NodeJS.Timeout | undefined;
   /**
-   * Starts a pass of the dispatcher, which also finds events and deliveries of which this process was not
-   * notified. Sets a timer if a retry is due before the next poll.
+   * Starts a pass of the dispatcher. The pass also finds events and deliveries about which this process got
+   * no notification. If a retry is due before the next regular pass, sets a timer for the retry.
    */
   const pollOnce = async (): Promise<void> => {
     passes.request({ isNotified: true });
@@ -99,7 +99,7 @@ export function createWebhookDispatcher(parts: WebhookDispatcherOptions): Webhoo
 interface Passes {
   start(): void;
   /**
-   * Requests a pass of the dispatcher. Passes run one at a time: a request during a pass starts another pass
+   * Requests a pass of the dispatcher. Passes run one at a time: if a pass is running, another pass starts
    * after it.
    */
   request(how?: { readonly isNotified: boolean }): void;
@@ -144,9 +144,9 @@ function createPasses(round: WebhookDispatchRound, onFault: (error: unknown) => 
     if (state.isRunning) nextTimer = setTimeout(resume, ms);
   };
   /**
-   * Requests a pass of the dispatcher after a short delay. Attempts that end within the delay then cause only
-   * one pass together. Does nothing while a pass runs, because each pass requests the next one itself if one
-   * is needed.
+   * Requests a pass of the dispatcher after a short delay, so that all attempts that end within the delay
+   * cause only one pass. Does nothing while a pass runs, because each pass itself requests the next one if
+   * one is needed.
    */
   const requestSoon = (): void => {
     if (nextTimer === undefined && running === undefined) requestIn(activePauseMs);

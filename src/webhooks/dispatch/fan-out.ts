@@ -1,8 +1,8 @@
 /**
  * Gives new events their positions in the event feed, and creates their deliveries: one for each endpoint
- * that subscribes to the event and may read it. One process at a time does this, under the lock of the row
- * `event_feed`. An event without a position is new, so events of transactions that commit late are not
- * missed.
+ * that subscribes to the event and may read it. Only one process at a time does this, because it must lock
+ * the row `event_feed`. Every event without a position counts as new, so that events of transactions that
+ * commit late are not missed.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -13,12 +13,15 @@ import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/** The largest number of rows per insert. A PostgreSQL statement can have 65,535 parameters; a row has up to 15. */
+/**
+ * The largest number of rows that one statement inserts. A PostgreSQL statement can have 65,535 parameters,
+ * and a row has up to 15.
+ */
 const rowsMax = 1_000;
 
 export interface EventFanOutResult {
   readonly events: number;
-  /** Endpoints with new due deliveries. */
+  /** Ids of the endpoints for which due deliveries were created. */
   readonly endpointIds: readonly string[];
   /** W3C trace contexts of the requests that caused the events. Requests that were not traced have none. */
   readonly causes: readonly string[];
@@ -64,8 +67,8 @@ type Taken =
 
 /**
  * Locks the event feed until the end of the transaction. If there are no new events, takes no lock and
- * returns false. The statement that reads the new events must run after this one, so that it sees all
- * positions that another process gave while it held the lock.
+ * returns false. The new events must be read by a later statement, so that this statement sees all positions
+ * that another process gave while it held the lock.
  */
 async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
   const { rows } = await sql`
@@ -77,14 +80,14 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
 
 /**
  * Gives the next positions of the event feed to a batch of new events, in the order of their insertion, and
- * finds the endpoints that receive them. Events about the same subject get their positions in the order of
- * the changes: if the statement sees an event, it also sees all earlier events about the same subject,
- * because their transactions committed before the event was inserted, and it waits for locked events instead
- * of skipping them. Events about carts, orders and their parts go to the installations that may read them.
- * Events about one installation go only to that installation, even after it is uninstalled. Events about an
- * endpoint go to the other endpoints, but not to that endpoint. Endpoints are not locked. A delivery to an
- * endpoint that is disabled at the same moment is ended later by `endUndeliverableDeliveries` in
- * `sweeps.ts`.
+ * finds the endpoints that receive the events. Events about the same subject get their positions in the order
+ * of the changes: if the statement sees an event, it also sees all earlier events about the same subject,
+ * because their transactions committed before the event was inserted, and because the statement waits for
+ * locked events instead of skipping them. Events about carts, orders and their parts go to the installations
+ * that may read them. Events about one installation go only to that installation, even after it is
+ * uninstalled. Events about an endpoint go to the other endpoints, but not to that endpoint. Endpoints are
+ * not locked. If an endpoint is disabled at the same moment, `endUndeliverableDeliveries` in `sweeps.ts`
+ * later ends the deliveries to it.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`

@@ -1,6 +1,7 @@
 /**
- * The set of endpoints for which, in the last two seconds, deliveries were created, found due or sent. The
- * dispatcher checks these endpoints first, and all other endpoints less often.
+ * The set of recently active endpoints: those for which, in the last two seconds, deliveries were created,
+ * were found to be due, or were sent. The dispatcher checks these endpoints first, and all other endpoints
+ * less often.
  */
 export interface RecentlyActiveEndpoints {
   markActive(endpointIds: Iterable<string>): void;

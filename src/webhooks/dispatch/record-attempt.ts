@@ -64,7 +64,7 @@ function recordFailure(
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return runInTransaction(db, (transaction) =>
     runWithEventOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
-      // The endpoint's row is locked first, and then the row with the endpoint's health. Commands on
+      // The endpoint's row is locked first, and then the row with the endpoint's health. Commands that change
       // endpoints lock these rows in the same order, which prevents deadlocks.
       await transaction
         .selectFrom("webhookEndpoint")
@@ -174,9 +174,9 @@ async function publishEndpointHealth(
 }
 
 /**
- * Disables an endpoint that failed for too long or answered 410 (Gone). Deliveries of the endpoint that had
- * no attempt yet are skipped; deliveries that had one wait until the endpoint is enabled again. If the
- * endpoint was changed after the delivery was claimed, does nothing and returns false.
+ * Disables an endpoint that failed for too long or answered 410 (Gone). Deliveries without an attempt are
+ * skipped; deliveries with an attempt wait until the endpoint is enabled again. Does nothing and returns
+ * false if the endpoint was changed after the delivery was claimed.
  */
 async function disableFailingEndpoint(
   transaction: Transaction,
@@ -197,8 +197,8 @@ async function disableFailingEndpoint(
     }))
     .where("id", "=", delivery.endpointId)
     .where("status", "=", "enabled")
-    // An endpoint that was changed after the claim is not disabled, because the attempt may have failed at
-    // its old URL.
+    // An endpoint that was changed after the delivery was claimed is not disabled, because the attempt may
+    // have failed at the endpoint's old URL.
     .where("version", "=", delivery.endpointVersion)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
@@ -212,8 +212,8 @@ async function disableFailingEndpoint(
 }
 
 /**
- * Postpones a delivery whose attempt failed by an internal error of this service. The attempt is counted like
- * a failed attempt, so that the delivery is not repeated forever.
+ * Postpones a delivery whose attempt failed because of an internal error of this service. The attempt counts
+ * as a failed attempt, so that the delivery is not repeated forever.
  */
 export async function retryDeliveryAfterInternalError(
   { db, now, scale, random }: DeliveryAttemptRecordContext,

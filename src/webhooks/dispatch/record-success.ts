@@ -1,6 +1,7 @@
 /**
- * Records successful attempts in batches. A batch is one statement with all successes that were reported
- * while the previous statement was running. A success is recorded only if its lease is still valid.
+ * Records successful attempts in batches. One statement records a batch, which contains all successes that
+ * were reported while the previous statement was running. A success is recorded only if the lease of its
+ * delivery is still valid.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -10,7 +11,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { DeliverySendResult } from "#webhooks/safe-request.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 
-/** An attempt of a webhook delivery with its result. */
+/** A finished attempt of a webhook delivery, with its result. */
 export interface CompletedDeliveryAttempt {
   readonly delivery: ClaimedDelivery;
   readonly startedAt: Date;
@@ -50,8 +51,9 @@ export function createDeliverySuccessRecorder({
     isWriting = false;
   };
   /**
-   * Writes a batch and settles the promises of its attempts; never rejects. If the batch cannot be written,
-   * writes each attempt separately, because the error may concern only one attempt.
+   * Writes a batch of successful attempts and then resolves or rejects the promise of each attempt; never
+   * rejects itself. If the batch cannot be written, writes each attempt separately, because the error may
+   * concern only one attempt.
    */
   const settle = async (batch: readonly Waiting[]): Promise<void> => {
     try {

@@ -1,7 +1,7 @@
 /**
- * One round of dispatching: creates the deliveries of new events, claims due deliveries (reserves them for
- * this process) and sends them. Between rounds, a process remembers nothing but the recently active endpoints
- * (see `recently-active-endpoints.ts`).
+ * One round of the webhook dispatcher: creates the deliveries of new events, claims due deliveries (reserves
+ * them for this process) and sends them. Between two rounds, a process keeps only the recently active
+ * endpoints in memory (see `recently-active-endpoints.ts`).
  */
 import { startSpan } from "#foundation/tracing.ts";
 import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.ts";
@@ -25,25 +25,28 @@ import { createDeliverySuccessRecorder, type DeliverySuccessRecorder } from "./r
 
 const sendingMaxDefault = 512;
 /**
- * The number of endpoints that one claim of deliveries checks, for each attempt that this process can still
- * start. The claim in the next round checks other endpoints.
+ * One claim of deliveries checks this number of endpoints for each attempt that the process can still start.
+ * The claim in the next round checks other endpoints.
  */
 const endpointsPerFreeSlot = 2;
 const probeEveryMs = 60_000;
 /**
- * Minimum number of milliseconds between two searches of all endpoints for due deliveries, while new events
- * are published continuously.
+ * The minimum pause, in milliseconds, between two searches of all endpoints for due deliveries while new
+ * events are published continuously.
  */
 const searchIntervalMs = 50;
 
 export interface WebhookDispatchRoundOptions {
   readonly onAttemptEnded: () => void;
   /**
-   * Called if the round created the deliveries of a full batch of new events: more new events may be waiting
-   * then.
+   * The callback after a round that created the deliveries of a full batch of new events. More new events may
+   * then be waiting.
    */
   readonly onFullBatch: () => void;
-  /** True if the dispatcher was notified of new events or of deliveries without an event (ping, replay). */
+  /**
+   * True if the dispatcher was notified of new events, or of new deliveries that do not come from new events
+   * of the feed (pings and replays).
+   */
   readonly wasNotified: boolean;
 }
 
@@ -55,7 +58,7 @@ export interface WebhookDispatchRound {
   run(options: WebhookDispatchRoundOptions): Promise<number>;
   /** Finds all endpoints with due deliveries and marks them as active. */
   findAllDueEndpoints(): Promise<void>;
-  /** True if there are active endpoints, so that more deliveries may be due soon. */
+  /** Returns true if there are recently active endpoints, so that more deliveries may be due soon. */
   hasActiveEndpoints(): boolean;
   waitUntilIdle(): Promise<void>;
   stop(waitMsMax: number): Promise<void>;
@@ -106,9 +109,9 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
         ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
       )
         await findAllDueEndpoints();
-      // If the round was not started by a notification of new events, few of the recently active endpoints
-      // have due deliveries. A cheap query first removes the endpoints without due deliveries from the set,
-      // so that the expensive claim does not check them.
+      // Without a notification of new events, few of the recently active endpoints have due deliveries. A
+      // cheap query then removes the endpoints without due deliveries from the set, so that the expensive
+      // claim does not check them.
       else if (!wasNotified && !activeEndpoints.isEmpty()) await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
       const claim = {
@@ -170,9 +173,9 @@ interface Attempting extends WebhookDispatcherOptions {
 }
 
 /**
- * Makes one attempt of a delivery and records its result; never rejects. If the process stops meanwhile,
- * releases the delivery for other processes. After any other error, postpones the delivery. If postponing
- * fails too, the delivery is sent again when its lease expires.
+ * Makes one attempt of a delivery and records the result; never rejects. If the process stops during the
+ * attempt, releases the delivery for other processes. After any other error, postpones the delivery. If
+ * postponing fails too, the delivery is sent again when its lease expires.
  */
 async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Promise<void> {
   const {
@@ -219,7 +222,10 @@ interface Attempted {
   readonly startedAt: Date;
 }
 
-/** Reports the result of the attempt to the observer, even if the result cannot be recorded. */
+/**
+ * Reports the result of the attempt to the observer (for example for metrics), even if the result cannot be
+ * recorded.
+ */
 async function observeAttempt(
   { onAttempt, signal }: Attempting,
   { delivery, startedAt }: Attempted,
@@ -241,15 +247,18 @@ async function observeAttempt(
   }
 }
 
-/** Receives the result of each attempt. */
+/** The observer that receives the result of each attempt. */
 type AttemptObserver = (attempt: {
   /**
-   * The HTTP status of the answer, or the error of the request; `fault` after an error of this service;
-   * `interrupted` if the process stopped.
+   * The HTTP status of the receiver's answer, or the error of the request. The value is `fault` after an
+   * error of this service, and `interrupted` if the process stopped.
    */
   readonly outcome: number | DeliveryAttemptErrorCode | "fault" | "interrupted";
   readonly durationMs: number | null;
-  /** Milliseconds between the event and its first attempt; null for later attempts and replays. */
+  /**
+   * Milliseconds between the time of the event and its first delivery attempt; null for later attempts and
+   * replays.
+   */
   readonly waitedMs: number | null;
 }) => void;
 
@@ -263,11 +272,11 @@ export interface WebhookDispatcherOptions {
   /** The setting WEBHOOK_RETRY_SCALE, by which all delays are multiplied. */
   readonly scale: number;
   readonly random?: () => number;
-  /** Called after this process has created, claimed or recorded deliveries. */
+  /** The callback after this process has created, claimed or recorded deliveries. */
   readonly onDeliveriesChanged?: () => void;
   readonly onAttempt?: AttemptObserver;
-  /** The largest number of concurrent attempts of this process. */
+  /** The largest number of concurrent delivery attempts of this process. */
   readonly sendingMax?: number;
-  /** Milliseconds that `stop` waits for attempts in progress. */
+  /** The milliseconds that `stop` waits for attempts in progress. */
   readonly stopMsMax?: number;
 }

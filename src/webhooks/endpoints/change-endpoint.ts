@@ -1,6 +1,6 @@
 /**
- * Functions that several commands on endpoints use: locking the endpoint and its installation, checking the
- * limits of an installation (number of endpoints, unique URLs), and saving.
+ * Functions that several commands on webhook endpoints use: lock the endpoint and its installation, check the
+ * limits of an installation (number of endpoints, unique URLs), and save the endpoint.
  */
 import type { SelectQueryBuilder } from "kysely";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
@@ -18,8 +18,8 @@ import type { StoredChangedFieldsFilters } from "./field-filters.ts";
 export interface EndpointCommandContext
   extends EventMerchantTimeAndCause, Omit<EndpointInputCheckOptions, "resolvedFaults"> {
   /**
-   * The calling installation; null if the caller acts for the merchant and may change endpoints of any of its
-   * installations.
+   * The installation that runs the command; null if the caller acts for the merchant and may change endpoints
+   * of all installations of the merchant.
    */
   readonly installationId: string | null;
   readonly keyring: EncryptionKeyring;
@@ -28,15 +28,15 @@ export interface EndpointCommandContext
 }
 
 /**
- * The context of a command whose input can contain a URL. The context must have `resolvedFaults`, the faults
- * of the IP addresses of the URL's host name. Callers therefore cannot forget to look the addresses up before
- * the transaction of the command.
+ * The context of a command whose input can contain a URL. `resolvedFaults` has the faults of the IP addresses
+ * of the URL's host name. The field is required, so that callers cannot forget to look up the addresses
+ * before the transaction of the command.
  */
 export type EndpointUrlCommandContext = EndpointCommandContext &
   Pick<EndpointInputCheckOptions, "resolvedFaults">;
 
 /**
- * The endpoint to change. If `expectedVersion` is given and the endpoint has another version by now, the
+ * The endpoint to change. If `expectedVersion` is given and is not the current version of the endpoint, the
  * change is refused.
  */
 export interface EndpointIdAndExpectedVersion {
@@ -47,8 +47,8 @@ export interface EndpointIdAndExpectedVersion {
 type Found = Pick<WebhookEndpoint, "id" | "installationId">;
 
 /**
- * Selects an endpoint of the caller. Endpoints of other merchants or installations and deleted endpoints are
- * not found.
+ * Returns an SQL query that selects an endpoint if the caller may use it. Deleted endpoints and endpoints of
+ * other merchants or installations are not found.
  */
 export function buildCallerEndpointSqlQuery(
   transaction: Transaction,
@@ -65,8 +65,8 @@ export function buildCallerEndpointSqlQuery(
 }
 
 /**
- * Locks the endpoint and reads it. The lock is `for no key update`, so inserts of deliveries that refer to
- * the endpoint do not wait.
+ * Locks an endpoint and reads it. The lock is `for no key update`, so that transactions that insert
+ * deliveries to the endpoint do not wait.
  */
 export async function lockEndpoint(
   transaction: Transaction,
@@ -80,7 +80,7 @@ export async function lockEndpoint(
   return loadWebhookEndpoint(transaction, found.id, context.now);
 }
 
-/** Reads an endpoint that must exist. */
+/** Reads an endpoint by its id. Throws if the endpoint does not exist. */
 export async function loadWebhookEndpoint(
   transaction: Transaction,
   id: string,
@@ -106,7 +106,10 @@ export interface EndpointPatch {
   readonly disabledAt?: Date | null;
 }
 
-/** Converts a value to the text that a jsonb column stores: its JSON, or null for null. */
+/**
+ * Converts a value to the text that is stored in a jsonb column: the JSON of an object; null for the value
+ * null.
+ */
 export const toJsonbValue = (value: object | null): string | null =>
   value === null ? null : JSON.stringify(value);
 
@@ -136,13 +139,13 @@ interface LockedInstallation {
   readonly id: string;
   readonly status: "active" | "suspended" | "uninstalled";
   readonly version: number;
-  /** Whether the merchant that owns the installation is in live mode or in test mode. */
+  /** The mode of the merchant that owns the installation: live or test. */
   readonly mode: "live" | "test";
 }
 
 /**
- * Locks the installation and reads it. The lock is `for no key update`, so inserts of rows that refer to the
- * installation do not wait.
+ * Locks an installation and reads it. The lock is `for no key update`, so that transactions that insert rows
+ * of the installation do not wait.
  */
 export async function lockInstallation(
   transaction: Transaction,
@@ -162,7 +165,7 @@ export async function lockInstallation(
   return row;
 }
 
-/** Refuses a URL on this machine unless the merchant is in test mode. */
+/** Refuses the URL of a receiver on this machine unless the merchant is in test mode. */
 export function requireUrlAllowedByMerchantMode(
   url: string,
   { isLoopbackAllowed }: EndpointCommandContext,
@@ -172,8 +175,9 @@ export function requireUrlAllowedByMerchantMode(
 }
 
 /**
- * Refuses a URL that another endpoint of the installation uses, and a new endpoint above the limit. `except`
- * is the id of an existing endpoint whose URL changes.
+ * Refuses a URL that another endpoint of the installation already uses, and refuses a new endpoint if the
+ * installation has the maximum number of endpoints. If an existing endpoint gets another URL, `except` is the
+ * id of this endpoint.
  */
 export async function requireUnusedUrlAndEndpointLimit(
   transaction: Transaction,

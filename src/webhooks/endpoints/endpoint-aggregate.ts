@@ -1,6 +1,6 @@
 /**
- * The webhook endpoint in memory, with the queries that load endpoints, the state of an endpoint's health,
- * and failures about endpoints. Deleted endpoints are never loaded.
+ * The webhook endpoint as an object in memory, the queries that load endpoints, the calculation of an
+ * endpoint's health, and the failures of endpoint commands. Deleted endpoints are never loaded.
  */
 import { type RawBuilder, sql } from "kysely";
 import {
@@ -43,9 +43,9 @@ export interface WebhookEndpoint {
 
 export interface WebhookSecretHint {
   readonly version: number;
-  /** `…` and the last four characters of the secret. */
+  /** The hint by which a reader recognizes the secret: `…` and the last four characters of the secret. */
   readonly hint: string;
-  /** Creation time in the format of RFC 3339. */
+  /** Creation time of the secret in the format of RFC 3339. */
   readonly createdAt: string;
   /** Time at which a replaced secret expires, in the format of RFC 3339; null for the current secret. */
   readonly expiresAt: string | null;
@@ -54,7 +54,7 @@ export interface WebhookSecretHint {
 export interface EndpointHealthView {
   readonly state: EndpointHealthState;
   readonly consecutiveFailures: number;
-  /** Share of successful attempts in the last 24 hours, 0 to 1; null if there were none. */
+  /** Share of successful delivery attempts in the last 24 hours, from 0 to 1; null if there were no attempts. */
   readonly successRate24h: number | null;
   readonly lastSuccessAt: Date | null;
   readonly lastFailureAt: Date | null;
@@ -63,7 +63,7 @@ export interface EndpointHealthView {
   readonly pausedUntil: Date | null;
 }
 
-/** The health of an endpoint as the dispatcher has stored it. */
+/** The health of a webhook endpoint as the dispatcher has stored it in the database. */
 export interface StoredEndpointHealth {
   readonly status: EndpointStatus;
   readonly failingSince: Date | null;
@@ -76,8 +76,8 @@ export interface StoredEndpointHealth {
 }
 
 /**
- * Computes the state of an endpoint's health. An endpoint that was enabled again is `unknown` until an
- * attempt succeeds.
+ * Computes the state of an endpoint's health. If a disabled endpoint was enabled again, its state is
+ * `unknown` until an attempt succeeds.
  */
 export function getEndpointHealthState({
   status,
@@ -96,8 +96,8 @@ export function getEndpointHealthState({
 }
 
 /**
- * Compares two states of an endpoint. Returns the fields that differ, each with its value before the change;
- * the event about the change publishes them.
+ * Compares the states of an endpoint before and after a change. Returns the fields that differ, each with its
+ * value before the change. The event about the change contains these values.
  */
 export function getPreviousValuesOfChangedEndpointFields(
   before: WebhookEndpoint,
@@ -145,8 +145,8 @@ function conflictOf(
 }
 
 /**
- * Throws `version_conflict` if the endpoint's version is not the expected one. Commands check the status
- * first and the version last.
+ * Throws `version_conflict` if the endpoint's version is not the expected version. Commands check the
+ * endpoint's status first and the version last.
  */
 export function requireExpectedEndpointVersion(
   endpoint: Conflicting,
@@ -160,8 +160,8 @@ export function requireExpectedEndpointVersion(
 const dayMs = 86_400_000;
 
 /**
- * Finds endpoints by id, with secret hints, health and the success rate of the last 24 hours, in one
- * statement. Deleted endpoints are left out.
+ * Finds endpoints by id, with one statement. The result contains the hints of the secrets, the health, and
+ * the success rate of the last 24 hours. Deleted endpoints are left out.
  */
 export async function findEndpoints(
   reader: DatabaseReader,
@@ -172,7 +172,7 @@ export async function findEndpoints(
   return new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
 }
 
-/** Finds all endpoints of the installations, oldest first. */
+/** Finds all webhook endpoints of the given installations, oldest first. */
 export function findInstallationEndpoints(
   reader: DatabaseReader,
   installationIds: readonly string[],

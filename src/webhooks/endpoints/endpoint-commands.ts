@@ -38,7 +38,10 @@ export interface CreateEndpointInput extends EndpointInputFields {
   readonly enabled?: boolean | null | undefined;
 }
 
-/** Creates an endpoint with its first secret; its first event is a ping. */
+/**
+ * Creates a webhook endpoint with its first signing secret. The first event that the endpoint receives is a
+ * ping.
+ */
 export async function createEndpoint(
   transaction: Transaction,
   context: EndpointUrlCommandContext,
@@ -122,8 +125,8 @@ export async function updateEndpoint(
 }
 
 /**
- * Locks the installation, then the endpoint, and checks the new URL. The lock of the installation prevents
- * two concurrent commands from giving the same URL to two endpoints.
+ * Locks the installation, then the endpoint, and checks the new URL of the endpoint. The lock of the
+ * installation prevents two concurrent commands from giving the same URL to two endpoints.
  */
 async function lockEndpointForNewUrl(
   transaction: Transaction,
@@ -140,9 +143,10 @@ async function lockEndpointForNewUrl(
 }
 
 /**
- * Returns the fields that the input changes, with their new values. If the input has null for the
- * description, the rate limit or the field filters, the endpoint's value is removed. If it has null for the
- * URL, the event types, the payload mode or the delivery order, the endpoint's value stays unchanged.
+ * Returns the endpoint's fields that the input changes, with their new values. If the input has null for the
+ * description, the rate limit or the field filters, the endpoint's value is removed. If the input has null
+ * for the URL, the event types, the payload mode or the delivery order, the endpoint's value stays
+ * unchanged.
  */
 function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): EndpointPatch {
   const { url, description, eventTypes, payloadMode, maxPerSecond, metadata } = input;
@@ -168,7 +172,10 @@ const toWantedOptions = ({ fieldFilters, deliveryOrder }: EndpointUpdateInput): 
   ...(deliveryOrder === undefined || deliveryOrder === null ? {} : { deliveryOrder }),
 });
 
-/** Compares two values regardless of the order of keys, because jsonb does not keep that order. */
+/**
+ * Compares two values as JSON, regardless of the order of their keys, because the database type jsonb does
+ * not keep the order of keys.
+ */
 function isSame(one: unknown, other: unknown): boolean {
   return sortedText(one) === sortedText(other);
 }
@@ -182,7 +189,7 @@ function sortedText(value: unknown): string {
 }
 
 /**
- * Enables a disabled endpoint. Resets its health. Queues a ping, which is sent before the deliveries that
+ * Enables a disabled endpoint and resets its health. Queues a ping, which is sent before the deliveries that
  * waited while the endpoint was disabled.
  */
 export async function enableEndpoint(
@@ -267,8 +274,8 @@ export async function deleteEndpoint(
 }
 
 /**
- * Queues a `webhook.ping` event for one endpoint, which is sent before the endpoint's other deliveries. The
- * endpoint receives the ping even if it does not subscribe to this event type; other endpoints do not receive
+ * Queues a `webhook.ping` event for one endpoint. The ping is sent before the endpoint's other deliveries.
+ * The endpoint receives the ping even if it does not subscribe to this event type; no other endpoint receives
  * the ping.
  */
 async function queuePing(
@@ -298,7 +305,7 @@ async function queuePing(
   return deliveryId;
 }
 
-/** Sends a ping to test the receiver. */
+/** Sends a ping to an endpoint, so that a developer can test the receiver. */
 export async function sendTestPingToEndpoint(
   transaction: Transaction,
   context: EndpointCommandContext,

@@ -1,6 +1,6 @@
 /**
- * Validates the input of endpoint commands before any row is read. The failure lists all faults; the first
- * fault determines the error code.
+ * Validates the input of commands on webhook endpoints before any row is read. The failure lists all faults
+ * of the input; the first fault determines the error code.
  */
 import { createRequestBodyErrorDetail, getTextFieldErrors } from "#foundation/faults.ts";
 import { createFailure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
@@ -30,7 +30,10 @@ export interface EndpointInputFields {
 }
 
 export interface EndpointInputCheckOptions extends EndpointUrlCheckOptions {
-  /** The faults that were found in the IP addresses of the URL's host name before the transaction began. */
+  /**
+   * The faults of the IP addresses of the URL's host name. The addresses were looked up before the
+   * transaction began.
+   */
   readonly resolvedFaults: readonly FailureDetail[];
 }
 
@@ -60,8 +63,9 @@ export function requireValidEndpointFields(
 }
 
 /**
- * Checks the form of the URL by the rules for the merchant's mode. Before the merchant is read,
- * `requireValidEndpointFields` checks the URL by rules that may be less strict.
+ * Checks the form of the URL by the rules for the merchant's mode (live or test). The mode is known only
+ * after the merchant was read; before, `requireValidEndpointFields` checks the URL by rules that may be less
+ * strict.
  */
 export function requireValidEndpointUrl(url: string, rules: EndpointUrlCheckOptions): void {
   const [first, ...rest] = findEndpointUrlFaults(url, rules);
@@ -105,7 +109,10 @@ function createEventTypeFault(field: string, pattern: string): FailureDetail {
   return { ...createRequestBodyErrorDetail(field, "unknown", message), allowed };
 }
 
-/** Accepts event types of the catalogue, `group.*`, or `*` as the only entry. */
+/**
+ * Returns the faults of the subscribed event types. Allowed are event types of the catalogue, groups such as
+ * `order.*`, and `*` as the only entry.
+ */
 function patternFaults(patterns: readonly string[]): Fault[] {
   const isRepeated = new Set(patterns).size < patterns.length;
   return [

@@ -31,7 +31,7 @@ const hourMs = 3_600_000;
 
 export interface NewWebhookSecret {
   readonly version: number;
-  /** The secret, `whsec_…`, which the API returns only once. */
+  /** The new secret, `whsec_…`. The API returns it only once. */
   readonly value: string;
 }
 
@@ -63,9 +63,9 @@ export async function insertWebhookSecret(
 }
 
 /**
- * Replaces the current secret by a new one. For the next `overlapHours` hours, webhooks are signed with both
- * secrets. If a secret from an earlier rotation has not expired yet, it is deleted, so that an endpoint never
- * has more than two secrets.
+ * Replaces the current signing secret of an endpoint by a new one. For the next `overlapHours` hours,
+ * webhooks are signed with both secrets. A secret from an earlier rotation that has not expired yet is
+ * deleted, so that an endpoint never has more than two secrets.
  */
 export async function rotateWebhookSecret(
   transaction: Transaction,
@@ -105,21 +105,21 @@ export async function rotateWebhookSecret(
 interface SealedRow {
   readonly id: string;
   readonly version: number;
-  /** The sealed secret in base64. */
+  /** The encrypted signing secret in base64. */
   readonly sealed: string;
   readonly dataKey: string;
   readonly keyId: string;
 }
 
-/** An endpoint with its secrets, encrypted as in the database. */
+/** A webhook endpoint with its signing secrets, encrypted as in the database. */
 export interface EndpointWithEncryptedSecrets {
   readonly endpoint: SignatureFixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
 
 /**
- * Finds endpoints with their signing secrets, by endpoint id. The result includes disabled endpoints and
- * excludes deleted endpoints.
+ * Finds webhook endpoints with their encrypted signing secrets. The keys of the result are endpoint ids. The
+ * result includes disabled endpoints and excludes deleted endpoints.
  */
 export async function findEndpointsWithEncryptedSecrets(
   reader: DatabaseReader,

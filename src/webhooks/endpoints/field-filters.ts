@@ -1,7 +1,7 @@
 /**
- * Field filters of an endpoint: for an event type, the list of fields whose changes the endpoint wants to
- * receive. The fields are those of the object that the event is about. The property `previous` of an event
- * lists the fields that have changed.
+ * Field filters of a webhook endpoint. A field filter names an event type and the fields of the event's
+ * object; the endpoint then receives an event of this type only if one of these fields has changed. The
+ * property `previous` of an event lists the fields that have changed.
  */
 import { type RawBuilder, sql } from "kysely";
 import {
@@ -18,7 +18,7 @@ export interface ChangedFieldsFilter {
   readonly fields: readonly string[];
 }
 
-/** Field filters as they are stored: the wanted fields by event type. */
+/** Field filters as they are stored: an object with the event types as keys and the lists of fields as values. */
 export type StoredChangedFieldsFilters = Readonly<Record<string, readonly string[]>>;
 
 export const filteredTypesMax = 100;
@@ -60,7 +60,7 @@ function findFilterFaults({ eventType, fields }: ChangedFieldsFilter, path: stri
 
 const isEventType = (name: string): name is EventType => (eventTypeNames as readonly string[]).includes(name);
 
-/** Returns the filters as they are stored; null if there are none. */
+/** Converts field filters to the form in which they are stored; null if there are no filters. */
 export const toStoredChangedFieldsFilters = (
   filters: readonly ChangedFieldsFilter[] | null | undefined,
 ): StoredChangedFieldsFilters | null =>
@@ -69,9 +69,9 @@ export const toStoredChangedFieldsFilters = (
     : Object.fromEntries(filters.map(({ eventType, fields }) => [eventType, [...fields]]));
 
 /**
- * The SQL condition that endpoint `w` receives event `e` according to the field filters of the endpoint. An
- * event without `previous` (with no comparison to an earlier state) is always received. The body of the event
- * is parsed only if the endpoint has a filter for the event's type.
+ * The SQL condition that is true if endpoint `w` receives event `e` according to the endpoint's field
+ * filters. An event without `previous` (which is not compared with an earlier state) is always received. The
+ * body of the event is parsed only if the endpoint has a filter for the event's type.
  */
 export const passesFieldFiltersSql: RawBuilder<boolean> = sql`
   case when w.field_filters is null or not w.field_filters ? e.type then true else coalesce((

@@ -93,7 +93,6 @@ const anyReturnRules: fc.Arbitrary<ReturnRules> = fc.record({
   excludedCategoryIds: mostly([], ["cat_a"]),
   excludedCountries: mostly([], ["DE"]),
   returnsPerBuyerMax: mostly(null, 2),
-  storeCredit: fc.boolean(),
   photoRequired: fc.boolean(),
 });
 

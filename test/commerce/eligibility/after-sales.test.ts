@@ -14,11 +14,7 @@ const stocked = { siblingsInStock: new Map([["prd_0", ["var_0", "var_9"]]]) };
 
 describe("a delivered order", () => {
   it("gets a complete answer for each of its lines and for the order", () => {
-    const answer = ask(
-      delivered(at, { rules: { return: { methods: ["mail", "store"], storeCredit: true } } }),
-      soon,
-      stocked,
-    );
+    const answer = ask(delivered(at, { rules: { return: { methods: ["mail", "store"] } } }), soon, stocked);
     const returns = {
       clock: "delivered",
       startsAt: at,
@@ -42,7 +38,7 @@ describe("a delivered order", () => {
       methods: ["mail", "store"],
       fees: [free],
       estimatedRefund: eur(1000),
-      settlement: ["original_payment", "store_credit"],
+      settlement: ["original_payment"],
       evidenceRequired: [],
       policyId: "pol_return",
     });

@@ -23,25 +23,23 @@ const termsOf = ({
   evidenceRequired,
 });
 
-describe("a merchant that requires photos, accepts returns in a store and gives store credit", () => {
+describe("a merchant that requires photos and accepts returns in a store", () => {
   const rules = {
     return: {
       photoRequired: true,
       methods: ["store", "keep_item"],
-      storeCredit: true,
       keepItemMinor: 100_000,
     },
   } as const;
   const answer = ask(delivered(at, { rules }), soon, stocked);
   const money = ["original_payment"];
-  const credit = ["original_payment", "store_credit"];
   it.each([
-    ["return_refund", { methods: ["store"], fees: free, settlement: credit, evidenceRequired: ["photo"] }],
+    ["return_refund", { methods: ["store"], fees: free, settlement: money, evidenceRequired: ["photo"] }],
     [
       "exchange",
       { methods: ["store"], fees: free, settlement: ["replacement"], evidenceRequired: ["photo"] },
     ],
-    ["refund_only", { methods: ["keep_item"], fees: [], settlement: credit, evidenceRequired: ["photo"] }],
+    ["refund_only", { methods: ["keep_item"], fees: [], settlement: money, evidenceRequired: ["photo"] }],
     ["repair", { methods: ["store"], fees: free, settlement: [], evidenceRequired: ["receipt"] }],
     [
       "replacement",

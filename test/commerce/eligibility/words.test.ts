@@ -22,7 +22,6 @@ describe("the blocking codes", () => {
       "line_already_canceled",
       "line_custom_made",
       "line_digital_delivered",
-      "line_gift_card_used",
       "line_not_separable",
       "merchant_suspended",
     ]);

@@ -78,7 +78,7 @@ describeOnPostgres("the rules of a policy", (open) => {
       windowDays: null,
       methods: ["mail", "store"],
       keepItemMinor: 500,
-      storeCredit: null,
+      photoRequired: null,
     } as const;
     const { policyId } = await world.run(
       upsertMerchantPolicy,

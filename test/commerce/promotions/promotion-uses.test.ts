@@ -83,7 +83,6 @@ describeOnBoth("uses of promotions", (open, engine) => {
           promotionCodeId,
           buyerReference: "anna",
           orderId: null,
-          takenAt: startOfWorld,
           givenBackAt: null,
         },
       ]);

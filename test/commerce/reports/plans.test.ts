@@ -14,6 +14,7 @@ import { openPlanReader, type PlanReader } from "#bench/query-plans.ts";
 import { findFilterSubjects } from "#bench/report-queries.ts";
 import { readBuyerReport } from "#commerce/reports/buyer-report.ts";
 import type { ReportScope } from "#commerce/reports/report-scope.ts";
+import { readSalesReport } from "#commerce/reports/sales-report.ts";
 import { readCheckoutFunnelReport } from "#commerce/reports/shopping-report.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
@@ -62,6 +63,16 @@ const reports: readonly [
   readonly string[],
 ][] = [
   ["buyers", readBuyerReport, ["sales_order_by_buyer_placement"]],
+  [
+    "sales",
+    (db, scope) =>
+      readSalesReport(db, {
+        ...scope,
+        buckets: dividePeriodIntoBuckets(period, "month"),
+        currencies: ["EUR"],
+      }),
+    ["sales_order_by_placement"],
+  ],
   [
     "the funnel",
     (db, scope) =>

@@ -42,7 +42,7 @@ export function findCancellationAlternatives(
 }
 
 /**
- * Whether the buyer can return units or withdraw from the purchase. This information is inexact: the
+ * Tells whether the buyer can return units or withdraw from the purchase. The information is inexact: the
  * after-sales eligibility query gives the exact answer, with quantities and terms.
  */
 interface AfterSalesWindows {

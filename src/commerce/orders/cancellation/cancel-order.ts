@@ -101,7 +101,10 @@ export function findCancellationInputFaults(
 
 export interface OrderCancellationDecision {
   readonly lines: readonly OrderLineIdAndQuantity[];
-  /** True if the cancellation needs the merchant's approval. */
+  /**
+   * True if the cancellation is a request that the merchant must approve; false if units are canceled at
+   * once.
+   */
   readonly isRequest: boolean;
 }
 
@@ -176,7 +179,10 @@ export function requireCancelableUnits(
   requireSelectableOrderLineUnits(order, { lines, selectable, ...refusal });
 }
 
-/** Returns the reasons why fewer units of an order line can be canceled than were ordered. */
+/**
+ * Returns the reason why the already shipped or canceled units of an order line can no longer be canceled; an
+ * empty list if the line has no such units.
+ */
 function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacle[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
   if (line.shipped === 0) return [createCancellationObstacle("line_already_canceled")];
@@ -221,7 +227,7 @@ export async function approveCancellationRequest(
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
   // An open cancellation request blocks further cancellations. The eligibility is therefore computed as if
-  // the request that is approved here did not exist.
+  // the cancellation request that is now approved did not exist.
   requireCancelableUnits(order, {
     lines,
     eligibility: evaluateCancellationEligibility(

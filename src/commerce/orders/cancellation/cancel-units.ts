@@ -28,7 +28,10 @@ export interface OrderUnitsToCancel {
   readonly note: string | null;
   /** The actor (buyer, merchant or system) that the order records for this cancellation. */
   readonly actor: OrderActor;
-  /** The id of the withdrawal (a return) that this cancellation completes; undefined if there is none. */
+  /**
+   * The id of the return (a withdrawal) that this cancellation completes; undefined if the cancellation
+   * completes no return.
+   */
   readonly returnId?: string;
 }
 

@@ -56,8 +56,8 @@ export type OrderCancellationConsequence =
 
 export interface OrderCancellationDeadline {
   /**
-   * The time of the cancellation deadline. If the policy sets the start of packing as the deadline: the time
-   * at which packing started; null before that.
+   * The time of the cancellation deadline. If the deadline is the start of packing: the time at which packing
+   * started, or null if packing has not started.
    */
   readonly at: string | null;
   readonly clock: "placed" | "packing_started";
@@ -176,8 +176,8 @@ function deadlineOf(
 }
 
 /**
- * Estimates the refund of a cancellation. The part that was captured is refunded. If only an authorization
- * exists, it is voided, or less than the whole authorization is captured later.
+ * Estimates the refund of a cancellation. The captured part of the amount is refunded. If the amount is only
+ * authorized, the authorization is voided, or less than the authorized amount is captured later.
  */
 function refundOf(
   order: OrderAggregate,

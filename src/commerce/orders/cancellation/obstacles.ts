@@ -73,8 +73,8 @@ function checkCancellationLine(
 }
 
 /**
- * Returns the reason why no unit of a canceled or completed order can be canceled; null for other orders. If
- * there is such a reason, it is the only reason for all lines of the order.
+ * Returns the reason why nothing of a canceled or completed order can be canceled; null for other orders. If
+ * this reason exists, it is the only reason for all lines of the order.
  */
 function endOf({ status }: OrderAggregate): CancellationObstacle | null {
   if (status === "canceled") return createCancellationObstacle("order_already_canceled");
@@ -218,9 +218,8 @@ export function findOrderLinesSharingPromotions({
 }
 
 /**
- * Searches for a promotion that connects several lines of the order, if the cancellation takes only a part of
- * the units of these lines. Returns the ids of the lines of the first such promotion; undefined if there is
- * none.
+ * Checks whether the cancellation takes only a part of the units that a promotion connects. Returns the ids
+ * of the lines that the first such promotion connects; undefined if there is no such promotion.
  */
 export function findPartlyCanceledPromotionLines(
   order: Pick<OrderAggregate, "promotions" | "lines">,

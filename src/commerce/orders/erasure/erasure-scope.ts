@@ -154,7 +154,10 @@ export interface BuyerDataToErase {
   readonly traces: BuyerTraces;
   /** Keys of the idempotency records whose stored answers contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
-  /** The time up to which the stored answers were searched. Later answers may be missing in `answers`. */
+  /**
+   * The time up to which stored answers were searched for data of the buyer. `answers` may lack answers that
+   * were stored later.
+   */
   readonly lookedUpTo: Date;
 }
 
@@ -164,9 +167,9 @@ interface ErasureSearch {
 }
 
 /**
- * Maximum time in milliseconds from the arrival of a request to the commit of its idempotency record. Before
- * the commit, the erasure cannot find the record. The record contains the time of arrival, by the clock of
- * the process that received the request.
+ * Maximum time in milliseconds from the arrival of a request to the commit of its idempotency record, which
+ * contains the time of arrival by the clock of the receiving process. Before this commit, the erasure cannot
+ * find the record.
  */
 const lateMsMax = 600_000;
 

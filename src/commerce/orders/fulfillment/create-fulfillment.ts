@@ -41,7 +41,7 @@ import type {
 export interface CreateFulfillmentInput extends OrderIdAndExpectedVersion {
   /** The units to send. If left out: all units that still need a fulfillment. */
   readonly lines?: readonly OrderLineIdAndQuantity[] | null | undefined;
-  /** The type of the fulfillment. If left out, the lines and the delivery method decide. */
+  /** The type of the fulfillment. If left out, the order lines and the delivery method determine the type. */
   readonly type?: FulfillmentType | null | undefined;
   /** The carrier that transports the fulfillment. If left out: the carrier of the order's delivery method. */
   readonly carrier?: string | null | undefined;

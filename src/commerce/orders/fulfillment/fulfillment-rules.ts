@@ -76,7 +76,7 @@ export const fulfillmentTransitions = {
 >;
 export type FulfillmentStatusTransition = keyof typeof fulfillmentTransitions;
 
-/** The fulfillment statuses that the merchant reports from the carrier or the pickup shop. */
+/** The fulfillment statuses that the merchant learns from the carrier or the pickup shop and reports. */
 export const reportedTrackingStatuses = [
   "in_transit",
   "out_for_delivery",

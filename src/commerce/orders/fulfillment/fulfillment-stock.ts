@@ -40,8 +40,8 @@ export interface OrderAndFulfillment {
 }
 
 /**
- * For each unit of a fulfillment, the change of the allocated, shipped and delivered units of its order line:
- * 1, -1 or 0.
+ * The changes of the unit counts (allocated, shipped, delivered) of an order line for each unit of a
+ * fulfillment: 1, -1 or 0.
  */
 export interface OrderLineUnitCountChange {
   readonly allocated?: number;
@@ -50,8 +50,8 @@ export interface OrderLineUnitCountChange {
 }
 
 /**
- * Changes the numbers of allocated, shipped and delivered units of order lines for the units in `lines`. If
- * `lines` is left out: for all units of the fulfillment.
+ * Changes the numbers of allocated, shipped and delivered units of order lines. The change applies to the
+ * units in `lines`; if `lines` is left out, to all units of the fulfillment.
  */
 export async function changeOrderLineUnitCounts(
   transaction: Transaction,
@@ -105,7 +105,7 @@ export async function allocateFulfillmentUnits(
 
 interface WaitingUnits extends OrderLineIdAndQuantity {
   readonly variantId: string;
-  /** Units without reserved stock. */
+  /** Number of units for which no stock is reserved. */
   readonly unreserved: number;
 }
 
@@ -211,8 +211,8 @@ function splitLost({ order, fulfillment }: OrderAndFulfillment): {
 }
 
 /**
- * Distributes the missing units of each variant over the lost units, to earlier lines first. Returns the
- * number of units without stock for each line.
+ * Distributes the units of each variant for which stock is missing over the lost units, to earlier lines
+ * first. Returns, for each line, the number of units without stock.
  */
 function missingOf(
   lines: readonly LostUnits[],
@@ -282,7 +282,7 @@ function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]
   throw createOrderConflictFailure("invalid_state", order, details);
 }
 
-/** Records how many units of each line of a fulfillment have no reserved stock to be sent again. */
+/** Records, for each line of a lost fulfillment, how many units have no reserved stock to be sent again. */
 async function markUnreserved(
   transaction: Transaction,
   fulfillmentId: string,
@@ -299,7 +299,10 @@ async function markUnreserved(
 
 interface DroppedUnits {
   readonly order: Pick<OrderAggregate, "fulfillments">;
-  /** The id of the return if the units belong to an exchange or replacement; null for ordered units. */
+  /**
+   * The id of the return if the units belong to an exchange or replacement; null for units of the original
+   * order.
+   */
   readonly returnId: string | null;
   readonly lines: readonly OrderLineIdAndQuantity[];
 }

@@ -32,7 +32,7 @@ import {
 } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
-/** The fulfillment to change. `expectedVersion` is the version of the order that the caller expects. */
+/** The fulfillment to change, and the version of the order (`expectedVersion`) that the caller expects. */
 export interface FulfillmentIdAndOrderVersion extends ExpectedVersionInput {
   readonly fulfillmentId: string;
 }
@@ -151,8 +151,8 @@ export function markFulfillmentDelivered(
     target,
     name: "deliver",
     row: { deliveredAt: context.now },
-    // Units for pickup have no shipment. They are therefore recorded as shipped at the time at which they are
-    // delivered.
+    // Units for pickup are not shipped. They are recorded as shipped at the time at which they are handed to
+    // the buyer.
     effect: async (change) =>
       changeOrderLineUnitCounts(transaction, change, {
         delivered: 1,

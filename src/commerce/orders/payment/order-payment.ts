@@ -147,7 +147,7 @@ export async function voidPayment(
 }
 
 interface OrderAfterChange {
-  /** The order as it was before this change, read after the order was locked. */
+  /** The order as it was after it was locked and before this change. */
   readonly order: OrderAggregate;
   /** The amount by which this change reduces the cost of the order, in minor units. */
   readonly reducedMinor?: number;

@@ -232,8 +232,8 @@ async function markRefunded(
 
 interface RefundToQueue {
   /**
-   * The order as read in this transaction. If this transaction has queued a refund before, the order must
-   * have been read after that.
+   * The order as it was read in this transaction. If this transaction has queued a refund, the order must
+   * have been read after this.
    */
   readonly order: OrderAggregate;
   readonly amountMinor: number;

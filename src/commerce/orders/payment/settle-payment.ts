@@ -73,9 +73,9 @@ async function settleAuthorization(
   if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
-    // The checkout session no longer waits for this payment. If the payment was used to place an order,
-    // nothing needs to change. Otherwise the provider's answer came too late: a declined payment is saved as
-    // failed, and any other payment is canceled and voided.
+    // The checkout session no longer waits for this payment. If the payment belongs to an order, nothing
+    // needs to change. Otherwise, the provider's answer came too late: a declined payment is saved as failed,
+    // and any other payment is canceled and voided.
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
       return failPayment(transaction, context, { payment, failureCode: outcome.code });

@@ -15,7 +15,7 @@ export type TestCardToken =
   | "tok_decline_incorrect_cvc";
 
 export interface TestCard {
-  /** The card number, digits only. */
+  /** The card number, without spaces and hyphens. */
   readonly number: string;
   /** Number of digits of the card's security code. */
   readonly cvcLength: 3 | 4;

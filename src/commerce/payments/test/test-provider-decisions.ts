@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
 import type { PaymentProviderRequest } from "#commerce/payments/provider.ts";
 
-/** A payment as the test provider stores it. */
+/** The row of a payment in the test provider's own table. */
 export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
 /**

@@ -161,8 +161,9 @@ function authorizationResult(outcome: string, payment: TestProviderPaymentRow): 
 }
 
 /**
- * Decides a pending payment whose time is over. If the payment waited for a challenge without an answer, it
- * is declined. Any other payment is authorized and captured, like a bank transfer that arrives late.
+ * Sets the final status of a pending payment whose waiting time is over. A payment that waited for the buyer
+ * to answer a challenge is declined. Any other payment is authorized and captured, like a bank transfer that
+ * arrives late.
  */
 function applyLateDecision(payment: TestProviderPaymentRow, now: Date): TestProviderPaymentRow {
   if (payment.status !== "pending" || payment.decidedAt > now) return payment;

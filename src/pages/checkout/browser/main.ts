@@ -14,8 +14,8 @@ import { registerPaymentFormHandler } from "./pay.ts";
 import { submitFormAndReplaceMainElement } from "./replace-main.ts";
 
 /**
- * Milliseconds between the first two requests in which the page asks for the payment's status. Each later
- * pause is longer.
+ * Milliseconds between the first two requests in which the page's script asks for the payment's status. Each
+ * later pause is longer.
  */
 const pollMs = 1_000;
 const pollMsMax = 10_000;
@@ -24,8 +24,8 @@ function waitForAnswer(): void {
   const place = document.querySelector<HTMLElement>("[data-status]");
   const { status: url, version, longAfter } = place?.dataset ?? {};
   if (url === undefined) return;
-  // After `longAfter` milliseconds the page is reloaded. The reloaded page has a button with which the buyer
-  // can stop waiting for the payment.
+  // After `longAfter` milliseconds without a payment result, the page is reloaded. The reloaded page has a
+  // button with which the buyer can stop waiting for the payment.
   if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
   let waitMs = pollMs;
   const look = async (): Promise<void> => {
@@ -69,7 +69,7 @@ function followChoices(): void {
   });
 }
 
-/** Sends small forms, for example the promotion code, without leaving the page. */
+/** Sends small forms, for example the form for the promotion code, without leaving the checkout page. */
 function followForms(): void {
   document.addEventListener("submit", (event) => {
     const { target, submitter } = event;

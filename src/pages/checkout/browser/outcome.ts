@@ -4,8 +4,9 @@
  */
 
 /**
- * Opens the shop after some seconds, unless the buyer came to this page with the Back button.
- * `location.replace` is used so that the Back button does not lead from the shop to this page.
+ * Opens the shop after some seconds, unless the buyer came to this page with the browser's Back button. The
+ * shop replaces this page in the history (`location.replace`), so that the Back button does not lead from the
+ * shop to this page.
  */
 export function returnToShopAfterDelay(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
@@ -24,8 +25,8 @@ export function returnToShopAfterDelay(): void {
     if (!(target instanceof HTMLAnchorElement) || !target.matches("[data-stay]")) return;
     event.preventDefault();
     clearInterval(timer);
-    // Puts the link's URL into the address bar, so that reloading the thank-you page does not start the
-    // countdown to the shop again.
+    // Replaces the URL in the address bar by that of the link, so that reloading the thank-you page does not
+    // start the countdown to the shop again.
     history.replaceState(null, "", target.href);
     note?.remove();
     link?.focus();

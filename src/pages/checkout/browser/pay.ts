@@ -7,8 +7,8 @@ import { replaceMainElement, readEnteredFormValues } from "./replace-main.ts";
 /** Maximum time in milliseconds to wait for an answer; after this time, the connection counts as lost. */
 const answerMsMax = 30_000;
 /**
- * After the connection was lost, the page asks repeatedly whether the payment has arrived. This is the first
- * pause between two such requests, in milliseconds.
+ * The first pause, in milliseconds, between two requests in which the page asks whether the payment has
+ * arrived. The page asks repeatedly after the connection was lost.
  */
 const retryMs = 2_000;
 const retryMsMax = 15_000;
@@ -23,8 +23,8 @@ export function registerPaymentFormHandler(): void {
     if (form.getAttribute("aria-busy") === "true") return;
     void (isOffline(form) ? payIfNotArrived(form, submitter) : pay(form, submitter));
   });
-  // After the Back button, the browser may show a cached copy of the page, in which the payment form is still
-  // disabled; the form is enabled again.
+  // Enables the payment form again when the buyer returns with the Back button, because the browser may then
+  // show a cached copy of the page in which the form is still disabled.
   window.addEventListener("pageshow", () =>
     document.querySelector("[data-pay]")?.removeAttribute("aria-busy"),
   );
@@ -55,14 +55,17 @@ async function pay(form: HTMLFormElement, button: HTMLButtonElement): Promise<vo
   }
 }
 
-// The URL is read from the attribute, because `form.action` returns the form's buttons, which are named
-// `action`.
+// The form's URL is read with `getAttribute`. The property `form.action` does not return the URL, because it
+// returns the form's buttons, which have the name `action`.
 const actionOf = (form: HTMLFormElement): string => form.getAttribute("action") ?? "";
 
 const ask = (url: string, options: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(answerMsMax) });
 
-/** Shows that the connection is lost. Tries again when the browser is online again, or after a pause. */
+/**
+ * Shows the message that the connection is lost. Sends the payment again when the browser is online again, or
+ * after a pause.
+ */
 function waitForConnection(form: HTMLFormElement, button: HTMLButtonElement): void {
   form.removeAttribute("aria-busy");
   const notice = noticeOf(form);

@@ -34,8 +34,8 @@ export async function submitFormAndReplaceMainElement(
 }
 
 /**
- * Replaces the main part of the page with that of a newly loaded page. Returns false if one of the two pages
- * has no main part.
+ * Replaces the main part of the current page by the main part of a newly loaded page. Returns false if either
+ * page has no main part.
  */
 export function replaceMainElement(next: Document, typed: Typed): boolean {
   const [main, shown] = [next.querySelector("main"), document.querySelector("main")];
@@ -55,8 +55,8 @@ async function ask(
   for (const [name, value] of new FormData(form, button))
     if (typeof value === "string" && (button.id === "pay" || !name.startsWith("card")))
       body.append(name, value);
-  // The URL is read from the attribute, because `form.action` returns the form's buttons, which are named
-  // `action`.
+  // The form's URL is read with `getAttribute`. The property `form.action` does not return the URL, because
+  // it returns the form's buttons, which have the name `action`.
   const answer = await fetch(form.getAttribute("action") ?? "", {
     method: "POST",
     body,
@@ -94,7 +94,10 @@ function put(
   if (caret !== null && next instanceof HTMLInputElement) next.setSelectionRange(caret, caret);
 }
 
-/** A field of a form. A value that the buyer changes while a request is running is copied to the new page. */
+/**
+ * A field of a form on the checkout page. If the buyer changes its value while a request is running, the
+ * value is copied to the new page.
+ */
 type Control = HTMLInputElement | HTMLSelectElement;
 
 /** The values of the form's fields at the time when the form was sent, by element id. */

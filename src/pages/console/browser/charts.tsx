@@ -14,7 +14,7 @@ interface FigureProps<Value> {
   readonly ticks: readonly number[];
   readonly format: (value: number) => string;
   readonly cell: (value: Value) => string;
-  /** Draws the chart. The argument is the width of the drawing area in pixels. */
+  /** The function that draws the chart. Its argument is the width of the drawing area in pixels. */
   readonly draw: (plotWidth: number) => ComponentChildren;
 }
 
@@ -151,8 +151,8 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
 }
 
 /**
- * Returns the numbers for the labels of an axis: equal steps from 0 to a round number that is at least
- * `most`.
+ * Returns the numbers at which a chart's axis is labelled: equal steps from 0 to a round number that is at
+ * least `most`.
  */
 function ticksOf(most: number): readonly number[] {
   const rough = Math.max(most, 1) / 4;
@@ -229,7 +229,7 @@ export function BarChart({ labels, keys, series, ...named }: BarsProps): JSX.Ele
   );
 }
 
-/** A line chart of values over time. A line is interrupted where there is no value. */
+/** A line chart of values over time. A line has a gap where a value is missing. */
 interface LinesProps {
   readonly title: string;
   readonly description: string;

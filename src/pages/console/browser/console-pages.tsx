@@ -24,11 +24,14 @@ import { StaffPage } from "./staff/staff-page.tsx";
 
 export interface ConsolePageDefinition {
   /**
-   * The page at `/console/<part>`, which lists objects; undefined if only single objects of this part have a
-   * page.
+   * The page at `/console/<part>`, which lists objects of one kind; undefined if this kind has no list page,
+   * only pages of single objects.
    */
   readonly list?: (place: ConsoleLocation) => JSX.Element;
-  /** The page at `/console/<part>/<id>`. */
+  /**
+   * The page at `/console/<part>/<id>`, which shows one object; undefined if objects of this kind have no
+   * page.
+   */
   readonly detail?: (id: string, place: ConsoleLocation) => JSX.Element;
 }
 
@@ -83,7 +86,7 @@ export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, C
 export interface NavigationLink {
   readonly to: string;
   readonly name: string;
-  /** The SVG path of the link's icon. The icon is 24 × 24 units large and consists of lines. */
+  /** The SVG path of the navigation link's icon. The icon is 24 × 24 units large and is drawn with lines. */
   readonly icon: string;
   /**
    * The first parts of paths below /console, for example `orders`. While a page with one of these paths is

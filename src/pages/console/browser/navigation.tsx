@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "./graph/client.ts";
 
 export interface ConsoleLocation {
-  /** The parts of the current URL path below /console, between the slashes. */
+  /** The parts of the current URL path between the slashes, without the first part `/console`. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -66,8 +66,8 @@ interface LinkProps {
 
 export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent): void => {
-    // The browser handles clicks with a modifier key or another than the main mouse button, because they open
-    // a new tab or download the page.
+    // The script does not handle clicks with a modifier key or with a mouse button other than the main one.
+    // The browser handles them itself, because they open a new tab or download the page.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     navigateTo(to);
@@ -79,10 +79,13 @@ export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   );
 }
 
-/** Sets the window's title and shows the page's heading, which gets the focus when the page changes. */
+/**
+ * Sets the window's title and shows the page's heading. The heading gets the keyboard focus when the console
+ * shows another page.
+ */
 interface HeadingProps {
   readonly title: string;
-  /** Buttons beside the heading. */
+  /** The buttons that the page shows beside its heading. */
   readonly children?: ComponentChildren;
 }
 
@@ -95,7 +98,7 @@ export function PageHeading({ title, children }: HeadingProps): JSX.Element {
   }, [title]);
   useEffect(() => {
     // The heading gets the focus when the console shows another page, but not when the console is first
-    // loaded: the browser then sets the focus.
+    // loaded, because the browser itself then sets the focus.
     if (!isFirst) heading.current?.focus();
     isFirst = false;
   }, []);

@@ -66,7 +66,7 @@ function makeTabs(samples: HTMLElement): void {
 
 /**
  * Returns the programming language that the browser has stored; null if none is stored or the reader has
- * switched the browser's storage off. Without storage, a choice applies to the open page only.
+ * switched the browser's storage off. Without storage, the reader's choice applies only to the open page.
  */
 function readLanguage(): string | null {
   try {
@@ -80,6 +80,6 @@ function storeLanguage(language: string): void {
   try {
     localStorage.setItem(storageKey, language);
   } catch {
-    // The page works without.
+    // The error is ignored, because the page also works without the browser's storage.
   }
 }

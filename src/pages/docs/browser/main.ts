@@ -16,7 +16,7 @@ function showCurrent(): void {
   contents.scrollTop = current.offsetTop - contents.clientHeight / 2;
 }
 
-/** Adds a "Copy" button to each example. */
+/** Adds a "Copy" button to each example on a documentation page. */
 function addCopyButtons(): void {
   for (const block of document.querySelectorAll<HTMLElement>("pre")) {
     const button = document.createElement("button");

@@ -1,6 +1,6 @@
 /**
- * The search of the documentation: a button opens a dialog, as do the keys Ctrl-K and `/`. The entries are
- * loaded when the dialog is first opened, and searched in the browser.
+ * The search of the documentation. A button, the keys Ctrl-K and the key `/` open the search dialog. The
+ * search entries are loaded when the dialog is first opened, and are searched in the browser.
  */
 import MiniSearch, { type SearchResult } from "minisearch";
 
@@ -50,12 +50,12 @@ export function addDocsSearch(): void {
   button.addEventListener("click", open);
   input.addEventListener("input", () => void show());
   dialog.addEventListener("keydown", (event) => moveSelection(event, { input, list }));
-  // A click beside the dialog closes it.
+  // A click outside the search dialog closes the dialog.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   list.addEventListener("click", () => dialog.close());
   addEventListener("keydown", (event) => {
-    // After the dialog was closed, its search field still has the focus for a moment, until the browser draws
-    // the next frame. A focused field in a closed dialog is therefore ignored.
+    // A focused search field in a closed dialog is ignored, because the search field keeps the focus after
+    // the dialog was closed until the browser draws the next frame.
     const isTyping =
       event.target instanceof HTMLElement &&
       event.target.matches("input, textarea, select") &&
@@ -106,8 +106,8 @@ async function loadIndex(url: string): Promise<MiniSearch<IndexedEntry>> {
   const index = new MiniSearch<IndexedEntry>({
     fields: ["title", "names", "text"],
     storeFields: ["kind", "title", "names", "text", "url"],
-    // Splits names such as cart_locked, Idempotency-Key and setPublicCartAddress into words, so that each of
-    // the words finds them.
+    // Splits names such as cart_locked, Idempotency-Key and setPublicCartAddress into words, so that a search
+    // for one of these words finds the name.
     tokenize: (text) =>
       text.split(/[^\p{L}\p{N}]+/u).flatMap((word) => [word].concat(word.match(/[A-Z]?[a-z]+|\d+/g) ?? [])),
     searchOptions: {
@@ -182,7 +182,7 @@ function listOf(results: readonly SearchResult[]): HTMLElement {
   return list;
 }
 
-/** Returns the part of the found text around the first of the searched words. */
+/** Returns an excerpt of the found text around the first searched word. */
 function excerptOf(text: string, terms: readonly string[]): string {
   const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((at) => at >= 0);
   const at = Math.max(0, Math.min(...places, text.length) - 40);
@@ -192,7 +192,7 @@ function excerptOf(text: string, terms: readonly string[]): string {
   return `${start === 0 ? "" : "… "}${shown}${end < text.length ? " …" : ""}`;
 }
 
-/** Moves between the results with the arrow keys; Enter in the field opens the first result. */
+/** The arrow keys move between the search results; Enter in the search field opens the first result. */
 function moveSelection(event: KeyboardEvent, { input, list }: Pick<SearchElements, "input" | "list">): void {
   // Escape closes the search dialog. By default, it would only clear the text of the search field.
   if (event.key === "Escape") {

@@ -64,8 +64,9 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
 }
 
 /**
- * Sends the form's request. If other requests must be sent before it, sends them first. Returns the first
- * response with an error; if there is none, the response to the form's request.
+ * Sends the request of the form in which the reader tries an operation. If other requests must be sent before
+ * it, sends them first. Returns the first response with an error; if there is none, the response to the
+ * form's request.
  */
 async function answerTo(form: HTMLFormElement): Promise<Response> {
   const { method = "GET", before, versionPath } = form.dataset;
@@ -129,8 +130,8 @@ function headersOf(form: HTMLFormElement): Record<string, string> {
 }
 
 /**
- * Creates a random idempotency key. Does not use `crypto.randomUUID`, because browsers offer it only on
- * https:// and on localhost.
+ * Creates a random idempotency key. Does not use `crypto.randomUUID`, because browsers offer this function
+ * only on https:// and on localhost.
  */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -160,8 +161,8 @@ async function showAnswer(response: Response, result: HTMLElement): Promise<void
 }
 
 /**
- * The names of HTTP statuses, for example "Bad request". They are listed here, because responses over HTTP/2
- * do not contain them.
+ * The names of HTTP statuses, for example "Bad request". They are listed here, because HTTP/2 responses do
+ * not contain status names.
  */
 const meanings: Readonly<Record<number, string>> = {
   200: "OK",

@@ -1,4 +1,7 @@
-/** Renders code blocks with coloured syntax on the server, so that the page needs no script for this. */
+/**
+ * Renders code blocks with syntax highlighting on the server, so that the page needs no script for the
+ * highlighting.
+ */
 import highlighter from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import go from "highlight.js/lib/languages/go";
@@ -15,7 +18,7 @@ import { html, HtmlMarkup } from "#pages/shared/html.ts";
 const languages = { bash, go, graphql, http, javascript, json, php, python, ruby, typescript };
 for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
 
-/** For each label of a code block, the language whose syntax is coloured. */
+/** The language of the syntax highlighting for each label of a code block. */
 const syntaxOf: Readonly<Record<string, keyof typeof languages>> = {
   curl: "bash",
   Shell: "bash",
@@ -32,7 +35,10 @@ const syntaxOf: Readonly<Record<string, keyof typeof languages>> = {
   "Example body": "json",
 };
 
-/** Renders a code block. It can get the keyboard focus, so that long lines can be scrolled with the keyboard. */
+/**
+ * Renders a code block. The block can get the keyboard focus, so that long lines can be scrolled with the
+ * keyboard.
+ */
 export function renderCodeBlock(code: string, label: string): HtmlMarkup {
   const language = syntaxOf[label];
   const shown =

@@ -30,7 +30,8 @@ export function createCodeSamples(
   return [
     { language: "curl", code: formatCurlSample(request) },
     { language: "JavaScript", code: formatJavaScriptSample(request) },
-    // The TypeScript client supports API keys, but no access tokens with DPoP proofs.
+    // An operation that needs access tokens with DPoP proofs has no TypeScript example, because the
+    // TypeScript client supports only API keys.
     ...(operation.credential === "token"
       ? []
       : [{ language: "TypeScript", code: formatTypeScriptSample(request, clientCall(operation, example)) }]),

@@ -5,7 +5,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "./example-request.ts";
 
-/** Prints a random UUID. */
+/** A shell expression that creates a random UUID, which the command sends as its idempotency key. */
 const newKeyCommand = "$(node -p 'crypto.randomUUID()')";
 
 export function formatCurlSample(request: ExampleHttpRequest): string {
@@ -31,8 +31,8 @@ function command({ method, url, headers, body, versionUrl }: ExampleHttpRequest,
 
 /**
  * Writes a JSON body in shell quotes, with the shell variable `$VERSION` as the value of `expectedVersion`.
- * The quotes end before the variable and begin again after it, so that the shell replaces the variable by its
- * value.
+ * The quotes are closed before the variable and opened again after it, so that the shell replaces the
+ * variable by its value.
  */
 const withVersion = (body: object): string =>
   JSON.stringify({ ...body, expectedVersion: 0 }).replace(

@@ -23,8 +23,8 @@ export interface ExampleHttpRequest {
 }
 
 /**
- * The code comment in examples that remove a promotion code from a cart. It explains that the example first
- * applies a code, because otherwise there would be none to remove.
+ * The code comment in examples that remove a promotion code from a cart. The comment explains that the
+ * example first applies a code, because the cart would otherwise have no code to remove.
  */
 export const promotionCodeFirstNote = "Applies a code first, so that the request can remove it.";
 

@@ -46,7 +46,7 @@ function bodyText({ body, versionUrl }: ExampleHttpRequest): string {
   return text.replace("expectedVersion: 0", "expectedVersion: version").replaceAll("\n", "\n  ");
 }
 
-/** Converts a text with shell variables, for example `$KEY`, into a JavaScript expression. */
+/** Converts a text that contains shell variables, for example `$KEY`, into a JavaScript expression. */
 function spelled(value: string): string {
   if (value === newIdempotencyKeyPlaceholder) return "crypto.randomUUID()";
   return value.includes("$")

@@ -6,7 +6,7 @@ import { promotionCodeFirstNote, type ExampleHttpRequest } from "./example-reque
  * methods are called with the operation's path and parameters.
  */
 export interface TypeScriptClientCall {
-  /** The operation's path with its parameters in braces. */
+  /** The operation's path, with its parameters in braces. */
   readonly path: string;
   readonly pathParameters: Readonly<Record<string, string>>;
   readonly queryParameters: Readonly<Record<string, string | number>>;

@@ -6,14 +6,15 @@
 import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
 
 interface DocsLinkOptions {
-  /** URL path of the type map. */
+  /** The URL path of the type map. */
   readonly map: string;
   readonly schema: () => LoadedGraphqlSchema | undefined;
 }
 
 /**
- * Shows the link now and updates it when the heading changes. `panel` is GraphiQL's HTML element that
- * contains the documentation while the documentation is open.
+ * Shows the link to the type map in GraphiQL's documentation, and updates the link when the documentation's
+ * heading changes. `panel` is GraphiQL's HTML element that contains the documentation while the documentation
+ * is open.
  */
 export function addTypeMapLinkToDocsPanel(panel: Element, { map, schema }: DocsLinkOptions): void {
   const update = (): void => {
@@ -34,8 +35,9 @@ function createLink(href: string): HTMLAnchorElement {
   link.className = "map-link";
   link.textContent = "Show in the type map";
   link.href = href;
-  // The link opens the type map in a new browser tab, so that the answer in GraphiQL stays visible. Its
-  // attribute `rel` allows `opener`, because only then the browser copies the stored token into the new tab.
+  // The link opens the type map in a new browser tab, so that the answer in GraphiQL stays visible. The
+  // link's attribute `rel` contains `opener`, because browsers copy the stored token into the new tab only
+  // then.
   link.target = "_blank";
   link.rel = "opener";
   return link;
@@ -48,8 +50,8 @@ function createLink(href: string): HTMLAnchorElement {
 function addressOf(header: Element, schema: LoadedGraphqlSchema | undefined): string | undefined {
   const title = header.querySelector(".graphiql-doc-explorer-title")?.textContent ?? "";
   if (isType(schema, title)) return `?type=${title}`;
-  // GraphiQL's link back to the type contains an icon with its own text, followed by the type's name. Only
-  // the last part, the name, is read.
+  // GraphiQL's link back to the type contains an icon with its own text, followed by the name of the type.
+  // This function reads only the name.
   const above = header.querySelector(".graphiql-doc-explorer-back")?.lastChild?.textContent ?? "";
   return isType(schema, above) && title !== "" ? `?type=${above}#${title}` : undefined;
 }

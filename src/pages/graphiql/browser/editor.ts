@@ -37,7 +37,7 @@ const shared = window as unknown as ComponentWindow;
 
 interface EditorListeners {
   readonly fetcher: GraphiqlFetcher;
-  /** Called when GraphiQL has loaded the schema. */
+  /** The callback after GraphiQL has loaded the schema. */
   readonly onSchema: (schema: LoadedGraphqlSchema) => void;
 }
 
@@ -57,11 +57,11 @@ export async function renderGraphiqlEditor(
     logo: "<span></span>",
     defaultTabs: data.opened.map(({ query, variables = null }) => ({ query, variables })),
     shouldPersistHeaders: false,
-    // GraphiQL uses the light or dark theme of the operating system, as the rest of the page does.
+    // GraphiQL uses the light or dark theme of the operating system, like the rest of the page.
     forcedTheme: "system",
     onSchemaChange: onSchema,
-    // With this empty handler, GraphiQL does not write the query into the page's URL after every key stroke;
-    // the query could contain secrets.
+    // This empty handler prevents GraphiQL from writing the query into the page's URL after every key stroke,
+    // because the query could contain secrets.
     onEditQuery: () => undefined,
     ...(tab?.query ? { query: tab.query, variables: tab.variables ?? undefined } : {}),
   });
@@ -79,15 +79,15 @@ function openTab(): Tab | undefined {
     } | null;
     return kept?.tabs?.[kept.activeTabIndex ?? 0];
   } catch {
-    // Stored data that cannot be parsed was not written by GraphiQL and is ignored; GraphiQL then starts with
-    // its default tabs.
+    // Stored data that cannot be parsed is ignored, because GraphiQL has not written it. GraphiQL then starts
+    // with its default tabs.
     return undefined;
   }
 }
 
 /**
  * Opens an example in a new tab of the editor. GraphiQL has no function for this, so this function presses
- * the "New tab" button and fills the text fields. Waits until they exist.
+ * the "New tab" button and fills the text fields. Waits until the text fields exist.
  */
 export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
   const operation = await waitForElement(() => modelNamed("operation.graphql"));
@@ -99,8 +99,8 @@ export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExa
 }
 
 /**
- * Calls the listener with the text of the answer in the open tab: once immediately, then whenever the text
- * changes.
+ * Calls the listener with the text of the answer in the open tab: once immediately, and again whenever the
+ * text changes.
  */
 export async function watchGraphiqlAnswer(listener: (text: string) => void): Promise<void> {
   const model = await waitForElement(() => modelNamed("response.json"));

@@ -12,7 +12,7 @@ interface ExamplePickerProps {
   readonly role: string | undefined;
   readonly onPick: (example: GraphiqlExample) => void;
   readonly onClose: () => void;
-  /** Closes this dialog and opens the dialog that asks for a token. */
+  /** The function that closes this dialog and opens the dialog that asks for a token. */
   readonly onEnterToken: () => void;
 }
 

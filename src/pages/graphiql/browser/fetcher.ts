@@ -5,7 +5,7 @@
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
 import { NoTokenGivenError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
 
-/** Measurements of one executed operation. */
+/** The measurements of one GraphQL operation that the reader has run. */
 export interface OperationMeasurement {
   readonly durationMs: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ interface GraphqlOperation {
   readonly variables?: unknown;
 }
 
-/** Options that GraphiQL passes to the function that sends its operations. */
+/** The options that GraphiQL passes to the function that sends its operations. */
 interface FetcherOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly documentAST?: { readonly definitions: readonly Definition[] };
@@ -38,9 +38,9 @@ interface Answer {
 export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
 
 export interface OperationRunListeners {
-  /** Called before an operation that the reader has started is sent. */
+  /** The callback before an operation that the reader has started is sent. */
   readonly onRun: () => void;
-  /** Called after an operation that the reader has started was answered. */
+  /** The callback after an operation that the reader has started was answered. */
   readonly onMeasured: (run: OperationMeasurement) => void;
 }
 
@@ -112,9 +112,9 @@ function isSubscription(options: FetcherOptions | undefined, name: string | null
 }
 
 /**
- * Returns the results of a subscription as an iterator; its `return` calls `stop`, which aborts the request.
- * A generator function is not used, because its `return` would wait for the pending read, which may never end
- * if no event arrives.
+ * Returns the results of a subscription as an iterator. The iterator's `return` calls `stop`, which aborts
+ * the request. This function is not a generator function, because the `return` of a generator would wait for
+ * the pending read, which may never end if no event arrives.
  */
 function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<unknown> {
   const results = resultsIn(body);
@@ -128,7 +128,7 @@ function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<u
       try {
         return isStopped ? over : await results.next();
       } catch (error) {
-        // If the reader has stopped the operation, the error of the aborted read is ignored.
+        // The error of the aborted read is ignored if the reader has stopped the operation.
         if (isStopped) return over;
         throw error;
       }

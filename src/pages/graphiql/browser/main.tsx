@@ -59,7 +59,7 @@ function Tools({ keeper, data, onPick }: ToolsProps): JSX.Element {
   );
 }
 
-/** The parts of GraphiQL's page. A phone shows one part at a time, a wide window shows all of them. */
+/** The parts of GraphiQL's page. A phone shows one part at a time; a wide window shows all parts. */
 const panes = { query: "Query", variables: "Variables", result: "Result" } as const;
 type Pane = keyof typeof panes;
 

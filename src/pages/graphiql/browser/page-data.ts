@@ -14,12 +14,12 @@ export interface GraphiqlExampleGroup {
 }
 
 /**
- * Data of the pages of GraphiQL and the type map: the URL of the GraphQL endpoint, and what the token dialog
- * shows.
+ * The data that the pages of GraphiQL and the type map need for the token dialog and for requests: the URL of
+ * the GraphQL endpoint, the URL paths of other pages, and the demo's tokens.
  */
 export interface TokenDialogPageData {
   readonly endpoint: string;
-  /** The URL path of the documentation; `console` is that of the merchants' console. */
+  /** The URL path of the documentation. The field `console` is the URL path of the merchants' console. */
   readonly docs: string;
   readonly console: string;
   /** The internal tokens of the demo by role; undefined if there is no demo or the page must not show them. */
@@ -27,7 +27,7 @@ export interface TokenDialogPageData {
 }
 
 export interface GraphiqlPageData extends TokenDialogPageData {
-  /** URL path of the script that contains the component GraphiQL. */
+  /** The URL path of the script that contains the component GraphiQL. */
   readonly component: string;
   /**
    * The URL paths of the editor's web workers (background scripts), by the label with which the editor
@@ -36,7 +36,7 @@ export interface GraphiqlPageData extends TokenDialogPageData {
   readonly workers: Readonly<Record<string, string>>;
   /** The URL path of the JavaScript module with the explanations of error codes. */
   readonly errorGuide: string;
-  /** URL path of the type map. */
+  /** The URL path of the type map. */
   readonly map: string;
   readonly groups: readonly GraphiqlExampleGroup[];
   /** Example queries that GraphiQL opens as tabs when it is first used. */

@@ -8,7 +8,7 @@ import type { OperationMeasurement } from "./fetcher.ts";
 const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
-/** Shows the status line. Screen readers read its text aloud when it changes. */
+/** Renders the status line below the editor. Screen readers read its text aloud when the text changes. */
 export function GraphiqlStatusLine({ run }: { readonly run: OperationMeasurement | undefined }): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
   return (

@@ -1,15 +1,18 @@
-/** A row of tabs. The arrow keys move the focus between the tabs; the Tab key moves it out of the row. */
+/** A row of tabs. The arrow keys move the focus from tab to tab; the Tab key moves the focus out of the row. */
 import type { JSX, TargetedKeyboardEvent } from "preact";
 
 interface TabRowProps<Name extends string> {
   readonly label: string;
-  /** The title of each tab, by the tab's name. */
+  /** The titles of the tabs, by the tabs' names. */
   readonly tabs: Readonly<Record<Name, string>>;
   readonly chosen: Name;
   readonly onChoose: (name: Name) => void;
 }
 
-/** By how many tabs each arrow key moves the focus: by 1 to the right or by -1 to the left. */
+/**
+ * The number of tabs by which each arrow key moves the focus: 1 means one tab to the right, -1 one tab to the
+ * left.
+ */
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
 export function GraphiqlTabRow<Name extends string>({

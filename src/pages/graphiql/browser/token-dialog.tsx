@@ -1,4 +1,7 @@
-/** The dialog that asks for the token, and the button that shows the role and merchant of the token in use. */
+/**
+ * The dialog that asks the reader for a token, and the button that shows the role and merchant of the current
+ * token.
+ */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TokenDialogPageData } from "./page-data.ts";

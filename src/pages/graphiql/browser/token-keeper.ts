@@ -1,14 +1,15 @@
 /**
  * Stores the credential of this browser tab: an internal token, or the reader's session in the merchants'
- * console. Asks the reader for a token once and stores it in sessionStorage, which is deleted when the tab is
- * closed. Sends the credential with every query, and asks again when the service refuses it.
+ * console. Asks the reader for a token once and stores the token in sessionStorage, which the browser deletes
+ * when the tab is closed. Sends the credential with every query, and asks again when the service refuses the
+ * credential.
  */
 
 /** The role and the merchant of the stored token or of the session in the merchants' console. */
 export interface CredentialRoleAndMerchant {
   readonly role: string;
   readonly isConsoleSession: boolean;
-  /** The merchant's name; null if the token is for the whole platform. */
+  /** The name of the merchant for whom the token is valid; null if the token is for the whole platform. */
   readonly merchant: string | null;
 }
 
@@ -21,14 +22,14 @@ export interface TokenDialogPrompt {
 interface GraphqlRequest {
   readonly body: object;
   /**
-   * Additional headers of the request. If they contain `authorization`, this value is sent instead of the
+   * Additional headers of the request. If they contain `authorization`, its value is sent instead of the
    * stored token.
    */
   readonly headers?: HeadersInit;
   /**
-   * True if the request stays in the queue when the reader closes the token dialog, and is sent when there is
-   * a token later. Used for requests that the page sends by itself and that do no harm if they are sent
-   * late.
+   * If true, the request stays in the queue when the reader closes the token dialog, and is sent as soon as
+   * the reader enters a token. Used for requests that the page sends by itself and that do no harm if they
+   * are sent late.
    */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
@@ -36,11 +37,11 @@ interface GraphqlRequest {
 
 /**
  * A response, and the time at which its request was sent. If the request had to wait for the token dialog,
- * this is the time after the wait.
+ * the time is the time after this wait.
  */
 export interface ResponseWithRequestTime {
   readonly response: Response;
-  /** Milliseconds, by performance.now(). */
+  /** The time at which the request was sent, in milliseconds of the clock of `performance.now()`. */
   readonly sentAt: number;
 }
 
@@ -74,8 +75,8 @@ interface WhoAmI {
 
 const key = "commerce-gateway-token";
 /**
- * The value that is stored in place of a token if queries are sent with the session cookie of the console. A
- * real token never has this value.
+ * A value that is stored instead of a token. It means that queries are sent with the session cookie of the
+ * console. A real token never has this value.
  */
 const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
@@ -113,7 +114,7 @@ export class GraphiqlTokenKeeper {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Loads the role and merchant of the stored token, or asks for a token. */
+  /** Loads the role and merchant of the stored token. If no token is stored, asks the reader for one. */
   async begin(): Promise<void> {
     const token = sessionStorage.getItem(key);
     if (token === null) return this.#ask(firstQuestion);
@@ -122,7 +123,7 @@ export class GraphiqlTokenKeeper {
     else if (fault.isRefusal && sessionStorage.getItem(key) === token) this.#forget(fault);
   }
 
-  /** Opens the dialog to enter another token. */
+  /** Opens the dialog in which the reader can enter another token. */
   change(): void {
     this.#ask(
       this.hasToken
@@ -139,7 +140,7 @@ export class GraphiqlTokenKeeper {
     await this.give(consoleSession);
   }
 
-  /** Stores the typed token if the service accepts it. */
+  /** Stores the token that the reader has typed if the service accepts the token. */
   async give(token: string): Promise<void> {
     const fault = await this.#check(token);
     if (fault !== undefined) return this.#ask(fault);
@@ -149,7 +150,7 @@ export class GraphiqlTokenKeeper {
   }
 
   /**
-   * Closes the token dialog. Operations that wait for a token are canceled. Otherwise, a mutation could be
+   * Closes the token dialog and cancels the operations that wait for a token. Otherwise, a mutation could be
    * sent later with a token that the reader has entered for another purpose.
    */
   dismiss(): void {
@@ -159,14 +160,14 @@ export class GraphiqlTokenKeeper {
     for (const { isPatient, cancel } of all) if (!isPatient) cancel();
   }
 
-  /** Deletes the stored token and opens the dialog to enter another one. */
+  /** Deletes the stored token and opens the dialog in which the reader can enter another token. */
   forget(): void {
     this.#forget(firstQuestion);
   }
 
   /**
-   * Sends a GraphQL request with the stored token. If there is no token or the service refuses it, waits
-   * until the reader has entered one. Throws `NoTokenGivenError` if the reader closes the dialog.
+   * Sends a GraphQL request with the stored token. If there is no token or the service refuses the token,
+   * waits until the reader has entered a token. Throws `NoTokenGivenError` if the reader closes the dialog.
    */
   async send(request: GraphqlRequest): Promise<ResponseWithRequestTime> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
@@ -178,8 +179,8 @@ export class GraphiqlTokenKeeper {
       const sentAt = performance.now();
       const response = await this.#post(token, request);
       if (response.status !== 401) return { response, sentAt };
-      // Several requests may be refused at the same time. The stored token is deleted only if it is the
-      // refused token, because the reader may have entered another one in the meantime.
+      // The stored token is deleted only if it is the token that the service refused. If several requests
+      // were refused at the same time, the reader may have entered another token in the meantime.
       if (sessionStorage.getItem(key) === token) this.#forget(await faultIn(response));
     }
   }
@@ -218,12 +219,13 @@ export class GraphiqlTokenKeeper {
   }
 
   #post(token: string | undefined, { body, headers: given = {}, signal }: GraphqlRequest): Promise<Response> {
-    // A `Headers` object is used because it ignores upper and lower case in names. A plain object could
-    // contain both `Authorization` and `authorization`.
+    // The headers are collected in a `Headers` object, because it ignores upper and lower case in header
+    // names. A plain object could contain both `Authorization` and `authorization`.
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");
-    // The service accepts the session's cookie only with this header, which other sites cannot send.
+    // This header is needed for requests with the cookie of the console's session: the service accepts the
+    // cookie only together with the header, which other sites cannot send.
     if (token === consoleSession) headers.set("x-commerce-console", "1");
     else if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     return fetch(this.#endpoint, {
@@ -257,7 +259,7 @@ export class GraphiqlTokenKeeper {
 
 async function faultIn(response: Response): Promise<Fault> {
   const isRefusal = response.status === 401;
-  // The response may not be JSON, because a proxy in front of the service may answer with HTML.
+  // The body of the response may not be JSON, because a proxy in front of the service may answer with HTML.
   const { errors } = (await response.json().catch(() => ({}))) as WhoAmI;
   const message =
     errors?.[0]?.message ?? (isRefusal ? "The service did not accept the token." : unreachable.message);

@@ -11,7 +11,7 @@ interface LiveError {
   readonly extensions?: { readonly code?: string; readonly retryable?: boolean };
 }
 
-/** One GraphQL result of the stream. */
+/** One GraphQL result that a subscription has received. */
 export interface LiveGraphqlResult<Data> {
   readonly data?: Data | null;
   readonly errors?: readonly LiveError[];
@@ -28,14 +28,14 @@ export type LiveSubscriptionState = "connecting" | "live" | "waiting" | "ended";
 export interface LiveSubscription<Data> {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Additional headers of the requests. If this is a function, it is called for each request. */
+  /** Additional headers of the requests. If the value is a function, it is called for each request. */
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly url?: string;
   readonly onNext: (result: LiveGraphqlResult<Data>) => void;
   /**
-   * Called whenever the state of the connection changes. `status` is the HTTP status of the response that
-   * ended the stream, if there was one; it is also 401 if the stream ended because the credential is no
-   * longer valid.
+   * The callback that receives each change of the connection's state. `status` is the HTTP status of the
+   * response that ended the stream, if there was such a response. `status` is also 401 if the stream ended
+   * because the credential is no longer valid.
    */
   readonly onState?: (state: LiveSubscriptionState, status?: number) => void;
   readonly signal?: AbortSignal;
@@ -108,8 +108,8 @@ async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
     return { isOver: false, wasLive: false };
   } finally {
     live.signal?.removeEventListener("abort", stop);
-    // The request is aborted even if it has ended without an error, because the rest of its response is not
-    // needed.
+    // The request is aborted even if the stream has ended without an error, because the rest of the response
+    // is not needed.
     stop();
   }
 }
@@ -141,8 +141,9 @@ function sendRequest<Data>(
 }
 
 /**
- * Decides whether a refused request for a stream is sent again: yes after the statuses 408, 429 and 5xx,
- * which are temporary; no after every other status, because the request would be refused again.
+ * Decides whether a refused request for a stream is sent again. It is sent again after the statuses 408, 429
+ * and 5xx, which are temporary. It is not sent again after any other status, because the request would be
+ * refused again.
  */
 async function refused<Data>(live: LiveSubscription<Data>, response: Response): Promise<Ending> {
   const { status } = response;
@@ -174,8 +175,8 @@ async function readStream<Data>(
       live.onNext(last);
     }
   } catch {
-    // The connection broke, and the subscription will connect again. `wasLive` is true if the service sent
-    // data before the connection broke.
+    // The error is ignored, because the subscription connects again after a broken connection. `wasLive` is
+    // true if the service sent data before the connection broke.
   } finally {
     clearTimeout(silence);
   }
@@ -188,14 +189,14 @@ function endingAfter<Data>(last: LiveGraphqlResult<Data> | undefined): Ending {
 }
 
 /**
- * Matches the error codes that a new request would get with status 401. They arrive as an event, because an
- * open stream cannot send a new HTTP status.
+ * Matches the error codes for which the service would answer a new request with status 401. An open stream
+ * cannot send a new HTTP status, so the service sends these codes as an event of the stream.
  */
 const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspended$/;
 const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
-/** True if the object of the subscription no longer exists, or the caller may no longer see it. */
+/** True if the object that the subscription is about no longer exists, or the caller may no longer see it. */
 function isLast<Data>({ data, errors = [] }: LiveGraphqlResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&

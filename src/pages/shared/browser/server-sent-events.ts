@@ -5,7 +5,10 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Reads the events of a stream. Calls `onBytes` for every chunk that arrives, also for comments. */
+/**
+ * Reads the events of a stream. Calls `onBytes` for every chunk of bytes that arrives, also if the chunk
+ * contains only comments.
+ */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
@@ -18,8 +21,8 @@ export async function* readServerSentEvents(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       onBytes();
       rest += decoder.decode(part.value, { stream: true });
-      // A carriage return at the end of the received text is kept for now: it may be the first half of a line
-      // break CRLF whose second half is in the next chunk.
+      // A carriage return at the end of the received text is not parsed yet, because it may be the first half
+      // of the line break CRLF, whose second half is in the next chunk.
       const blocks = rest.replace(/\r\n|\r(?!$)/g, "\n").split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) yield* eventOf(block);
@@ -30,8 +33,8 @@ export async function* readServerSentEvents(
 }
 
 /**
- * Parses one block of lines of an event stream. Returns the event in a list; an empty list if the block has
- * only comments.
+ * Parses one block of lines of an event stream. Returns a list with the event, or an empty list if the block
+ * has only comments.
  */
 function eventOf(block: string): ServerSentEvent[] {
   let event: string | undefined;

@@ -61,7 +61,10 @@ const verbs: Readonly<Record<string, string>> = {
   void: "voided",
 };
 
-/** Actions of the audit log in words, for those names from which correct words cannot be derived. */
+/**
+ * The readable words for audit log actions whose names cannot be converted into correct words by the general
+ * rule.
+ */
 const irregular: Readonly<Record<string, string>> = {
   cartBuyerSet: "set the buyer of the cart",
   cartMerge: "merged another cart into the cart",
@@ -85,7 +88,7 @@ const irregular: Readonly<Record<string, string>> = {
   webhookEndpointTest: "sent a test ping to the webhook endpoint",
 };
 
-/** Words in action names that only developers need. The page leaves them out of the sentence. */
+/** Words in action names that only developers need. The sentences of the audit log leave them out. */
 const omittedWords = new Set(["public", "hosted", "storefront"]);
 
 const nouns: Readonly<Record<string, string>> = {

@@ -71,8 +71,8 @@ function TargetText({
 }) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
-  // If the actor changed the actor's own account, the sentence says “their own” instead of a name. For a
-  // sign-in, the sentence names no object, because the changed account is that of the actor.
+  // If the actor changed the actor's own account, the audit log's sentence says “their own” instead of a
+  // name. For a sign-in, the sentence names no object, because the object is the actor's own account.
   if (targetId === staff?.id) return action.startsWith("console") ? null : <> (their own)</>;
   const page = pageOfTarget(targetType, targetId);
   const name = names.get(targetId);

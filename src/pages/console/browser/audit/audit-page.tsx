@@ -90,7 +90,7 @@ export function AuditPage({ place }: { readonly place: ConsoleLocation }): JSX.E
 interface NamedActors {
   readonly actors: {
     readonly people: readonly AuditLogStaffMember[];
-    /** Newest first. */
+    /** The API keys by which the log can be filtered, newest first. */
     readonly keys: readonly AuditLogApiKey[];
   };
 }

@@ -20,7 +20,7 @@ import { LogoField } from "./logo-field.tsx";
 import "./branding.css";
 
 interface BrandingPageProps {
-  /** True if the role of the staff member may see the branding but not change it. */
+  /** True if the staff member's role allows seeing the branding but not changing it. */
   readonly isReadOnly?: boolean;
 }
 

@@ -9,11 +9,11 @@ import { FormFieldFaultList, getFormFieldFaultTexts } from "#pages/console/brows
 
 interface LogoFieldProps {
   readonly name: string;
-  /** The URL of the shown logo; null if there is none. */
+  /** The URL of the logo that the field shows; null if there is no logo. */
   readonly url: string | null;
   readonly failure: GraphqlFailure | undefined;
   readonly isReadOnly: boolean;
-  /** Called with the chosen file in base64, or with null to remove the logo. */
+  /** The callback that receives the chosen image file in base64, or null if the logo is to be removed. */
   readonly onChange: (logo: string | null) => void;
 }
 

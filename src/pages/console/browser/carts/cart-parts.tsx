@@ -9,7 +9,10 @@ import type {
   ConsoleCartTotals,
 } from "./cart-documents.ts";
 
-/** Notes for lines of a cart that cannot be bought in the full quantity, by the availability of their variant. */
+/**
+ * Notes for cart lines of which fewer units can be bought than the cart contains, by the availability of the
+ * variant.
+ */
 const stockNotes: Readonly<Record<string, string>> = {
   OUT_OF_STOCK: "Out of stock",
   DISCONTINUED: "No longer sold",
@@ -82,7 +85,7 @@ interface TotalsProps {
   readonly promotion: ConsoleCartPromotions;
 }
 
-/** The totals as a list: subtotal, each promotion, shipping, tax, total. */
+/** The totals of a cart as a list: subtotal, each promotion, shipping, tax, total. */
 export function CartTotalsList({ totals, promotion }: TotalsProps): JSX.Element {
   const { subtotal, shipping, tax, taxIncluded, total, estimated } = totals;
   const unknown = <span class="soft">not known yet</span>;

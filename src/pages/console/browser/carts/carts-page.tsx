@@ -119,7 +119,10 @@ function StatusFilter({ status }: { readonly status: ConsoleCartStatus | null })
   );
 }
 
-/** The buyer’s reference, or the e-mail address with most characters hidden (masked). */
+/**
+ * The buyer of a cart as text: the buyer’s reference, or the e-mail address with most characters hidden
+ * (masked).
+ */
 export function formatCartBuyer({ reference, guest, emailHint }: CartBuyerIdentity): string {
   const name = guest ? "Guest" : (reference ?? "Known buyer");
   return emailHint === null ? name : `${name}, ${emailHint}`;

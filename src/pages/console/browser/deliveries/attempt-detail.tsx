@@ -18,7 +18,7 @@ import type { ConsoleDeliveryAttempt, DeliveryDetail } from "./delivery-document
 interface AttemptDetailProps {
   readonly delivery: DeliveryDetail;
   readonly attempt: ConsoleDeliveryAttempt;
-  /** The present URL of the webhook endpoint; null if the endpoint was deleted. */
+  /** The current URL of the webhook endpoint; null if the endpoint was deleted. */
   readonly url: string | null;
 }
 

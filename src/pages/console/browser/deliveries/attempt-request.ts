@@ -57,8 +57,8 @@ export interface JsonToken {
 const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * Splits a JSON text into names, texts, other values and the characters between them, so that they can be
- * coloured.
+ * Splits a JSON text into property names, strings, other values and the characters between them, so that the
+ * page can colour them.
  */
 export function tokenizeJson(json: string): readonly JsonToken[] {
   const tokens: JsonToken[] = [];

@@ -58,8 +58,8 @@ export function BulkReplayDialog({ endpoints, onClose }: BulkReplayProps): JSX.E
   const [selection, setSelection] = useState<Selection>({
     endpointId: endpoints[0]?.id ?? "",
     status: "EXHAUSTED",
-    // By default, deliveries of the last seven days (168 hours) are selected. All attempts of a delivery take
-    // about three days, so a delivery that failed for good is usually several days old.
+    // By default, the form selects deliveries of the last seven days (168 hours). All attempts of a delivery
+    // take about three days, so a delivery that failed for good is usually several days old.
     hours: "168",
   });
   const [after, setAfter] = useState<string | null>(null);
@@ -115,8 +115,8 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
   const { selection, after, onReplayed, onClose } = props;
   const { endpointId, status, hours } = selection;
   const [explanation, setExplanation] = useState<Explanation>({ reason: "RECEIVER_OUTAGE", note: "" });
-  // The selected period ends at the time at which the form was opened, so that the deliveries that are
-  // counted are also those that are sent again.
+  // The selected period ends at the time at which the form was opened, so that the replay sends exactly the
+  // deliveries that were counted.
   const [untilMs] = useState(() => Date.now());
   const { isBusy, failure, run } = useGraphqlMutation(bulkReplayDocument);
   const since = new Date(untilMs - Number(hours) * hourMs).toISOString();
@@ -228,7 +228,7 @@ const ExplanationFields = ({ explanation, failure, onChange }: ExplanationFields
   </>
 );
 
-/** Shows how many deliveries the replay will send again, how many it will not send, and why not. */
+/** Shows how many deliveries the replay will send again, how many it will leave out, and the reasons. */
 const ReplayCount = ({ counts }: { readonly counts: BulkReplayPreviewCounts | null }): JSX.Element =>
   counts === null ? (
     <p>The endpoint does not exist.</p>

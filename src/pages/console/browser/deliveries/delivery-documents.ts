@@ -128,7 +128,7 @@ interface DeliveryChanges {
   readonly deliveryChanged: {
     readonly deliveries: readonly ConsoleWebhookDelivery[];
     /**
-     * True if more deliveries have changed than this event of the subscription contains. The page must then
+     * True if more deliveries have changed than this message of the subscription contains. The page must then
      * load the list of deliveries again.
      */
     readonly readAnew: boolean;

@@ -60,8 +60,8 @@ interface DeliveryListProps {
    */
   readonly status: string | null;
   /**
-   * Called when a delivery has succeeded or failed. The health of the endpoint may have changed then, so the
-   * caller loads it again.
+   * The callback for a delivery that has succeeded or failed. The health of the endpoint may have changed
+   * then, so the caller loads the endpoint again.
    */
   readonly onDelivered: () => void;
 }
@@ -174,8 +174,9 @@ function useDeliveriesLive({
   query,
   ...shown
 }: LiveDeliveriesProps): LiveDeliveriesView {
-  // The deliveries that the subscription has reported. They are stored in a ref and not in state, because a
-  // second event may arrive before the component renders again, and must be added to the first.
+  // The deliveries that the subscription has reported. They are stored in a ref and not in the component's
+  // state, because a second message may arrive before the component renders again, and must be added to the
+  // first.
   const reported = useRef<LiveWebhookDeliveriesById>(new Map());
   const [shownReported, setShownReported] = useState(reported.current);
   const reportedBeforeQuery = useRef<LiveWebhookDeliveriesById | undefined>(undefined);
@@ -195,8 +196,8 @@ function useDeliveriesLive({
     { endpointId },
     ({ deliveryChanged }, isFirst) => {
       if (deliveryChanged === null) return;
-      // Loads the list again if it may lack changes: after the subscription has connected again, or if an event
-      // does not contain all changes.
+      // Loads the list of deliveries again if changes may be missing from it: after the subscription has
+      // connected again, or if a message of the subscription does not contain all changes.
       if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
         reportedBeforeQuery.current = reported.current;
         query.refresh();
@@ -258,7 +259,7 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
   );
 }
 
-/** Columns of the deliveries table. */
+/** Returns the columns of the table of webhook deliveries. */
 const deliveryColumns = (
   replay: (delivery: ConsoleWebhookDelivery) => void,
 ): TableColumn<ConsoleWebhookDelivery>[] => [

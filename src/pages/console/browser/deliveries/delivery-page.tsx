@@ -141,7 +141,7 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
   const endpoint = useGraphqlQuery(endpointDocument, { id: delivery.endpointId });
   const [shownId, setShownId] = useState<string>();
   const { attempts } = delivery;
-  // Shows the details of the last attempt, until the reader chooses another attempt.
+  // The page shows the details of the last attempt until the reader selects another attempt.
   const shown = attempts.find(({ id }) => id === shownId) ?? attempts.at(-1);
   const others = delivery.event.deliveries
     .filter(({ endpointId }) => endpointId === delivery.endpointId)

@@ -1,6 +1,6 @@
 /**
- * Shown instead of the list of deliveries while an endpoint has none: says how to cause a first delivery, for
- * example with a button that sends a test event.
+ * The panel that the page shows instead of the list of deliveries while an endpoint has no deliveries. It
+ * says how to cause a first delivery, for example with the button that sends a test event.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";

@@ -35,8 +35,8 @@ export function addReportedDeliveriesToLiveList(
 }
 
 /**
- * Returns the deliveries that the subscription has reported since a query was sent. `before` contains the
- * deliveries that were reported earlier; they are left out, because the result of the query is at least as
+ * Returns the deliveries that the subscription has reported since a query was sent. The deliveries in
+ * `before` were reported before the query; they are left out, because the result of the query is at least as
  * new.
  */
 export const getDeliveriesReportedSinceQuery = (
@@ -69,8 +69,8 @@ export function mergeLoadedAndLiveDeliveries(
 }
 
 /**
- * Compares two states of the shown list. Returns the deliveries of the second state that are not in the first
- * state, or have another status there.
+ * Compares two states of the shown list. Returns the deliveries of the second state that are missing in the
+ * first state or have another status there.
  */
 export function findNewOrChangedListedDeliveries(
   before: DeliveryListQueryResult,

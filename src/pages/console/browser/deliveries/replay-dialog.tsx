@@ -8,7 +8,7 @@ import { type ConsoleWebhookDelivery, replayDocument } from "./delivery-document
 
 interface ReplayDialogProps {
   readonly delivery: Pick<ConsoleWebhookDelivery, "id" | "status" | "event">;
-  /** Called after a replay, with the id of the new delivery. */
+  /** The callback after a replay; receives the id of the new delivery. */
   readonly onReplayed: (deliveryId: string) => void;
   readonly onClose: () => void;
 }

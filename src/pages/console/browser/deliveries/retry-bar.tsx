@@ -30,8 +30,8 @@ export function RetryDeliveryBar({ delivery, endpoint, onRetried }: RetryBarProp
   const retry = async (): Promise<void> => {
     const result = await run({ deliveryId: id, input: { expectedAttemptCount: attemptCount } });
     if (result !== undefined) setRetriedAfter(attemptCount);
-    // Loads the delivery again, even if the retry was refused: it is refused if another attempt has been made
-    // in the meantime.
+    // Loads the delivery again, even if the service refused the retry, because it refuses a retry if another
+    // attempt has been made in the meantime.
     onRetried();
   };
   return (
@@ -56,7 +56,7 @@ export function RetryDeliveryBar({ delivery, endpoint, onRetried }: RetryBarProp
   );
 }
 
-/** Shows why no attempt is made for a waiting delivery, if its endpoint is disabled or paused. */
+/** Shows the reason why a waiting delivery gets no attempt: its endpoint is disabled or paused. */
 function HoldBack({ endpoint }: Pick<RetryBarProps, "endpoint">): JSX.Element | null {
   if (endpoint === null) return null;
   if (endpoint.status !== "ENABLED")

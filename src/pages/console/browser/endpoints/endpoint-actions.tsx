@@ -1,6 +1,6 @@
 /**
- * The actions on a webhook endpoint: send a test event (ping), change, enable or disable the endpoint, rotate
- * its secret, delete it.
+ * The actions on a webhook endpoint: send a test event (ping), change the endpoint, enable or disable it,
+ * rotate its secret, and delete it.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -30,8 +30,8 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   const [status, setStatus] = useState("");
   const test = useGraphqlMutation(testEndpointDocument);
   const enable = useGraphqlMutation(enableEndpointDocument);
-  // The GraphQL schema has event types only below an app installation. Any installation of the merchant can
-  // be used, because all have the same event types.
+  // The GraphQL schema offers the event types only as a field of an app installation. Any installation of the
+  // merchant can be used, because all have the same event types.
   const installations = useGraphqlQuery(installationsDocument, {});
   const [installation] =
     installations.data === undefined ? [] : getConnectionNodes(installations.data.installations);
@@ -90,7 +90,7 @@ interface DialogButtonsProps {
   readonly onOpen: (dialog: EndpointDialogName) => void;
 }
 
-/** The buttons that open a dialog of the endpoint. */
+/** The buttons that open the dialogs of the webhook endpoint, for example the dialog that changes it. */
 function DialogButtons({ isOn, canChange, onOpen }: DialogButtonsProps): JSX.Element {
   return (
     <>

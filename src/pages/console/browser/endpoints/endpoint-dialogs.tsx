@@ -61,8 +61,9 @@ export function ChangeEndpointDialog({
   onClose,
 }: ChangeEndpointProps): JSX.Element {
   const { isBusy, failure, run } = useGraphqlMutation(updateEndpointDocument);
-  // The form sends the version that the endpoint had when the form was opened, so that it cannot overwrite a
-  // later change by another person unnoticed.
+  // The form sends the version that the endpoint had when the form was opened. The service refuses the
+  // request if another person has changed the endpoint since, so the form never overwrites that change
+  // unnoticed.
   const [expectedVersion] = useState(endpoint.version);
   const save = async (input: ConsoleEndpointInput): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;

@@ -114,8 +114,8 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 interface EndpointListProps {
   readonly installationId: string;
   /**
-   * When this number changes, the table is loaded again. Another part of the page increases the number after
-   * it has changed an endpoint.
+   * The table loads its endpoints again when this number changes. Another part of the page increases the
+   * number after it has changed an endpoint.
    */
   readonly changes: number;
 }

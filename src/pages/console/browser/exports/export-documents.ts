@@ -21,12 +21,15 @@ export interface ConsoleExportJob {
   readonly id: string;
   readonly kind: ExportRowKind;
   readonly status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELED";
-  /** The start of the period (included); null if the export has no start date and contains the oldest row. */
+  /**
+   * The start of the exported period (included); null if the export has no start date and therefore begins
+   * with the oldest row.
+   */
   readonly from: string | null;
-  /** The end of the period; rows with exactly this time are not in the export. */
+  /** The end of the exported period (excluded): rows with exactly this time are not in the export. */
   readonly to: string;
   readonly exportedRows: number;
-  /** The number of rows in the period; null until the export has written its first rows. */
+  /** The number of rows in the export's period; null until the export has written its first rows. */
   readonly totalRows: number | null;
   readonly percent: number;
   readonly sizeBytes: number;

@@ -1,4 +1,7 @@
-/** The days of an export's period, in the time zone of the browser. */
+/**
+ * Converts the chosen days of an export to a period and back. The days are days in the time zone of the
+ * browser.
+ */
 
 /**
  * Returns the start (midnight) of a day as a time in RFC 3339: of the given day, or of the day that is

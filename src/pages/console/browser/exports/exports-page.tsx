@@ -1,6 +1,7 @@
 /**
- * The page of exports: creates an export, shows the progress of running ones, and links the files of
- * completed ones. Browsers continue a broken download of a file, because the file supports range requests.
+ * The page of exports. Staff create exports here, see the progress of running exports, and download the files
+ * of completed exports. Browsers can continue an interrupted download, because the service supports range
+ * requests for the files.
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -30,7 +31,7 @@ import { type ConsoleExportJob, exportsDocument } from "./export-documents.ts";
 import { formatExportPeriod, formatFileSize } from "./export-period.ts";
 import "./exports.css";
 
-/** Milliseconds between two reads of the list while an export is not finished. */
+/** Milliseconds between two requests for the list of exports while an export is not finished. */
 const refreshMs = 2_000;
 
 const isUnfinished = ({ status }: ConsoleExportJob): boolean => status === "QUEUED" || status === "RUNNING";

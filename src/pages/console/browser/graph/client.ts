@@ -1,14 +1,14 @@
 /**
- * Sends GraphQL documents to the service. The function returns the data of the answer, or throws a
+ * Sends GraphQL documents to the service. `sendGraphqlRequest` returns the data of the answer, or throws a
  * `GraphqlFailure` that contains the first error of the answer.
  */
 
 import type { ConsoleGraphqlDocument } from "./documents.ts";
 
 export interface GraphqlFailureDetail {
-  /** JSON pointer to the invalid input field. */
+  /** The JSON pointer to the invalid input field. */
   readonly field: string;
-  /** Code of the rule that the value of the field breaks, for example `too_long`. */
+  /** The code of the rule that the field's value breaks, for example `too_long`. */
   readonly code: string;
   readonly message: string;
 }
@@ -53,7 +53,10 @@ export const consolePath = `${basePath}/console`;
  */
 export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "1" };
 
-/** The header of background requests, which do not extend the session of the staff member. */
+/**
+ * The header that marks a request as a background request, which does not extend the session of the staff
+ * member.
+ */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
 export interface GraphqlRequestOptions {

@@ -13,7 +13,7 @@ export const createConsoleGraphqlDocument = <Result, Variables extends object = 
   text: string,
 ): ConsoleGraphqlDocument<Result, Variables> => text as ConsoleGraphqlDocument<Result, Variables>;
 
-/** A GraphQL connection: a list with cursors. */
+/** A GraphQL connection: a list of which a query reads one part at a time, with cursors. */
 export interface GraphqlConnection<Node> {
   readonly edges: readonly { readonly node: Node }[];
   readonly pageInfo: PageInfo;

@@ -70,8 +70,8 @@ export interface GraphqlQueryState<Result> {
   readonly isLoading: boolean;
   readonly reload: () => void;
   /**
-   * Loads the data of the query again. Called when an event or a timer, and not an action of the staff
-   * member, requires it.
+   * Loads the data of the query again as a background request, which does not extend the session. Called when
+   * an event or a timer requires it, not an action of the staff member.
    */
   readonly refresh: () => void;
 }
@@ -181,8 +181,8 @@ export function useGraphqlMutation<Result, Variables extends object>(
 }
 
 /**
- * Which part of a list is shown, and functions that show the next older or newer part. Each part is read from
- * GraphQL with a cursor.
+ * The state of paging through a list: which part of the list is shown, and functions that show the next older
+ * or newer part. Each part is read from GraphQL with a cursor.
  */
 export interface CursorListPaging {
   /** The GraphQL cursor at which the shown part of the list begins; null if the newest items are shown. */

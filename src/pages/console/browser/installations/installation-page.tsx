@@ -63,7 +63,7 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-/** The dialog that is open. */
+/** The action on an installation whose dialog is open. */
 type InstallationAction = "permissions" | "suspend" | "resume" | "uninstall";
 
 interface PartsProps {

@@ -56,8 +56,8 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
 ];
 
 /**
- * Shown if the merchant has installed no app: how apps are installed, and the button that installs the first
- * one.
+ * The note that the page shows if the merchant has installed no app. It says how apps are installed, and has
+ * the button that installs the first app.
  */
 const FirstInstallation = ({ onInstall }: { readonly onInstall: () => void }): JSX.Element => (
   <div class="empty">
@@ -125,7 +125,7 @@ export function InstallationsPage(): JSX.Element {
 interface InstallationChoiceProps {
   readonly all: readonly InstallationSummary[];
   readonly chosen: InstallationSummary;
-  /** The path, below /console, of the page that opens for the chosen installation. */
+  /** The path, below /console, of the page that the field opens when staff choose an installation. */
   readonly path: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Shows the readiness checks of an app installation. A failed check has a link or button that leads to its
- * solution. Passed checks are in a closed section.
+ * solution. Passed checks are in a section that is closed until the reader opens it.
  */
 import type { JSX } from "preact";
 import { basePath } from "#pages/console/browser/graph/client.ts";
@@ -73,8 +73,8 @@ const labels: Readonly<Record<ConsoleReadinessCheck["status"], string>> = {
 interface CheckWords {
   readonly title: string;
   /**
-   * What the merchant's staff must do so that a failed readiness check passes. It is shown instead of the
-   * text of the check itself, which is written for the app's developers.
+   * A text that says what the merchant's staff must do so that a failed readiness check passes. The console
+   * shows this text instead of the check's own text, which is written for the app's developers.
    */
   readonly remedy?: string;
   /**
@@ -83,8 +83,8 @@ interface CheckWords {
    */
   readonly link?: { readonly name: string; readonly to: string };
   /**
-   * A guide in the documentation. The check links to it if the console has no page on which staff can fix the
-   * failed check.
+   * A guide in the documentation about the failed readiness check. The console shows a link to this guide if
+   * it has no page on which staff can fix the check.
    */
   readonly guide?: { readonly name: string; readonly path: string };
 }

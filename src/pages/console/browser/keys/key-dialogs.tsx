@@ -1,4 +1,4 @@
-/** The dialogs that create, rotate and revoke an API key. A new key is shown once. */
+/** The dialogs that create, rotate and revoke an API key. A new key is shown only once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
@@ -148,7 +148,7 @@ export function RotateApiKeyDialog({ apiKey, onRotated, onClose }: RotateKeyProp
   );
 }
 
-/** The dialog in which staff confirm that an API key shall be revoked. */
+/** The dialog in which staff confirm that they want to revoke an API key. */
 interface RevokeKeyProps {
   readonly apiKey: ConsoleApiKey;
   readonly onRevoked: () => void;
@@ -185,7 +185,7 @@ export function RevokeApiKeyDialog({ apiKey, onRevoked, onClose }: RevokeKeyProp
   );
 }
 
-/** Shows a new key, only once, with a curl command that uses it. */
+/** Shows a new API key with a curl command that uses the key. The key is shown only once. */
 interface KeyShownProps {
   readonly title: string;
   readonly value: string;

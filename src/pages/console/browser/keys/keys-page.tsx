@@ -107,7 +107,10 @@ function InstallationKeys({
   );
 }
 
-/** Shown if an app installation has no API key: what a key is for, and the button that creates the first one. */
+/**
+ * The note that the page shows if an app installation has no API key. It says what a key is for, and has the
+ * button that creates the first key.
+ */
 const FirstKey = ({
   appName,
   onCreate,
@@ -130,11 +133,11 @@ const FirstKey = ({
 interface KeyListProps {
   readonly installationId: string;
   /**
-   * When this number changes, the table is loaded again. Another part of the page increases the number after
-   * it has changed an API key.
+   * The table loads its API keys again when this number changes. Another part of the page increases the
+   * number after it has changed an API key.
    */
   readonly changes: number;
-  /** The text that is shown if the installation has no API key. */
+  /** The text that the table shows if the installation has no API key. */
   readonly empty: JSX.Element;
 }
 

@@ -8,8 +8,8 @@ export interface OrderListFilter {
   readonly number: string;
   readonly status: ConsoleOrderStatus | null;
   /**
-   * The first day on which the listed orders were placed, as YYYY-MM-DD in the reader's time zone; `to` is
-   * the last day. An empty text means no limit.
+   * The first day of the period in which the listed orders were placed, as YYYY-MM-DD in the reader's time
+   * zone; `to` is the last day. An empty text means that the period has no first or last day.
    */
   readonly from: string;
   readonly to: string;
@@ -39,7 +39,7 @@ export function getOrderListPath({ number, status, from, to }: OrderListFilter):
 
 /**
  * Returns the time at which a day begins in the reader's time zone. With `daysLater`, returns the start of
- * the day that is so many days later.
+ * the day that is this number of days later.
  */
 function startOfDay(day: string, daysLater = 0): string | null {
   if (day === "") return null;
@@ -48,8 +48,8 @@ function startOfDay(day: string, daysLater = 0): string | null {
 }
 
 /**
- * Converts the filter of the order list into variables of the GraphQL query, without those that select the
- * page. Returns undefined if the last day of the filter is before the first day.
+ * Converts the filter of the order list into variables of the GraphQL query; the variables for paging are not
+ * included. Returns undefined if the last day of the filter is before the first day.
  */
 export function toOrderListVariables({
   number,

@@ -13,8 +13,8 @@ interface RefundableOrder {
 }
 
 /**
- * Returns the amount of an order that was captured and not refunded, in minor units. A refund without an
- * answer of the payment provider counts as refunded, as on the server.
+ * Returns the amount of an order that was captured and not refunded, in minor units. A refund to which the
+ * payment provider has not yet answered counts as refunded, in the console as well as on the server.
  */
 export function getRefundableAmount({ payments, refunds }: RefundableOrder): number {
   const captured = payments.map(

@@ -12,8 +12,8 @@ import { needsAttentionDocument } from "./overview-documents.ts";
 
 interface Findings {
   /**
-   * False while the endpoints and deliveries of the installation are being loaded; the list of problems is
-   * then incomplete.
+   * False while the endpoints and deliveries of the installation are being loaded. The list of problems is
+   * incomplete until this is true.
    */
   readonly isComplete: boolean;
   readonly hasEndpoints: boolean;

@@ -11,10 +11,13 @@ import type { EventWithDeliveryStatuses } from "./overview-documents.ts";
 export interface InstallationProblem {
   readonly key: string;
   readonly tone: "fault" | "warn";
-  /** One or two words that summarize the problem; shown in a coloured badge beside it. */
+  /** One or two words that summarize the problem. They are shown in a coloured badge beside the problem. */
   readonly label: string;
   readonly text: string;
-  /** The link to the page where the problem is solved: its text, and its path below /console. */
+  /**
+   * The link to the page on which staff can solve the problem: the text of the link, and the path below
+   * /console.
+   */
   readonly link: { readonly name: string; readonly to: string };
 }
 
@@ -40,9 +43,9 @@ export function findInstallationProblems(sources: ProblemSources): readonly Inst
 }
 
 /**
- * Returns a problem for each readiness check that failed or has the status WARN. The check of webhook
- * deliveries is left out if the installation has endpoints, because the list then has an entry for each
- * failing endpoint.
+ * Returns a problem for each readiness check that failed or has the status WARN. If the installation has
+ * webhook endpoints, the check of webhook deliveries is left out, because the list of problems then has an
+ * entry for each failing endpoint.
  */
 function readinessProblems(
   { installation: { id, readiness }, titleOf }: Pick<ProblemSources, "installation" | "titleOf">,
@@ -97,8 +100,8 @@ const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
 ]);
 
 /**
- * Returns true if all attempts of a delivery failed and staff must still do something: no repetition of the
- * delivery has succeeded or is in progress.
+ * Returns true if all attempts of a delivery failed and no replay of the delivery has succeeded or is in
+ * progress, so that staff must still do something.
  */
 const isLost = (delivery: LoggedDelivery, { deliveries }: EventWithDeliveryStatuses): boolean =>
   delivery.replayOf === null &&

@@ -1,4 +1,7 @@
-/** GraphQL documents of the overview page. The documents about app installations are in another file. */
+/**
+ * GraphQL documents of the overview page, except those about app installations, which
+ * `installation-documents.ts` contains.
+ */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import {
   type ConsoleWebhookEndpoint,
@@ -15,7 +18,7 @@ export interface DeliveryHealthBucket {
 }
 
 export interface DeliveryHealthReportVariables {
-  /** The first day of the report as YYYY-MM-DD, in the report's time zone; `to` is the last day. */
+  /** The first day of the report as YYYY-MM-DD in the report's time zone; the field `to` is the last day. */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;

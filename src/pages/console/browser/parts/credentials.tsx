@@ -5,8 +5,8 @@ import { grantableScopes } from "./permissions.ts";
 interface PermissionListProps {
   readonly scopes: readonly string[];
   /**
-   * If true, the list shows only a description in words for each permission. The name of the scope in the
-   * API, for example `catalog:read`, then appears only while the mouse pointer is on the words.
+   * If true, the list shows each permission only as a description in words. The name of the scope in the API,
+   * for example `catalog:read`, then appears only while the mouse pointer is on the words.
    */
   readonly isShort?: boolean;
 }

@@ -29,8 +29,8 @@ function noteOpener(): void {
 }
 
 /**
- * Moves the focus back to the element that opened the dialog, or to the page's heading if that element no
- * longer exists.
+ * Moves the keyboard focus back to the element that opened the dialog, or to the page's heading if that
+ * element no longer exists.
  */
 function giveBack(): void {
   if (document.querySelector("dialog[open]") !== null) return;
@@ -53,13 +53,14 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     event.preventDefault();
     if (!isFirm) onClose();
   };
-  // Chromium sends the event `cancel` only for the first press of Escape. It closes the dialog at the second
-  // press without this event, so this handler of the key prevents the closing.
+  // This key handler prevents that Escape closes a dialog that must stay open. Chromium sends the event
+  // `cancel`, which can also prevent this, only for the first press of Escape; the second press closes the
+  // dialog without the event.
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };
-  // Browsers that do not support the attribute `closedby` may close the dialog although it must stay open;
-  // the script then opens it again.
+  // Browsers that do not support the attribute `closedby` may close a dialog that must stay open. The script
+  // then opens the dialog again.
   const reopen = (): void => {
     const shown = dialog.current;
     if (isFirm && shown?.isConnected === true && !shown.open) shown.showModal();
@@ -79,7 +80,7 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
   );
 }
 
-/** A dialog that asks for confirmation of an action that cannot be undone or that blocks access. */
+/** A dialog that asks staff to confirm an action that cannot be undone or that blocks access. */
 interface ConfirmProps {
   readonly title: string;
   /** The text of the button that confirms the dialog. It names the action, for example “Revoke the key”. */
@@ -158,13 +159,13 @@ export function CopyableSecret({ label, value }: CopiedProps): JSX.Element {
 }
 
 interface FormButtonsProps {
-  /** The text of the button that sends the form. */
+  /** The text of the button that sends the dialog's form. */
   readonly action: string;
   readonly isBusy: boolean;
   readonly onCancel: () => void;
 }
 
-/** The buttons at the end of a dialog's form: cancel, and the button that sends the form. */
+/** The buttons at the end of a dialog's form: the cancel button and the button that sends the form. */
 export function DialogFormButtons({ action, isBusy, onCancel }: FormButtonsProps): JSX.Element {
   return (
     <div class="actions">

@@ -127,7 +127,7 @@ interface BannerProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** True if the faulty input field is the form field with this JSON pointer, or a part of it. */
+/** True if the invalid input field is the form field with this JSON pointer, or a part of that field. */
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 
@@ -206,7 +206,7 @@ export function FailureBanner({ failure, shown = [], onRetry }: BannerProps): JS
   );
 }
 
-/** A group of checkboxes. */
+/** The properties of a form field that consists of a group of checkboxes. */
 interface ChoicesProps {
   readonly legend: string;
   readonly hint?: string;

@@ -6,7 +6,7 @@
 import type { JSX } from "preact";
 import type { LiveSubscriptionState } from "#pages/console/browser/graph/hooks.ts";
 
-/** `AUTO_DISABLED` → “Auto disabled”. */
+/** Converts an enum value to readable words: `AUTO_DISABLED` becomes “Auto disabled”. */
 export const formatEnumValue = (value: string): string => {
   const words = value
     .toLowerCase()
@@ -15,7 +15,7 @@ export const formatEnumValue = (value: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** “1 key”, “2 keys”. */
+/** Formats a number with its noun in the singular or plural: “1 key”, “2 keys”. */
 export const formatCount = (number: number, one: string, many = `${one}s`): string =>
   `${number.toLocaleString()} ${number === 1 ? one : many}`;
 
@@ -92,18 +92,18 @@ export const StatusBadge = ({
 export interface MoneyAmount {
   readonly amountMinor: number;
   readonly currency: string;
-  /** The number of decimal digits of the currency. */
+  /** The number of decimal digits of the currency: 2 for EUR, 0 for JPY. */
   readonly exponent: number;
 }
 
-/** “€1,234.50”. */
+/** Formats an amount of money in the form of the reader's locale, for example “€1,234.50”. */
 export function formatMoney({ amountMinor, currency, exponent }: MoneyAmount): string {
   const digits = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
   const format = new Intl.NumberFormat(undefined, { style: "currency", currency, ...digits });
   return format.format(amountMinor / 10 ** exponent);
 }
 
-/** Formats times in the browser's time zone and in the form of the reader's locale. */
+/** Formats times in the browser's time zone, in the usual form of the reader's locale. */
 const minuteParts = { hour: "2-digit", minute: "2-digit" } as const;
 const timeParts = { ...minuteParts, second: "2-digit" } as const;
 const dayParts = { day: "numeric", month: "short" } as const;
@@ -125,13 +125,13 @@ const zoneNameAt = (date: Date): string =>
   zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
 interface TimeProps {
-  /** A time in RFC 3339; null if the event has not happened. */
+  /** A time in RFC 3339; null if the event that the time belongs to has not happened. */
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;
   /**
-   * True if the text of the time has no seconds. The time with seconds then appears while the mouse pointer
-   * is on the text.
+   * If true, the shown time has no seconds. The time with seconds then appears while the mouse pointer is on
+   * it.
    */
   readonly isMinute?: boolean;
 }
@@ -155,7 +155,7 @@ export function TimeText({ at, otherwise = "–", isDay = false, isMinute = fals
   );
 }
 
-/** “350 ms”, “1.2 s”. */
+/** Formats a duration in milliseconds as text, for example “350 ms” or “1.2 s”. */
 export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 

@@ -52,7 +52,10 @@ export function TabList({ label, tabs }: TabListProps): JSX.Element {
   );
 }
 
-/** Returns the position of the tab to which a pressed key moves; undefined for keys that do not move. */
+/**
+ * Returns the index of the tab to which a pressed key moves; undefined for keys that do not move between
+ * tabs.
+ */
 function nextTab(key: string, chosen: number, count: number): number | undefined {
   if (key === "ArrowRight") return (chosen + 1) % count;
   if (key === "ArrowLeft") return (chosen + count - 1) % count;

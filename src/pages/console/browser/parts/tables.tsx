@@ -1,6 +1,6 @@
 /**
- * Components that show loaded data: tables of which one part is shown at a time, lists of properties, and
- * messages while data is loading, if there is no data, or if loading failed.
+ * Components that show loaded data: tables with buttons for the older and newer parts of the list, lists of
+ * properties, and messages while data is loading, if there is no data, or if loading failed.
  */
 import type { ComponentChildren, JSX } from "preact";
 import type { GraphqlQueryState, CursorListPaging } from "#pages/console/browser/graph/hooks.ts";
@@ -9,7 +9,7 @@ import { FailureBanner } from "./fields.tsx";
 export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** True if the column has numbers, which are aligned right. */
+  /** True if the column has numbers. Numbers are aligned to the right. */
   readonly isNumber?: boolean;
 }
 

@@ -31,7 +31,7 @@ interface AmountProps {
   readonly currency: string;
 }
 
-/** “€12.50”, and below it 1250. */
+/** Shows an amount in two forms: formatted, for example “€12.50”, and below it in minor units, for example 1250. */
 export const MinorAmountText = ({ minor, currency }: AmountProps): JSX.Element =>
   minor === null ? (
     <span class="soft">–</span>

@@ -29,14 +29,14 @@ interface BuyerTotals {
   readonly buyers: number;
   readonly newBuyers: number;
   readonly repeatBuyers: number;
-  /** The share of buyers with several orders, from 0 to 1; null without buyers. */
+  /** The share of buyers with several orders, from 0 to 1; null if there are no buyers. */
   readonly repeatRate: number | null;
   readonly orders: number;
   readonly guestOrders: number;
 }
 
 interface BuyerMonth {
-  /** The first day of the month for which this entry has the numbers. */
+  /** The first day of the month to which the numbers of this entry belong. */
   readonly month: string;
   readonly buyers: number;
   readonly orders: number;

@@ -78,7 +78,7 @@ export function RefundReportView({ choices }: ReportProps): JSX.Element {
   );
 }
 
-/** Formats a month. The report returns a month as its first day. */
+/** Formats a month for the reader. The report gives the first day of the month. */
 const monthFormat = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
 const formatMonth = (day: string): string => monthFormat.format(new Date(`${day}T00:00:00.000Z`));
 

@@ -20,7 +20,7 @@ export type ReportName = (typeof reportNames)[number];
 
 export interface ReportFilter extends ConsoleReportPeriod {
   readonly report: ReportName;
-  /** Null shows all currencies. */
+  /** The currency of the shown rows; null if rows of all currencies are shown. */
   readonly currency: string | null;
 }
 
@@ -101,7 +101,7 @@ export function chooseReportInterval(choices: ConsoleReportPeriod): ConsoleRepor
 
 const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales", "funnel"]);
 
-/** The number of past days from which the report on the stock adds up the sales. */
+/** The number of past days whose sales the report on the stock adds up. */
 export const inventoryDays = 30;
 
 export const getReportPeriodOfFilter = ({ from, to, timeZone }: ReportFilter): ConsoleReportPeriod => ({
@@ -111,12 +111,12 @@ export const getReportPeriodOfFilter = ({ from, to, timeZone }: ReportFilter): C
 });
 
 /**
- * Returns the path of the CSV file of a report, below the service's base path. The service accepts the
- * console's session cookie for this path.
+ * Returns the URL path of the CSV file of a report, relative to the base path of the service. The service
+ * accepts the console's session cookie for this path.
  */
 export function getReportCsvPath(choices: ReportFilter): string {
   const { report, from, to, timeZone } = choices;
-  // The report on the stock shows the present, so it has no period.
+  // The report on the stock shows the current stock, so it has no period.
   if (report === "inventory") return `/reports/inventory.csv?days=${inventoryDays}`;
   const query = new URLSearchParams({ from, to, timeZone });
   if (reportsByInterval.has(report)) query.set("interval", chooseReportInterval(choices).toLowerCase());

@@ -48,7 +48,7 @@ export const apiOperations: readonly ApiOperation[] = [
   operation("searchPublicProducts", "GET", "/search"),
 ];
 
-/** The start of the path, which is the same for all REST operations. */
+/** The start of the URL path, which is the same for all REST operations. */
 export const apiRoot = "/api/v1";
 
 export const getApiOperationPath = (id: string): string | undefined =>

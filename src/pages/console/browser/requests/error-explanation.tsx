@@ -1,5 +1,5 @@
 /**
- * Shows why an error with a given code occurs and how to fix it. The text is that of the documentation's page
+ * Shows why an error with a given code occurs and how to fix it. The text comes from the documentation's page
  * about errors, which is loaded from this service.
  */
 import type { JSX } from "preact";

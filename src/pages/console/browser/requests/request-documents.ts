@@ -31,7 +31,7 @@ const fields = `
   installation { id app { name } }
 `;
 
-/** Null does not filter. */
+/** The filter of the request log. If a field is null, the requests are not filtered by it. */
 export interface RequestLogFilter {
   readonly installationId: string | null;
   readonly credentialId: string | null;

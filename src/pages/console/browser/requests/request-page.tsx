@@ -88,7 +88,7 @@ function Facts({ request }: { readonly request: ConsoleApiRequest }): JSX.Elemen
   );
 }
 
-/** Links to lists of requests that have something in common with this request, for example the operation. */
+/** Links to lists of similar requests in the log, for example of requests for the same operation. */
 function Related({ request }: { readonly request: ConsoleApiRequest }): JSX.Element {
   const { operation, credentialId, status } = request;
   return (

@@ -53,7 +53,7 @@ export const RequestErrorLink = ({
     <a href={docUrl}>{errorCode}</a>
   );
 
-/** The name of the key that sent the request, or “OAuth”. */
+/** The name of the API key with which the request was sent, or “OAuth” for an OAuth access token. */
 export const formatRequestCredential = ({ apiKey }: Pick<ConsoleApiRequest, "apiKey">): string =>
   apiKey === null ? "OAuth access token" : `${apiKey.name} (…${apiKey.lastFour})`;
 
@@ -168,8 +168,8 @@ function usePolling({ refresh }: GraphqlQueryState<ApiRequestListQueryResult>, i
 const nothing: ReadonlySet<string> = new Set();
 
 /**
- * Returns the ids of the requests that have been added since the list was loaded before; empty after the
- * first load.
+ * Returns the ids of the requests that were not in the log when it was last loaded; no ids after the first
+ * load.
  */
 function useArrived(data: ApiRequestListQueryResult | undefined, key: string): ReadonlySet<string> {
   const before = useRef<{ readonly key: string; readonly ids: ReadonlySet<string> } | undefined>(undefined);
@@ -180,8 +180,8 @@ function useArrived(data: ApiRequestListQueryResult | undefined, key: string): R
     const known = before.current?.key === key ? before.current.ids : ids;
     before.current = { key, ids };
     const newIds = new Set([...ids].filter((id) => !known.has(id)));
-    // New requests stay marked until the next requests arrive, so that the animation of the mark is not cut
-    // off.
+    // New requests stay highlighted until the next requests arrive, so that the animation of the highlighting
+    // is not cut off.
     if (newIds.size > 0 || known === ids) setArrived(newIds);
   }, [data, key]);
   return arrived;

@@ -83,8 +83,8 @@ interface FilterSelectProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   /**
-   * The values that the reader can choose in a filter. If the page's URL contains a value that is not in this
-   * list, the filter shows this value too.
+   * The values that the reader can choose in a filter. If the page's URL contains a value that is not among
+   * them, the filter shows that value too.
    */
   readonly options: readonly string[];
   readonly children: ComponentChildren;
@@ -128,7 +128,7 @@ const StatusSelect = (props: OwnProps): JSX.Element => (
 );
 
 interface SenderProps extends OwnProps {
-  /** Undefined until loaded. */
+  /** The apps, API keys and OAuth grants by which the log can be filtered; undefined until they are loaded. */
   readonly senders: ApiRequestSenderLists | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The page of search results. If the reader searched for the id of an object with its own page, this page is
+ * The page of search results. If the reader searched for the id of an object that has a page, this page is
  * opened. Otherwise, the page lists the results, or says what can be searched.
  */
 import type { JSX } from "preact";

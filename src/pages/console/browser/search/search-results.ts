@@ -1,4 +1,4 @@
-/** Finds the objects that a search term names, and describes each for the page of results. */
+/** Finds the objects that match a search term, and describes each of them for the page of search results. */
 import { sendGraphqlRequest } from "#pages/console/browser/graph/client.ts";
 import { getConnectionNodes, type ConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
 import { getCredentialState } from "#pages/console/browser/parts/credentials.tsx";
@@ -152,8 +152,8 @@ function partHit(
 type Finder = (id: string) => Promise<readonly ConsoleSearchHit[]>;
 
 /**
- * Creates a function that finds an object by its id. The function runs a GraphQL document, which returns the
- * object, or null if it does not exist.
+ * Creates a function that finds an object by its id with a GraphQL document. The document returns the object,
+ * or null if the object does not exist.
  */
 const finder =
   <Result, Found>(

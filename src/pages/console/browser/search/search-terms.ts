@@ -1,6 +1,6 @@
 /**
- * Determines whether the text of the search field is an id, an order number or a name, and removes secrets
- * from it.
+ * Determines whether the text of the search field is an id, an order number or a name. Also removes secrets
+ * from the text.
  */
 
 /** The kinds of objects that the search finds, by the prefix of their ids. */

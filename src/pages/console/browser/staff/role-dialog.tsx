@@ -37,9 +37,9 @@ export function RoleField({ value, failure, onChange }: RoleFieldProps): JSX.Ele
 
 interface RoleDialogProps {
   readonly member: StaffMember;
-  /** True if the staff account is the one that is signed in. */
+  /** True if the staff account is that of the signed-in staff member. */
   readonly isSelf: boolean;
-  /** True if no other account of the merchant is an enabled admin. */
+  /** True if the staff account is the merchant's only enabled admin. */
   readonly isLastAdmin: boolean;
   readonly onChanged: () => void;
   readonly onClose: () => void;

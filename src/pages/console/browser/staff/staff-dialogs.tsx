@@ -89,7 +89,10 @@ interface NewPasswordProps {
   readonly onClose: () => void;
 }
 
-/** Shows a generated password, only once, with the URL at which the staff member signs in. */
+/**
+ * Shows a generated password with the URL at which the staff member signs in. The password is shown only
+ * once.
+ */
 function NewPasswordDialog({ title, email, password, onClose }: NewPasswordProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
@@ -111,7 +114,7 @@ function NewPasswordDialog({ title, email, password, onClose }: NewPasswordProps
 
 interface MemberDialogProps {
   readonly member: StaffMember;
-  /** True if the staff account is the one that is signed in. */
+  /** True if the staff account is that of the signed-in staff member. */
   readonly isSelf: boolean;
   readonly onChanged: () => void;
   readonly onClose: () => void;
@@ -186,7 +189,7 @@ export function SetPasswordDialog({ member, isSelf, onChanged, onClose }: Member
 }
 
 interface DisableProps extends MemberDialogProps {
-  /** True if no other account of the merchant is an enabled admin. */
+  /** True if the staff account is the merchant's only enabled admin. */
   readonly isLastAdmin: boolean;
 }
 

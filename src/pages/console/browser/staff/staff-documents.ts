@@ -40,7 +40,7 @@ export const staffDocument = createConsoleGraphqlDocument<
 
 interface StaffPasswordResult {
   readonly staff: StaffMember;
-  /** The generated password; null if the request contained the password. */
+  /** The password that the service has generated; null if the request contained a password. */
   readonly password: string | null;
 }
 

@@ -19,7 +19,7 @@ export interface GraphqlAnswerError {
   readonly requestId: string | undefined;
   /**
    * The position of the error as text: the line and column in the GraphQL document, and the field of the
-   * answer. Empty if the error names neither.
+   * answer. Empty if the error has no position.
    */
   readonly place: string;
   readonly details: readonly GraphqlErrorDetail[];
@@ -45,8 +45,8 @@ export function readAnswerErrors(answer: unknown): readonly GraphqlAnswerError[]
     code: extensions.code,
     requestId: extensions.requestId,
     place: placeOf(locations?.[0], path),
-    // Leaves out each detail that has the same message as its error and no list of allowed values, because it
-    // would add no information.
+    // Leaves out each detail of an error that has the same message as the error and no list of allowed
+    // values, because such a detail adds no information.
     details: (extensions.details ?? []).filter(
       (detail) => detail.message !== message || (detail.allowed ?? []).length > 0,
     ),
@@ -72,7 +72,7 @@ export interface ErrorExplanation {
 
 export type ErrorExplanationsByCode = Readonly<Record<string, ErrorExplanation>>;
 
-/** Loads the explanations of all error codes, which the build has copied from docs/errors.md. */
+/** Loads the explanations of all error codes. The build has copied them from docs/errors.md. */
 export async function loadErrorExplanations(url: string): Promise<ErrorExplanationsByCode> {
   const loaded: { readonly default: ErrorExplanationsByCode } = await import(/* @vite-ignore */ url);
   return loaded.default;

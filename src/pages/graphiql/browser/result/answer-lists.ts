@@ -9,13 +9,13 @@ export type GraphqlAnswerRow = Readonly<Record<string, GraphqlAnswerCell>>;
 
 export interface GraphqlAnswerList {
   /**
-   * The names of the fields that lead from the start of the answer to the list, for example `orders.lines`;
-   * `edges` and `node` are left out.
+   * The names of the fields that lead from the start of the answer to the list, for example `orders.lines`.
+   * The names `edges` and `node` are left out.
    */
   readonly path: string;
   /**
-   * The names of the columns. The name of a column with a field of a nested object has a dot, for example
-   * `totals.currency`.
+   * The names of the table's columns. The name of a column for a field of a nested object contains a dot, for
+   * example `totals.currency`.
    */
   readonly columns: readonly string[];
   readonly rows: readonly GraphqlAnswerRow[];
@@ -41,7 +41,7 @@ interface ListDraft {
 
 interface Position {
   readonly path: readonly string[];
-  /** The text, number and boolean fields of the list items around the current position in the answer. */
+  /** The text, number and boolean fields of the list items that contain the current position in the answer. */
   readonly containers: GraphqlAnswerRow;
 }
 
@@ -76,7 +76,8 @@ function addItems(
 ): void {
   const key = path.join(".");
   const isNested = Object.keys(containers).length > 0;
-  // An empty array inside a list item is not shown as a list of its own, because it may be a list of texts.
+  // An empty array inside a list item does not become a table of its own, because it may be an empty list of
+  // texts and not of objects.
   if (isNested && items.length === 0 && !isConnection) return;
   const draft = drafts.get(key) ?? { rows: [], totalCount: isNested ? null : totalCount };
   drafts.set(key, draft);

@@ -1,4 +1,4 @@
-/** Shows a list of the answer as a table, and copies or saves the list as CSV. */
+/** Shows a list of a GraphQL answer as a table. The reader can copy the list or save it as CSV. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { GraphqlAnswerCell, GraphqlAnswerList } from "./answer-lists.ts";
@@ -80,7 +80,7 @@ function CsvButtons({ list }: { readonly list: GraphqlAnswerList }): JSX.Element
       await navigator.clipboard.writeText(formatAnswerListAsCsv(list));
       setNote(`Copied ${rowCountOf(list.rows.length)}.`);
     } catch {
-      // Browsers do not allow copying to the clipboard on pages without https.
+      // The copy has failed. Browsers do not allow copying to the clipboard on pages without https.
       setNote("The browser did not allow copying. Download the CSV instead.");
     }
   };
@@ -99,7 +99,7 @@ function CsvButtons({ list }: { readonly list: GraphqlAnswerList }): JSX.Element
   );
 }
 
-/** Saves the list as a file on the reader's device. */
+/** Saves a list of a GraphQL answer as a CSV file on the reader's device. */
 function saveCsv(list: GraphqlAnswerList): void {
   const url = URL.createObjectURL(
     new Blob([formatAnswerListAsCsv(list)], { type: "text/csv;charset=utf-8" }),
@@ -108,7 +108,8 @@ function saveCsv(list: GraphqlAnswerList): void {
   link.href = url;
   link.download = getAnswerCsvFileName(list);
   link.click();
-  // The URL of the file is released a moment later, when the browser has started to read the file.
+  // The memory of the file is released (`revokeObjectURL`) a moment later, because the browser must first
+  // have started to read the file.
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
@@ -129,7 +130,8 @@ function Table({ list: { path, columns, rows } }: { readonly list: GraphqlAnswer
         </thead>
         <tbody>
           {rows.slice(0, rowsMax).map((row, index) => (
-            // The index is the key of a table row, because rows have no id and never change their order.
+            // The row's index is used as its Preact key, because rows have no id and never change their
+            // order.
             <tr key={`${index}`}>
               {columns.map((column) => (
                 <Cell key={column} cell={row[column] ?? null} />

@@ -2,8 +2,8 @@
 import type { GraphqlAnswerCell, GraphqlAnswerList } from "./answer-lists.ts";
 
 /**
- * Characters at the start of a cell that make a spreadsheet read it as a formula, also in their full-width
- * forms.
+ * Characters, also in their full-width forms, that make a spreadsheet program read a cell as a formula if the
+ * cell begins with them.
  */
 const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
 const needsQuotes = /[",\r\n]/;
@@ -26,6 +26,6 @@ function csvField(cell: GraphqlAnswerCell): string {
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Returns a file name such as `orders-lines-2026-01-31.csv`. */
+/** Returns the name of the CSV file for a list, for example `orders-lines-2026-01-31.csv`. */
 export const getAnswerCsvFileName = ({ path }: Pick<GraphqlAnswerList, "path">, now = new Date()): string =>
   `${path.replaceAll(/[^\w]+/g, "-")}-${now.toISOString().slice(0, 10)}.csv`;

@@ -8,13 +8,16 @@ import {
   loadErrorExplanations,
 } from "./answer-errors.ts";
 
-/** The maximum number of errors of an answer that are explained. The JSON of the answer has all of them. */
+/**
+ * The maximum number of errors of an answer that the list explains. The JSON of the answer contains all
+ * errors.
+ */
 const explainedMax = 5;
 
 export interface ErrorListLinks {
-  /** URL path of the JavaScript module with the explanations of error codes. */
+  /** The URL path of the JavaScript module with the explanations of error codes. */
   readonly errorGuide: string;
-  /** URL path of the documentation. */
+  /** The URL path of the documentation. */
   readonly docs: string;
 }
 
@@ -25,8 +28,8 @@ interface ErrorListProps extends ErrorListLinks {
 export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
   const [guide, setGuide] = useState<ErrorExplanationsByCode>({});
   useEffect(() => {
-    // Without the explanations of error codes, the list shows only the messages of the errors and links to
-    // the documentation.
+    // If the explanations of error codes cannot be loaded, the list shows only the messages of the errors and
+    // links to the documentation.
     void loadErrorExplanations(errorGuide).then(setGuide, () => undefined);
   }, [errorGuide]);
   const hiddenCount = errors.length - explainedMax;
@@ -34,8 +37,8 @@ export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Ele
     <section class="answer-errors" aria-label="Errors of the answer">
       {errors.slice(0, explainedMax).map((error, index) => (
         <ErrorCard
-          // The key contains the index, because several errors may have the same message. The errors never
-          // change their order.
+          // The Preact key of an error contains its index, because several errors may have the same message.
+          // The errors never change their order.
           key={`${index} ${error.message}`}
           error={error}
           docs={docs}
@@ -111,12 +114,13 @@ function ErrorCard({ error, docs, explanation }: ErrorCardProps): JSX.Element {
   );
 }
 
-/** Shows text between backticks as code. */
+/** Renders a text. The parts of the text between backticks are shown as code. */
 function CodeText({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {text.split("`").map((piece, index) =>
-        // The index is the key of a piece of text, because the pieces never change their order.
+        // The index of each part of the text is used as its Preact key, because the parts never change their
+        // order.
         index % 2 === 1 ? <code key={`${index}`}>{piece}</code> : piece,
       )}
     </>

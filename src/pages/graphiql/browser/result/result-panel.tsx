@@ -9,7 +9,7 @@ import { ErrorList, type ErrorListLinks } from "./error-list.tsx";
 import { type LoadedGraphqlSchema, getTypeNameOfList } from "./schema-types.ts";
 
 export interface ResultPanelUrlPaths extends ErrorListLinks {
-  /** URL path of the type map. */
+  /** The URL path of the type map. */
   readonly map: string;
 }
 

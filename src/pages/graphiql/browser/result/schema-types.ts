@@ -1,6 +1,6 @@
 /** Finds the type of a list's items in the schema that GraphiQL has loaded. */
 
-/** The properties of a type object of the npm package `graphql` that this file reads. */
+/** The properties that this file reads from a type object of the npm package `graphql`. */
 interface SchemaType {
   readonly name?: string;
   /** The type that a list type or non-null type contains. */
@@ -17,7 +17,7 @@ export interface LoadedGraphqlSchema {
 
 /**
  * Returns the name of the type of a list's items. Returns undefined if a field of the path is not in the
- * schema, for example because the operation renames it.
+ * schema, for example because the GraphQL operation gives the field another name (an alias).
  */
 export function getTypeNameOfList(schema: LoadedGraphqlSchema, path: string): string | undefined {
   const names = path.split(".");
@@ -28,7 +28,10 @@ export function getTypeNameOfList(schema: LoadedGraphqlSchema, path: string): st
   return found.find((type) => type !== undefined)?.name;
 }
 
-/** Returns the type of a field; for a connection the type of its nodes. */
+/**
+ * Returns the type of a field. If the field is a connection (a list with cursors), returns the type of its
+ * nodes.
+ */
 function fieldTypeOf(type: SchemaType | undefined, name: string): SchemaType | undefined {
   const result = plainFieldType(type, name);
   return plainFieldType(plainFieldType(result, "edges"), "node") ?? result;

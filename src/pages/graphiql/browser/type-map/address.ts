@@ -1,7 +1,7 @@
 /**
- * The URLs of the type map (the picture of the GraphQL schema): `?type=Order` shows a type,
- * `?type=Order#lines` one of its fields, `?area=Orders` an area. Without a query, the map shows all areas.
- * Links within the map change the URL without loading the page again.
+ * The URLs of the type map (the picture of the GraphQL schema). `?type=Order` shows a type,
+ * `?type=Order#lines` a field of the type, and `?area=Orders` an area. Without a query, the map shows all
+ * areas. Links within the map change the URL without loading the page again.
  */
 import { useEffect, useState } from "preact/hooks";
 
@@ -21,8 +21,8 @@ export const getTypeMapAreaUrl = (area: string): string => `?area=${encodeURICom
 export const getTypeMapOverviewUrl = (): string => location.pathname;
 
 /**
- * Returns the id of the HTML element that describes a field. The prefix `field-` prevents that a field has
- * the same id as another element of the page.
+ * Returns the id of the HTML element that describes a GraphQL field. The prefix `field-` makes the id
+ * different from the ids of all other elements of the page.
  */
 export const getFieldElementId = (field: string): string => `field-${field}`;
 
@@ -96,8 +96,8 @@ function parseAddress(href: string): TypeMapUrlSelection {
 }
 
 /**
- * Decodes the fragment of the URL. Returns it unchanged if it cannot be decoded, for example because it ends
- * in the middle of an encoded character.
+ * Decodes the fragment of the URL. Returns the fragment unchanged if it cannot be decoded, for example
+ * because it ends in the middle of an encoded character.
  */
 function decodeFragment(text: string): string {
   try {

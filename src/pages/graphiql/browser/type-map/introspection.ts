@@ -1,4 +1,4 @@
-/** The introspection query of the type map, and the shape of its answer. */
+/** The introspection query that reads the schema for the type map, and the TypeScript types of its answer. */
 
 export const typeMapQuery = `query TypeMap {
   schema: __schema {

@@ -35,7 +35,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
       element.focus({ preventScroll: true });
     } else if (!isFirst.current) {
       // After a click on a link in the type map, the heading of the new content gets the focus. When the page
-      // is first loaded, the focus stays at its top.
+      // is first loaded, the focus stays at the top of the page.
       scrollTo(0, getStoredScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
@@ -111,14 +111,14 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** The type, field or area that the page's URL names; the type map shows the page for it. */
+/** The type, field or area that the page's URL names. The type map shows the page for it. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapType };
 
 /**
  * Finds the type, field or area that the URL of the type map names. A URL with only a fragment, for example
- * `#Order`, names a type too, because readers can easily type it.
+ * `#Order`, also names a type, because readers can type such a URL easily.
  */
 function mapLocation({ type, area, field }: TypeMapUrlSelection, map: TypeMap): MapLocation {
   if (areaNames.includes(area)) return { kind: "area", title: area };

@@ -120,8 +120,9 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 }
 
 /**
- * Counts the references between each two areas: how often types of one area refer to types of the other.
- * References to the area of shared types (for example money) are not counted, because every area has them.
+ * Counts the references between every two areas: the number of times that types of one area refer to types of
+ * the other. References to the area of shared types (for example money) are not counted, because types of
+ * every area refer to it.
  */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
@@ -148,7 +149,10 @@ function neighboursOf(name: string, ties: readonly Tie[]): string {
   return found.length === 0 ? "not connected" : `connected to ${found.join(", ")}`;
 }
 
-/** One search result of the type map: a type, a field or an enum value. Enter opens the first result. */
+/**
+ * One search result of the type map: a type, a field or an enum value. If the reader presses Enter in the
+ * search field, the first result opens.
+ */
 interface Hit {
   readonly type: string;
   readonly part: string | null;

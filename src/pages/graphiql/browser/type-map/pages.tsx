@@ -22,7 +22,10 @@ import {
 interface TypePageProps {
   readonly map: TypeMap;
   readonly type: TypeMapType;
-  /** The name of the field that the page marks because the URL names it; empty if the URL names no field. */
+  /**
+   * The name of the field that the page highlights because the URL names the field; empty if the URL names no
+   * field.
+   */
   readonly field: string;
 }
 
@@ -74,7 +77,7 @@ export function TypeMapTypePage({ map, type, field }: TypePageProps): JSX.Elemen
 interface PartItemProps {
   readonly type: string;
   readonly part: GraphqlTypeMember;
-  /** True if the URL names this field or value; the page then marks it. */
+  /** True if the URL names this field or enum value. The page then highlights it. */
   readonly isMarked: boolean;
 }
 
@@ -250,12 +253,13 @@ function Types({
 
 const firstSentence = (text: string): string => /^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text;
 
-/** Shows a description; text between backticks is shown as code. */
+/** Renders a description from the schema. The parts between backticks are shown as code. */
 function Description({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
       {text.split("`").map((piece, index) =>
-        // The index is the key of a piece of text, because the pieces never change their order.
+        // The index of each part of the description is used as its Preact key, because the parts never change
+        // their order.
         index % 2 === 1 ? <code key={`${index}`}>{piece}</code> : piece,
       )}
     </>

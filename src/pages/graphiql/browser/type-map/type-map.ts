@@ -28,8 +28,8 @@ export interface TypeMapType {
   readonly parts: readonly GraphqlTypeMember[];
   readonly references: readonly ReferenceToGraphqlType[];
   /**
-   * For an object type: the interfaces that it implements. For an interface: the types that implement it. For
-   * a union: its member types.
+   * The related types. For an object type, they are the interfaces that it implements; for an interface, the
+   * types that implement it; for a union, its member types.
    */
   readonly relatives: readonly string[];
 }
@@ -148,10 +148,10 @@ const kindOf = ({ kind }: IntrospectedType): GraphqlTypeKind => kindNames[kind] 
 export const isPaginationType = ({ name }: Pick<TypeMapType, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
-/** Names of the root types. */
+/** The names of the root types of the GraphQL schema. */
 export const rootTypeNames: readonly string[] = ["Query", "Mutation", "Subscription"];
 
-/** An argument of a field. */
+/** An argument of a GraphQL field. */
 export interface FieldArgument {
   readonly name: string;
   readonly type: string;
@@ -176,15 +176,15 @@ export interface GraphqlTypeMember {
 }
 
 /**
- * The name of the area for types to which no other area applies. A type's area is determined by its name, for
- * example `OrderLine`. If the name indicates no area but types of only one area refer to the type, it gets
- * that area.
+ * The name of the area for types that belong to no other area. The area of a type is determined by the type's
+ * name, for example `OrderLine`. If the name indicates no area, but types of only one area refer to the type,
+ * the type belongs to that area.
  */
 export const nameOfSharedArea = "Shared";
 
 /**
- * The patterns of type names for each area. The first pattern that matches decides, so narrower patterns come
- * first.
+ * The patterns of type names for each area. The first pattern that matches a type name determines the area,
+ * so narrower patterns come first.
  */
 const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Analytics", /Report|Interval$|Funnel/],
@@ -222,8 +222,8 @@ type Parts = ReadonlyMap<string, readonly GraphqlTypeMember[]>;
 
 function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
-  // An input type inside another input type gets its area only after the outer one has an area, so the search
-  // is repeated until no further type gets an area.
+  // The search for areas is repeated until it finds no further area, because an input type inside another
+  // input type gets its area only after the outer input type has one.
   for (let areaCount = -1; areaCount !== areas.size;) {
     areaCount = areas.size;
     for (const [name, area] of typesReachedFromOneArea(parts, areas)) areas.set(name, area);

@@ -16,7 +16,10 @@ const row = 26;
 const head = 44;
 const gap = 10;
 const top = 4;
-/** The estimated width of one character in pixels: for names, which have a monospaced font, and for types. */
+/**
+ * The estimated width of one character in pixels: one value for field names, which have a monospaced font,
+ * and one for type names.
+ */
 const widthOf = { name: 8, type: 7.4 } as const;
 const boxHeight = 44;
 const columns = {
@@ -26,8 +29,8 @@ const columns = {
 } as const;
 const width = 1040;
 /**
- * The maximum number of types on the left side of the picture. The list below the picture contains all of
- * them.
+ * The maximum number of types on the left side of the picture. The list below the picture contains all types
+ * that refer to the type.
  */
 const boxesMax = 40;
 
