@@ -5,7 +5,7 @@
  */
 import type { Client } from "pg";
 import { sampleParts, sampleSizes } from "#commerce/search/index-rows.ts";
-import { toRandomSampleLexeme } from "#commerce/search/match-query.ts";
+import { toRandomProductSampleLexeme } from "#commerce/search/match-query.ts";
 
 /** The tables with rows of a product, each with the columns whose values must be unique. */
 const copiedTables: Readonly<Record<string, readonly string[]>> = {
@@ -27,7 +27,7 @@ const copiedTables: Readonly<Record<string, readonly string[]>> = {
  * An SQL expression for the words of a copied search document. The sample words are chosen at random again,
  * so that the copies of a product are in different samples.
  */
-const copiedWords = `ts_delete(t.words, '{${sampleSizes.map(toRandomSampleLexeme).join(",")}}'::text[])
+const copiedWords = `ts_delete(t.words, '{${sampleSizes.map(toRandomProductSampleLexeme).join(",")}}'::text[])
   || (select array_to_tsvector(coalesce(array_agg('%' || size), '{}')) from (select floor(random() * ${sampleParts})
     as part where t.words is not null) as one, unnest('{${sampleSizes.join(",")}}'::int[]) as s(size)
     where part < size)`;

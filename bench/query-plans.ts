@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createGraphqlServices, createEventPayloadRenderer } from "#app/services.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
-import { createReportReadRunner } from "#database/read-only.ts";
+import { createReportQueryRunner } from "#database/read-only.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
@@ -76,7 +76,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
   const services = createGraphqlServices(
     {
       db,
-      readOnly: createReportReadRunner(db, { timeoutMs: 60_000 }),
+      readOnly: createReportQueryRunner(db, { timeoutMs: 60_000 }),
       clock: systemClock,
       publicUrl: "",
       rateLimitScale: 0,

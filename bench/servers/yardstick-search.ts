@@ -13,7 +13,7 @@ import {
 } from "#commerce/search/match-query.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
-import { buildTitlePhrase } from "#commerce/search/search-form.ts";
+import { buildTitleSearchPhrase } from "#commerce/search/search-form.ts";
 import type { ExpandedSearchQuery } from "#commerce/search/word-forms.ts";
 import { openDatabase } from "#database/connect.ts";
 import type { Database } from "#database/connect.ts";
@@ -229,7 +229,7 @@ function wordValues(expanded: ExpandedSearchQuery, category: string | null): str
     buildTsqueryRequiringAllParts(expanded, { weight: "BC", forms: "ranked" }),
     buildTsqueryRequiringAnyPart(expanded, { weight: "B" }),
     buildRankingTsquery(expanded),
-    buildTitlePhrase(expanded),
+    buildTitleSearchPhrase(expanded),
     buildTsqueryRequiringAnyPart(expanded, { weight: "A", isAnyLexeme: true }),
     buildTsqueryRequiringAnyPart(expanded, { weight: "B", isAnyLexeme: true }),
     buildTsqueryRequiringAnyPart(expanded, { weight: "C", isAnyLexeme: true }),

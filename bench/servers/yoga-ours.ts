@@ -13,7 +13,7 @@ import { anonymousViewer, type Viewer } from "#access/viewer.ts";
 import { createGraphqlServices, createEventPayloadRenderer } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
-import { createReportReadRunner } from "#database/read-only.ts";
+import { createReportQueryRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -32,7 +32,7 @@ const keyring = createEncryptionKeyring([{ id: "bench", key: Buffer.alloc(32, 7)
 const services: GraphqlServices = createGraphqlServices(
   {
     db,
-    readOnly: createReportReadRunner(db),
+    readOnly: createReportQueryRunner(db),
     clock: systemClock,
     publicUrl,
     rateLimitScale: 0,

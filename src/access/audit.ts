@@ -158,7 +158,7 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  * Returns the value if it is an id that may appear in the audit log; undefined for other values and for
  * address tokens, because address tokens are secrets.
  */
-export function getIdIfAllowedInAuditLog(value: unknown): string | undefined {
+export function getAuditLogSafeId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = getIdKind(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
@@ -189,9 +189,7 @@ export function getAuditTargetAndDetailsOfMutation(
  */
 function findTargetId({ args }: AuditedMutationCall, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
-  return (
-    findId(ids) ?? getIdIfAllowedInAuditLog(result) ?? findId(result) ?? findNestedId(result) ?? findId(input)
-  );
+  return findId(ids) ?? getAuditLogSafeId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
 }
 
 /**
@@ -202,7 +200,7 @@ const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
     : Object.values(result)
-        .map((part: { readonly id?: unknown } | null) => getIdIfAllowedInAuditLog(part?.id))
+        .map((part: { readonly id?: unknown } | null) => getAuditLogSafeId(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -215,12 +213,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return getIdIfAllowedInAuditLog(id) ?? listIdFields(others)[0]?.[1] ?? getIdIfAllowedInAuditLog(merchantId);
+  return getAuditLogSafeId(id) ?? listIdFields(others)[0]?.[1] ?? getAuditLogSafeId(merchantId);
 }
 
 const listIdFields = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, field]): [string, string][] => {
-    const id = name.endsWith("Id") ? getIdIfAllowedInAuditLog(field) : undefined;
+    const id = name.endsWith("Id") ? getAuditLogSafeId(field) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -245,7 +243,7 @@ function toAuditDetails(
   const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !unchangedFields.has(field) && getIdIfAllowedInAuditLog(input[field]) === undefined);
+    .filter((field) => !unchangedFields.has(field) && getAuditLogSafeId(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),

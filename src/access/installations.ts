@@ -194,7 +194,7 @@ export const buildInstallationSqlQuery = (
     .select(installationColumns)
     .$if(owner !== null, (query) => query.where("merchantId", "=", owner ?? ""));
 
-export interface InstallationOfListenCommand {
+export interface InstallationUsedByListenCommand {
   readonly id: string;
   readonly merchantId: string;
   readonly mode: "live" | "test";
@@ -211,7 +211,7 @@ export async function findInstallationForListenCommand(
     merchantId,
     installationId,
   }: { readonly merchantId: string | null; readonly installationId: string | null },
-): Promise<InstallationOfListenCommand> {
+): Promise<InstallationUsedByListenCommand> {
   if (merchantId === null && installationId === null)
     throw failAtInstallation("required", "A token of the platform must name the installation.");
   const found = await reader

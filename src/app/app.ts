@@ -16,11 +16,11 @@ import { type Clock, systemClock } from "#foundation/clock.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { createApiDescription } from "#gateway/api-description.ts";
-import { eventListenPlugin } from "#gateway/listen/plugin.ts";
+import { eventListenerPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
-import { createSharedCartOrderAndProductReads } from "#graph/shared-aggregate-reads.ts";
+import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
 import { createInternalTokenAuthentication } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";
@@ -198,7 +198,7 @@ async function createParts(options: ServiceAppOptions) {
     events,
     checkDocument: mesh.checkDocument,
     ...reporting.services,
-    reads: createSharedCartOrderAndProductReads(db, clock),
+    reads: createCartOrderAndProductReadCoalescers(db, clock),
     rateLimitScale: settings.rateLimitScale,
     resolvedNames: createHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
@@ -309,7 +309,7 @@ async function createHttpServer(
     authentication,
     trustedDocuments,
   });
-  await server.register(eventListenPlugin, { services, limiter, credentials, authentication });
+  await server.register(eventListenerPlugin, { services, limiter, credentials, authentication });
   await server.register(reportsPlugin, { run, services, authentication });
   await server.register(exportsPlugin, { services, authentication });
   await server.register(mcpPlugin, {

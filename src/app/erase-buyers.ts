@@ -19,7 +19,7 @@ import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 
 export interface BuyerErasureServices {
   readonly db: Database;
@@ -74,23 +74,27 @@ async function eraseFinds(
   if (!isSameBuyerErasureScope(scope, await findBuyerErasureScope(transaction, target))) return undefined;
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
-  const erased = await runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) => {
-    const request = {
-      merchantId,
-      now,
-      keyring,
-      outbox,
-      publicUrl,
-      buyerReference: null,
-      buyerSessionId: null,
-      events: createInProcessEvents(),
-    };
-    return eraseBuyerData(
-      transaction,
-      { ...request, reindex: (handle, ids) => indexProducts(handle, ids, now) },
-      { finds, isForced },
-    );
-  });
+  const erased = await runFunctionAndInsertOutboxEvents(
+    transaction,
+    { merchantId, now, cause, render },
+    (outbox) => {
+      const request = {
+        merchantId,
+        now,
+        keyring,
+        outbox,
+        publicUrl,
+        buyerReference: null,
+        buyerSessionId: null,
+        events: createInProcessEvents(),
+      };
+      return eraseBuyerData(
+        transaction,
+        { ...request, reindex: (handle, ids) => indexProducts(handle, ids, now) },
+        { finds, isForced },
+      );
+    },
+  );
   // The audit entry contains the id of a cart or order, but never a buyer reference or an address token,
   // because audit entries are never deleted.
   const targetId = target.by === "cart" || target.by === "order" ? target.value : null;

@@ -6,12 +6,12 @@
 import type { LogEvent } from "kysely";
 import { createSearchQueryCounter } from "#commerce/search/search-counts.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { createReportReadRunner, reportTimeoutMs } from "#database/read-only.ts";
+import { createReportQueryRunner, reportTimeoutMs } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices, ReplicaReadSources } from "#graph/context.ts";
 import { requestStatementLimits, type SqlStatementTimeouts } from "#database/statement-pool.ts";
-import { createSharedCartOrderAndProductReads } from "#graph/shared-aggregate-reads.ts";
+import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
 import type { ServiceSettings } from "./settings.ts";
 
 export interface ReportDatabaseServices {
@@ -48,8 +48,10 @@ export function createReportDatabaseServices({
 }: ReportDatabaseServicesOptions): ReportDatabaseServices {
   const readOnly =
     replica === undefined
-      ? createReportReadRunner(database.db, { runningMax: reportsOnPrimary(database, settings.databasePool) })
-      : createReportReadRunner(replica.forAnalysts.db, { runningMax });
+      ? createReportQueryRunner(database.db, {
+          runningMax: reportsOnPrimary(database, settings.databasePool),
+        })
+      : createReportQueryRunner(replica.forAnalysts.db, { runningMax });
   const searchCounts = createSearchQueryCounter({ db: database.db, clock, log });
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
 }
@@ -98,10 +100,13 @@ export async function openDatabaseReplica({
   });
   const publicReads = await open(databasePool, requestStatementLimits);
   return {
-    forAnalysts: { db: analystReads.db, reads: createSharedCartOrderAndProductReads(analystReads.db, clock) },
+    forAnalysts: {
+      db: analystReads.db,
+      reads: createCartOrderAndProductReadCoalescers(analystReads.db, clock),
+    },
     forPublicReads: {
       db: publicReads.db,
-      reads: createSharedCartOrderAndProductReads(publicReads.db, clock),
+      reads: createCartOrderAndProductReadCoalescers(publicReads.db, clock),
     },
     close: async () => {
       await Promise.all([analystReads.close(), publicReads.close()]);

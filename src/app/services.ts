@@ -18,7 +18,7 @@ import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts"
 import type { EventSubjectRenderFunction, EventSubject } from "#webhooks/outbox.ts";
 import type { Database } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
-import { createReportReadRunner } from "#database/read-only.ts";
+import { createReportQueryRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
@@ -125,7 +125,7 @@ export function createEventPayloadRendererForCommandLine(
   const keyring = createEncryptionKeyringFromSettings(settings);
   const parts: Omit<GraphqlServices, "render"> = {
     db,
-    readOnly: createReportReadRunner(db),
+    readOnly: createReportQueryRunner(db),
     clock: systemClock,
     publicUrl: getPublicUrl(settings),
     rateLimitScale: settings.rateLimitScale,

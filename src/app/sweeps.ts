@@ -10,7 +10,7 @@ import { deleteExpiredOauthSigningKeys } from "#access/oauth/signing-keys.ts";
 import { deleteExpiredApiRequests } from "#access/request-log.ts";
 import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
-import { endAllPricesPastEndTime } from "#commerce/catalog/end-prices.ts";
+import { endExpiredPricesOfAllMerchants } from "#commerce/catalog/end-prices.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
@@ -66,7 +66,8 @@ export const sweeps: readonly Sweep[] = [
   // this sweep. Runs before the search index is refreshed, so that the index gets the new prices.
   {
     name: "end prices",
-    run: ({ db, render }, round) => endAllPricesPastEndTime({ db, render, reindex: indexProducts, ...round }),
+    run: ({ db, render }, round) =>
+      endExpiredPricesOfAllMerchants({ db, render, reindex: indexProducts, ...round }),
   },
   // Refreshes the search index. Runs after the sweeps that release stock, so that the index shows the
   // released stock in the same round. A round starts every minute, so the index can show a product as a

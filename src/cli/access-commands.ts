@@ -21,7 +21,7 @@ import {
   createCliCommand,
   type JsonOutputOption,
   parseTimeOption,
-  runWithMigratedDatabase,
+  runFunctionWithMigratedDatabase,
   runAuditedCommand,
 } from "./command.ts";
 
@@ -200,7 +200,7 @@ function keyList(): Command {
   return createCliCommand("list", "Lists API keys, without their secrets.")
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
-      await runWithMigratedDatabase(async ({ db }) =>
+      await runFunctionWithMigratedDatabase(async ({ db }) =>
         printCommandResult(
           await buildApiKeySqlQuery(db, merchant ?? null)
             .orderBy("id")
@@ -274,7 +274,7 @@ function tokenList(): Command {
   return createCliCommand("list", "Lists internal tokens, without their secrets.")
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
-      await runWithMigratedDatabase(async ({ db }) =>
+      await runFunctionWithMigratedDatabase(async ({ db }) =>
         printCommandResult(
           await buildInternalTokenSqlQuery(db, merchant ?? null)
             .orderBy("id")

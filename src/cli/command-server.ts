@@ -11,13 +11,13 @@ import type { ServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
 import {
-  type OutputLineOrExitCodeOfCommand,
-  deleteCliCommandServerAddress,
+  type CliCommandOutputOrExitCode,
+  deleteCommandServerAddressFile,
   sentCommand,
   type CliCommandSentToService,
-  writeCliCommandServerAddress,
+  writeCommandServerAddressFile,
 } from "./command-file.ts";
-import { type CliCommandEnvironment, runWithCliCommandEnvironment } from "./command-session.ts";
+import { type CliCommandEnvironment, runFunctionInCliCommandEnvironment } from "./command-session.ts";
 
 /** Runs a command with the current input and output, and returns the command's exit code. Never rejects. */
 export type CliCommandRunner = (args: readonly string[]) => Promise<number>;
@@ -46,9 +46,9 @@ export async function startCliCommandServer(options: CliCommandServerOptions): P
   server.unref();
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The command port is not open.");
-  writeCliCommandServerAddress(dataDir, { port: address.port, secret });
+  writeCommandServerAddressFile(dataDir, { port: address.port, secret });
   return async () => {
-    deleteCliCommandServerAddress(dataDir);
+    deleteCommandServerAddressFile(dataDir);
     server.close();
     await Promise.all(running);
     server.closeAllConnections();
@@ -92,7 +92,7 @@ async function run(
   // Logs only the name of the command, because arguments may contain personal data.
   log.info({ command: args.slice(0, 2).filter((word) => /^[a-z-]+$/.test(word)) }, "Running a command.");
   response.writeHead(200, { "content-type": "application/x-ndjson" });
-  const send = async (output: OutputLineOrExitCodeOfCommand): Promise<void> => {
+  const send = async (output: CliCommandOutputOrExitCode): Promise<void> => {
     if (response.destroyed) throw new Error("The process that sent the command has ended.");
     if (!response.write(`${JSON.stringify(output)}\n`))
       await Promise.race([once(response, "drain"), once(response, "close")]);
@@ -106,7 +106,7 @@ async function run(
     },
     service: { database, settings },
   };
-  const code = await runWithCliCommandEnvironment(session, () => runCommand(args));
+  const code = await runFunctionInCliCommandEnvironment(session, () => runCommand(args));
   await send({ exitCode: code === 0 ? exitCode : code });
   response.end();
 }

@@ -46,7 +46,7 @@ const sessions = new AsyncLocalStorage<CliCommandEnvironment>();
 
 export const getCliCommandEnvironment = (): CliCommandEnvironment => sessions.getStore() ?? ownSession;
 
-export const runWithCliCommandEnvironment = <Done>(
+export const runFunctionInCliCommandEnvironment = <Done>(
   session: CliCommandEnvironment,
   run: () => Promise<Done>,
 ): Promise<Done> => sessions.run(session, run);

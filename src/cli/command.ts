@@ -5,7 +5,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, getIdIfAllowedInAuditLog } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor, getAuditLogSafeId } from "#access/audit.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -48,7 +48,7 @@ export async function runAuditedCommand(
   action: Action,
   change: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
 ): Promise<void> {
-  await runWithMigratedDatabase(async ({ db }, settings) => {
+  await runFunctionWithMigratedDatabase(async ({ db }, settings) => {
     const now = new Date();
     const done = await runInTransaction(db, async (transaction) => {
       const events: InstallationOrApiKeyEvent[] = [];
@@ -81,9 +81,7 @@ export async function runAuditedCommand(
  * these ids as details.
  */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    Object.entries(others).filter(([, value]) => getIdIfAllowedInAuditLog(value) !== undefined),
-  );
+  Object.fromEntries(Object.entries(others).filter(([, value]) => getAuditLogSafeId(value) !== undefined));
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
@@ -124,7 +122,7 @@ async function publishCommandEvents(
  * Returns whether another process has sent the command to the running service. The service runs such a
  * command without a progress bar.
  */
-export const isCommandRunByService = (): boolean => getCliCommandEnvironment().service !== undefined;
+export const isCliCommandRunningInService = (): boolean => getCliCommandEnvironment().service !== undefined;
 
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */
 export class DatabaseUsedByServiceError extends DataFolderInUseError {
@@ -138,8 +136,8 @@ export class DatabaseUsedByServiceError extends DataFolderInUseError {
 type DatabaseWork<Done> = (database: OpenedDatabase, settings: ServiceSettings) => Promise<Done>;
 
 /** Opens the configured database, migrates it, and closes it when the command has ended. */
-export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
-  return runWithDatabase(async (database, settings) => {
+export function runFunctionWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
+  return runFunctionWithOpenDatabase(async (database, settings) => {
     await migrate(database);
     return change(database, settings);
   });
@@ -149,7 +147,7 @@ export function runWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promi
  * Opens the configured database without migrating it, and closes it when the command has ended. A command
  * that runs inside the service uses the open database of the service.
  */
-export async function runWithDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
+export async function runFunctionWithOpenDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
   const { service } = getCliCommandEnvironment();
   if (service !== undefined) return work(service.database, service.settings);
   const settings = parseServiceSettings(process.env);

@@ -28,9 +28,9 @@ import {
   createCliCommand,
   type JsonOutputOption,
   parseTimeOption,
-  isCommandRunByService,
-  runWithDatabase,
-  runWithMigratedDatabase,
+  isCliCommandRunningInService,
+  runFunctionWithOpenDatabase,
+  runFunctionWithMigratedDatabase,
 } from "./command.ts";
 
 export function addMaintenanceCommands(program: Command): void {
@@ -52,7 +52,7 @@ function keysCheck(): Command {
     "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Counts the " +
       "values that cannot be decrypted; the exit code is then 1. It is also 1 if there are no values.",
   ).action(async ({ json }: JsonOutputOption) => {
-    await runWithDatabase(async (database, settings) => {
+    await runFunctionWithOpenDatabase(async (database, settings) => {
       await requireMigratedDatabase(database);
       const { db } = database;
       const results = await verifyAllEncryptedValues({
@@ -84,7 +84,7 @@ function keysRewrap(): Command {
     "Wraps the data key of every encrypted value with the first of ENCRYPTION_KEYS. The service can keep " +
       "running. If the command is stopped, run it again: it continues where it stopped.",
   ).action(async ({ json }: JsonOutputOption) => {
-    await runWithMigratedDatabase(async ({ db }, settings) => {
+    await runFunctionWithMigratedDatabase(async ({ db }, settings) => {
       const keyring = createEncryptionKeyringFromSettings(settings);
       const key = keyring.currentKeyId;
       // The start of `keys rewrap` is recorded in the audit log too, and not only its end: a run that is
@@ -92,7 +92,7 @@ function keysRewrap(): Command {
       await recordRewrap(db, { key, state: "begun" });
       const results = await withProgressBar(
         await countRowsWithOldEncryptionKey({ db, keyring }),
-        json === true || isCommandRunByService(),
+        json === true || isCliCommandRunningInService(),
         (onProgress) => rewrapDataKeys({ db, keyring, onProgress }),
       );
       await recordRewrap(db, {
@@ -216,7 +216,7 @@ function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerErasureTa
 }
 
 function erase(target: BuyerErasureTarget, isForced: boolean): Promise<BuyerErasureResult> {
-  return runWithMigratedDatabase(async ({ db }, settings) => {
+  return runFunctionWithMigratedDatabase(async ({ db }, settings) => {
     const { createEventPayloadRendererForCommandLine } = await import("#app/services.ts");
     const services = {
       db,
@@ -270,7 +270,7 @@ function auditExport(): Command {
     .action(async ({ merchant, from, to, json }: ExportOptions) => {
       if (from !== undefined && to !== undefined && from >= to)
         throw createFailure("invalid_parameter", { message: "--from must be before --to." });
-      await runWithMigratedDatabase(async ({ db }) => {
+      await runFunctionWithMigratedDatabase(async ({ db }) => {
         // Waits while the reader of the output is slower than the database, because an audit export may be
         // larger than the memory.
         const { write } = getCliCommandEnvironment();

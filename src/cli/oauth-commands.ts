@@ -17,7 +17,7 @@ import { printCommandResult } from "./output.ts";
 import {
   createCliCommand,
   type JsonOutputOption,
-  runWithMigratedDatabase,
+  runFunctionWithMigratedDatabase,
   runAuditedCommand,
 } from "./command.ts";
 
@@ -117,7 +117,7 @@ function clientList(): Command {
   return createCliCommand("list", "Lists OAuth clients, including disabled ones.")
     .option("--app <id>", "only those of the app with this id")
     .action(async ({ app, json }: JsonOutputOption & { app?: string }) => {
-      await runWithMigratedDatabase(async ({ db }) => {
+      await runFunctionWithMigratedDatabase(async ({ db }) => {
         const clients = buildOauthClientSqlQuery(db).$if(app !== undefined, (query) =>
           query.where("appId", "=", app ?? ""),
         );
@@ -142,7 +142,7 @@ function grantList(): Command {
     .option("--merchant <id>", "only those of the merchant with this id")
     .option("--client <id>", "only those of the OAuth client with this id")
     .action(async ({ merchant, client, json }: JsonOutputOption & { merchant?: string; client?: string }) => {
-      await runWithMigratedDatabase(async ({ db }) => {
+      await runFunctionWithMigratedDatabase(async ({ db }) => {
         const grants = buildOauthGrantSqlQuery(db, merchant ?? null).$if(client !== undefined, (query) =>
           query.where("clientId", "=", client ?? ""),
         );

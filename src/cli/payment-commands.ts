@@ -14,7 +14,7 @@ import {
   createCliCommand,
   type JsonOutputOption,
   runAuditedCommand,
-  runWithMigratedDatabase,
+  runFunctionWithMigratedDatabase,
 } from "./command.ts";
 import { printCommandResult } from "./output.ts";
 
@@ -88,7 +88,7 @@ function listCommand(): Command {
   return createCliCommand("list", "Lists the connections of all merchants, without their keys.")
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
-      await runWithMigratedDatabase(async ({ db }, settings) => {
+      await runFunctionWithMigratedDatabase(async ({ db }, settings) => {
         const rows = await db
           .selectFrom("paymentConnection")
           .select([

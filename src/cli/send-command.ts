@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import {
   commandOutput,
-  type OutputLineOrExitCodeOfCommand,
-  readCliCommandServerAddress,
+  type CliCommandOutputOrExitCode,
+  readCommandServerAddressFile,
   type CliCommandSentToService,
 } from "./command-file.ts";
 import { getCliCommandEnvironment } from "./command-session.ts";
@@ -17,7 +17,7 @@ export async function sendCliCommandToRunningService(
   folder: string,
   command: CliCommandSentToService,
 ): Promise<number | undefined> {
-  const address = readCliCommandServerAddress(folder);
+  const address = readCommandServerAddressFile(folder);
   if (address === undefined) return undefined;
   const response = await fetch(`http://127.0.0.1:${address.port}/`, {
     method: "POST",
@@ -28,7 +28,7 @@ export async function sendCliCommandToRunningService(
   const session = getCliCommandEnvironment();
   try {
     for await (const line of createInterface({ input: Readable.from(response.body) })) {
-      const output: OutputLineOrExitCodeOfCommand = commandOutput.parse(JSON.parse(line));
+      const output: CliCommandOutputOrExitCode = commandOutput.parse(JSON.parse(line));
       if ("exitCode" in output) return output.exitCode;
       await session.write(output.stream, output.text);
     }

@@ -14,7 +14,7 @@ import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
 import { printCommandResult } from "./output.ts";
-import { isCommandRunByService, runWithMigratedDatabase } from "./command.ts";
+import { isCliCommandRunningInService, runFunctionWithMigratedDatabase } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
   program.addCommand(migrateCommand());
@@ -75,7 +75,7 @@ function seedCommand(): Command {
     )
     .option("--json", "print the result as JSON, without a progress bar")
     .action(async ({ products, carts, orders, merchant, json }: SeedOptions) => {
-      await runWithMigratedDatabase(async (database, settings) => {
+      await runFunctionWithMigratedDatabase(async (database, settings) => {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
         const keyring = await createVerifiedEncryptionKeyring(database.db, settings);
@@ -101,7 +101,7 @@ function seedCommand(): Command {
           orders,
           now,
           keyring,
-          isQuiet: json === true || isCommandRunByService(),
+          isQuiet: json === true || isCliCommandRunningInService(),
         });
         const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
         printCommandResult({ merchant: merchantId, products, carts, orders, seconds }, json === true);

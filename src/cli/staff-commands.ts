@@ -19,7 +19,7 @@ import { printCommandResult } from "./output.ts";
 import {
   createCliCommand,
   type JsonOutputOption,
-  runWithMigratedDatabase,
+  runFunctionWithMigratedDatabase,
   runAuditedCommand,
 } from "./command.ts";
 
@@ -161,7 +161,7 @@ function listCommand(objects: string, list: typeof buildStaffAccountSqlQuery): C
   return createCliCommand("list", `Lists ${objects}, including disabled ones.`)
     .option("--merchant <id>", "only those of the merchant with this id")
     .action(async ({ merchant, json }: JsonOutputOption & { merchant?: string }) => {
-      await runWithMigratedDatabase(async ({ db }) => {
+      await runFunctionWithMigratedDatabase(async ({ db }) => {
         const rows = await list(db, merchant ?? null).execute();
         printCommandResult(
           rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)),

@@ -12,7 +12,7 @@ import type { BulkReplayDeliveriesInput, FailedDeliveryStatus } from "#webhooks/
 import { replayDelivery, type ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import type { ReplayReason } from "#webhooks/delivery-rules.ts";
 import { printCommandResult } from "./output.ts";
-import { parseTimeOption, runWithMigratedDatabase } from "./command.ts";
+import { parseTimeOption, runFunctionWithMigratedDatabase } from "./command.ts";
 
 interface ReplayOptions {
   readonly delivery?: string;
@@ -67,7 +67,7 @@ export function createWebhookCommand(): Command {
 }
 
 async function replay(options: ReplayOptions): Promise<void> {
-  await runWithMigratedDatabase(async ({ db }) => {
+  await runFunctionWithMigratedDatabase(async ({ db }) => {
     const context: ReplayCommandContext = {
       merchantId: null,
       installationId: null,

@@ -46,7 +46,7 @@ export function isQueryTimeout(error: unknown): boolean {
  * unreachable database, a server out of resources, or repeated aborts because of concurrent transactions.
  * Returns every other failure unchanged.
  */
-export function toUnavailableFailureIfTemporary(failure: Failure): Failure {
+export function convertTemporaryFailureToUnavailable(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
   return createFailure("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
 }

@@ -107,7 +107,7 @@ interface PaddedInTemplate {
  * Creates an in-list with a parameter for each id, as a part of a prepared template. An empty or very long
  * list becomes a single array parameter.
  */
-export function createPaddedInListTemplate(ids: readonly string[]): PaddedInTemplate {
+export function createPaddedInClauseTemplate(ids: readonly string[]): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
     return {
@@ -138,11 +138,11 @@ export function padListToPowerOfTwo<Member>(members: readonly Member[], filler: 
 }
 
 /**
- * Returns the condition that follows a column, as in `id ${buildPaddedInListSql(ids)}`. Each id is a
+ * Returns the condition that follows a column, as in `id ${buildPaddedInClauseSql(ids)}`. Each id is a
  * parameter of its own. With a single array parameter, PostgreSQL would cache no plan: it would estimate ten
  * members, and plan each call again for the true number.
  */
-export function buildPaddedInListSql(ids: readonly string[]): RawBuilder<boolean> {
+export function buildPaddedInClauseSql(ids: readonly string[]): RawBuilder<boolean> {
   const [first = ""] = ids;
   if (ids.length === 0 || ids.length > lengthMax) return sql`= any(${ids}::text[])`;
   return ids.length === 1 ? sql`= ${first}` : sql`in (${sql.join(padListToPowerOfTwo(ids, first))})`;

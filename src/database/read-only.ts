@@ -11,7 +11,7 @@ import type { Database } from "./connect.ts";
 import { isQueryTimeout, getSqlState } from "./database-errors.ts";
 import { runInTransaction, type Transaction } from "./transaction.ts";
 
-export type ReportReadRunner = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
+export type ReportQueryRunner = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
 
 export const reportTimeoutMs = 10_000;
 
@@ -29,7 +29,7 @@ const queue = {
   refusal: "Too many reports are running. Try again in a few seconds, with fewer reports per query.",
 } as const;
 
-export interface ReportReadLimits {
+export interface ReportQueryLimits {
   readonly timeoutMs?: number;
   /** The largest number of reports that run at the same time; further reports wait. */
   readonly runningMax?: number;
@@ -39,10 +39,10 @@ export interface ReportReadLimits {
  * Creates the function that runs the reads of reports. On the embedded database, statements have no time
  * limit.
  */
-export function createReportReadRunner(
+export function createReportQueryRunner(
   db: Database,
-  { timeoutMs = reportTimeoutMs, runningMax = 1 }: ReportReadLimits = {},
-): ReportReadRunner {
+  { timeoutMs = reportTimeoutMs, runningMax = 1 }: ReportQueryLimits = {},
+): ReportQueryRunner {
   const semaphore = createSemaphore({ runningMax, ...queue });
   const opening = [
     CompiledQuery.raw("set transaction isolation level repeatable read, read only"),

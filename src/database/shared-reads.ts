@@ -131,7 +131,7 @@ export interface DataLoaderFunctions<Key, Row> {
  * delay each read to a later tick, and `ReadCoalescer` already delays each read to the end of the event loop
  * turn.
  */
-export class RequestDataLoaderWithSharedReads<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
+export class CoalescingRequestDataLoader<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
   readonly #reads: ReadCoalescer<Key, Row>;
   readonly #cached = new Map<string, Promise<Row | null>>();
 

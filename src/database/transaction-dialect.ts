@@ -45,7 +45,7 @@ export interface StatementsSentWithBeginAndCommit {
 
 const pipelinedEnds = new AsyncLocalStorage<StatementsSentWithBeginAndCommit>();
 
-export function runWithStatementsSentWithBeginAndCommit<Result>(
+export function runTransactionPipeliningBeginAndCommit<Result>(
   ends: StatementsSentWithBeginAndCommit,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -128,7 +128,7 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 
-export function runAsInsideTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+export function runFunctionAsIfInTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
   return insideTransaction.run(true, work);
 }
 

@@ -3,9 +3,9 @@ import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTrans
 import type { Database } from "./connect.ts";
 import {
   canStatementBePipelined,
-  runAsInsideTransaction,
+  runFunctionAsIfInTransaction,
   sendStatementsPipelined,
-  runWithStatementsSentWithBeginAndCommit,
+  runTransactionPipeliningBeginAndCommit,
 } from "./transaction-dialect.ts";
 import { isConcurrencyConflictError } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
@@ -80,10 +80,10 @@ export function runInTransaction<Result>(
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
     const ends = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
-    const result = await runWithStatementsSentWithBeginAndCommit(ends, () =>
+    const result = await runTransactionPipeliningBeginAndCommit(ends, () =>
       db.transaction().execute(async (transaction) => {
         closingStatements.set(transaction, ends.closing);
-        const done = await runAsInsideTransaction(() => work(transaction, ends.opened));
+        const done = await runFunctionAsIfInTransaction(() => work(transaction, ends.opened));
         callbacks = afterCommits.get(transaction) ?? [];
         return done;
       }),

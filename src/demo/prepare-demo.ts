@@ -18,7 +18,7 @@ import { type DemoOrderSeedContext, seedOpenCheckout, seedDemoOrders } from "./o
 import {
   type DemoCredentialContext,
   createDemoCredentials,
-  type InstalledDemoMerchants,
+  type DemoMerchantsWithInstalledApp,
   seedDemoStaffAndOauthClient,
 } from "./seed-credentials.ts";
 import { seedDemoWebhooks } from "./webhooks/seed-webhooks.ts";
@@ -128,7 +128,7 @@ async function renewOpenCheckout(
   };
 }
 
-async function findDemoMerchants(db: DatabaseReader): Promise<InstalledDemoMerchants | undefined> {
+async function findDemoMerchants(db: DatabaseReader): Promise<DemoMerchantsWithInstalledApp | undefined> {
   const merchants = await db
     .selectFrom("merchant")
     .innerJoin("installation", "installation.merchantId", "merchant.id")
@@ -149,7 +149,7 @@ async function hasNoMerchant(db: DatabaseReader): Promise<boolean> {
 async function seedDemoIfEmpty(
   transaction: Transaction,
   now: Date,
-): Promise<InstalledDemoMerchants | undefined> {
+): Promise<DemoMerchantsWithInstalledApp | undefined> {
   if (!(await hasNoMerchant(transaction))) return undefined;
   const { merchants, installations, productIds } = await seedDemo(transaction, { now });
   await indexProducts(transaction, productIds, now);
@@ -204,7 +204,7 @@ async function createSalesParts(
 const toDemoFileMerchants = ({
   first,
   second,
-}: InstalledDemoMerchants): DemoJsonFileContent["merchants"] => ({
+}: DemoMerchantsWithInstalledApp): DemoJsonFileContent["merchants"] => ({
   first: { id: first.id, slug: first.slug },
   second: { id: second.id, slug: second.slug },
 });

@@ -8,7 +8,7 @@ import { type InternalTokenRole, type PermissionScope, integratorScopes } from "
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoJsonFileContent } from "./demo-file.ts";
 
-export interface InstalledDemoMerchants {
+export interface DemoMerchantsWithInstalledApp {
   readonly first: InstalledDemoMerchant;
   readonly second: InstalledDemoMerchant;
 }
@@ -20,7 +20,7 @@ interface InstalledDemoMerchant {
 }
 
 export interface DemoCredentialContext {
-  readonly merchants: InstalledDemoMerchants;
+  readonly merchants: DemoMerchantsWithInstalledApp;
   readonly now: Date;
 }
 
@@ -81,7 +81,7 @@ export async function createDemoCredentials(
 
 async function createExpiredKey(
   transaction: Transaction,
-  { access, merchants }: { access: AccessManagementCommandContext; merchants: InstalledDemoMerchants },
+  { access, merchants }: { access: AccessManagementCommandContext; merchants: DemoMerchantsWithInstalledApp },
 ): Promise<string> {
   const yesterday = new Date(access.now.getTime() - 86_400_000);
   const input = {

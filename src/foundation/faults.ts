@@ -134,7 +134,7 @@ export function getListLengthErrors(
 }
 
 /** Checks that a list, if given, has at most `max` entries and contains no entry twice. */
-export function getUniqueListErrors(
+export function getListLengthAndUniquenessErrors(
   field: string,
   list: readonly string[] | null | undefined,
   max: number,

@@ -56,7 +56,7 @@ export interface RestParameter {
  * codes. An answer with one of the listed failure codes is a failed attempt. Each failed attempt is counted
  * twice: for the value of a path parameter, and for the caller's credential.
  */
-export interface FailedAttemptsLimit {
+export interface FailedAttemptsRateLimit {
   readonly bucket: RateLimitBucket;
   readonly credentialBucket: RateLimitBucket;
   readonly codes: readonly FailureCode[];
@@ -116,7 +116,7 @@ export interface RestOperation {
    * reads, one for writes.
    */
   readonly ownBucket: RateLimitBucket | null;
-  readonly failureLimit: FailedAttemptsLimit | null;
+  readonly failureLimit: FailedAttemptsRateLimit | null;
   /** The failure code of the 404 answer of this operation, for example `cart_not_found`. */
   readonly notFound: FailureCode;
   /**
@@ -221,7 +221,7 @@ function ownBucketOf(schema: GraphQLSchema, definition: OperationDefinitionNode)
 function failureLimitOf(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
-): FailedAttemptsLimit | null {
+): FailedAttemptsRateLimit | null {
   const limit = getDirectiveArguments(schema, definition, "limitFailures");
   if (limit === undefined) return null;
   const id = nameOf(definition);

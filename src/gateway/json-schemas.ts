@@ -22,7 +22,7 @@ import {
 } from "graphql";
 import { z } from "zod";
 import { getFieldDescriptionWithoutNotes } from "#graph/field-notes.ts";
-import { getDeclaredFieldType } from "#mesh/contract-schema.ts";
+import { getOriginalGraphqlFieldType } from "#mesh/contract-schema.ts";
 
 /** A JSON Schema (2020-12). */
 export interface JsonSchema {
@@ -113,7 +113,11 @@ function toNonNullSchema(
     const field = type.getFields()[node.name.value];
     if (field === undefined) throw new Error(`${type.name} has no field ${node.name.value}.`);
     properties[node.alias?.value ?? node.name.value] = {
-      ...convertGraphqlSelectionToJsonSchema(getDeclaredFieldType(field), node.selectionSet, components),
+      ...convertGraphqlSelectionToJsonSchema(
+        getOriginalGraphqlFieldType(field),
+        node.selectionSet,
+        components,
+      ),
       ...withDescription(getFieldDescriptionWithoutNotes(field)),
     };
   }

@@ -20,7 +20,7 @@ import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import type { RestRequestState, RestGatewayServices, RestRequestStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
 import { toDeprecationHeaders } from "./deprecation.ts";
-import type { ReplicaFallbackReadRunner } from "./replica-fallback.ts";
+import type { ReadRunnerWithPrimaryFallback } from "./replica-fallback.ts";
 import { addWrongIdExplanationToNotFoundError } from "./explain-wrong-id.ts";
 import {
   identifyCaller,
@@ -208,7 +208,7 @@ const routePath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1")
 export function createRestOperationExecutor(
   run: GraphqlDocumentRunner,
   services: GraphqlServices,
-  runPublic: ReplicaFallbackReadRunner,
+  runPublic: ReadRunnerWithPrimaryFallback,
 ): RestGatewayServices["execute"] {
   return (call, once) => {
     const { operation, viewer, requestId, request, variables } = call;

@@ -13,7 +13,7 @@ import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
 import { createRestOperationExecutor, mountRestOperations } from "./operations.ts";
-import { createReplicaFallback } from "./replica-fallback.ts";
+import { createReadRunnerWithPrimaryFallback } from "./replica-fallback.ts";
 
 /** The options of `restGatewayPlugin`. */
 export interface RestGatewayPluginOptions {
@@ -31,7 +31,11 @@ export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = a
   { api, run, services, limiter, credentials, requests, log },
 ) => {
   const { db, clock, publicUrl } = services;
-  const execute = createRestOperationExecutor(run, services, createReplicaFallback(services, { clock, log }));
+  const execute = createRestOperationExecutor(
+    run,
+    services,
+    createReadRunnerWithPrimaryFallback(services, { clock, log }),
+  );
   mountRestOperations(
     server,
     { db, clock, publicUrl, limiter, credentials, logRequest: requests.add, execute },

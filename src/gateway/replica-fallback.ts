@@ -16,10 +16,12 @@ type Result = Promise<ExecutionResult> | ExecutionResult;
  * Runs a read that needs no credential. Calls `read` with the read replica of the database, or with undefined
  * if `read` must use the primary database.
  */
-export type ReplicaFallbackReadRunner = (read: (source: DatabaseReadSource | undefined) => Result) => Result;
+export type ReadRunnerWithPrimaryFallback = (
+  read: (source: DatabaseReadSource | undefined) => Result,
+) => Result;
 
 /** Options of the function that sends reads to the replica or, while it fails, to the primary database. */
-export interface ReplicaFallbackOptions {
+export interface PrimaryFallbackOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
@@ -33,10 +35,10 @@ export interface ReplicaFallbackOptions {
  * Creates the function that runs reads without a credential on the read replica, or on the primary database
  * while the replica fails.
  */
-export function createReplicaFallback(
+export function createReadRunnerWithPrimaryFallback(
   { replica }: Pick<GraphqlServices, "replica">,
-  { clock, log, pauseMs = 5_000 }: ReplicaFallbackOptions,
-): ReplicaFallbackReadRunner {
+  { clock, log, pauseMs = 5_000 }: PrimaryFallbackOptions,
+): ReadRunnerWithPrimaryFallback {
   if (replica === undefined) return (read) => read(undefined);
   let isAway = false;
   let nextTryAt = 0;

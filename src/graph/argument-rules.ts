@@ -7,7 +7,7 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
  * The parameters of a zod issue (validation error) that a rule of this project, and not a rule of zod, has
  * raised.
  */
-export interface ArgumentRuleIssueParams {
+export interface ZodArgumentRuleIssueParams {
   /** The error code of the validation rule that the argument breaks. */
   readonly rule: string;
 }

@@ -18,7 +18,7 @@ import type {
   IdempotentRequestResult,
   IdempotentRequest,
 } from "#database/idempotency.ts";
-import type { ReportReadRunner } from "#database/read-only.ts";
+import type { ReportQueryRunner } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
@@ -28,7 +28,7 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
-import type { SharedCartOrderAndProductReads } from "./shared-aggregate-reads.ts";
+import type { CartOrderAndProductReadCoalescers } from "./shared-aggregate-reads.ts";
 
 /** The context object of one GraphQL execution, which every resolver receives. */
 export interface GraphqlContext {
@@ -94,7 +94,7 @@ export interface DatabaseReadSource {
    * Loads carts, orders and public products for several concurrent requests at once, with one SQL statement
    * for each of these three types. If left out, each request loads its own rows.
    */
-  readonly reads?: SharedCartOrderAndProductReads;
+  readonly reads?: CartOrderAndProductReadCoalescers;
 }
 
 /**
@@ -119,7 +119,7 @@ export interface GraphqlServices extends DatabaseReadSource {
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchQueryCounter;
   /** Runs the SQL statements of reports in read-only transactions. */
-  readonly readOnly: ReportReadRunner;
+  readonly readOnly: ReportQueryRunner;
   /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
   readonly watch?: SubscriptionPollers;
   /** Runs a change only once for each idempotency key. A retry with the same key gets the stored answer. */
@@ -318,7 +318,7 @@ export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =
   viewer.kind === "internal" ? getCredentialIdOfViewer(viewer) : null;
 
 /** Returns how an order's timeline names the caller: as buyer, merchant or system. */
-export function getOrderActor({ viewer }: WithViewer): OrderActor {
+export function getOrderActorOfCaller({ viewer }: WithViewer): OrderActor {
   const caller = getCallerKindOfViewer(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";
   return caller === "system" ? "system" : "merchant";

@@ -49,7 +49,7 @@ import {
   type PromotionCodePageRequest,
   type PromotionCodeRow,
   loadPromotionCodePages,
-  getPromotionCodePageKey,
+  getPromotionCodePageCacheKey,
 } from "#commerce/promotions/read-promotions.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -67,15 +67,15 @@ import { loadReadinessCheckInput, type InstallationReadinessData } from "#access
 import {
   type DeliveryAttemptView,
   type DeliveryView,
-  type InstallationAndEventIds,
-  type InstallationEventLog,
+  type InstallationIdAndEventId,
+  type EventsReadableByInstallation,
   type EventWithDeliveries,
   findDeliveryAttempts,
   findDeliveries,
   findDeliveriesOfEvents,
   findEventsByInstallationAndEventIds,
-  findInstallationEventLogs,
-  createInstallationEventMapKey,
+  findEventsReadableByInstallations,
+  createInstallationAndEventIdKey,
 } from "#webhooks/delivery-log.ts";
 import { type StoredDeliveryBody, findStoredDeliveryBodies } from "#webhooks/delivery-pages.ts";
 import { type WebhookEventBody, findWebhookEventBodies } from "#webhooks/event-lists.ts";
@@ -88,7 +88,7 @@ import {
   findEndpointsWithEncryptedSecrets,
   type EndpointWithEncryptedSecrets,
 } from "#webhooks/endpoints/endpoint-secrets.ts";
-import { type DataLoaderFunctions, RequestDataLoaderWithSharedReads } from "#database/shared-reads.ts";
+import { type DataLoaderFunctions, CoalescingRequestDataLoader } from "#database/shared-reads.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import {
   findActivePaymentConnections,
@@ -107,7 +107,7 @@ import {
 import {
   getPublicProductCacheKey,
   findPublicProductsBySlugs,
-  type SharedCartOrderAndProductReads,
+  type CartOrderAndProductReadCoalescers,
 } from "./shared-aggregate-reads.ts";
 
 /**
@@ -185,8 +185,8 @@ export interface GraphqlDataLoaders {
    */
   readonly signatureFixtures: DataLoader<string, EndpointWithEncryptedSecrets | null>;
   /** The event log of an installation, by installation id. */
-  readonly webhookLogs: DataLoader<string, InstallationEventLog>;
-  readonly webhookEvents: DataLoader<InstallationAndEventIds, EventWithDeliveries | null, string>;
+  readonly webhookLogs: DataLoader<string, EventsReadableByInstallation>;
+  readonly webhookEvents: DataLoader<InstallationIdAndEventId, EventWithDeliveries | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The deliveries of an event to all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
@@ -218,7 +218,7 @@ interface LoaderSource {
    * Reads rows together with the loaders of other requests; undefined inside a transaction, which must read
    * its own changes.
    */
-  readonly reads: SharedCartOrderAndProductReads | undefined;
+  readonly reads: CartOrderAndProductReadCoalescers | undefined;
 }
 
 /**
@@ -231,14 +231,14 @@ const loaderFactories: {
   carts: ({ db, clock, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findCarts(db, ids, clock.now()))
-      : new RequestDataLoaderWithSharedReads(reads.carts),
+      : new CoalescingRequestDataLoader(reads.carts),
   sessions: ({ db }) => createNullableRowLoader((ids) => findCheckoutSessions(db, ids)),
   paymentFailures: ({ db }) =>
     createNullableRowLoader((ids) => findCheckoutSessionPaymentFailureCodes(db, ids)),
   orders: ({ db, reads }) =>
     reads === undefined
       ? createNullableRowLoader((ids) => findOrders(db, ids))
-      : new RequestDataLoaderWithSharedReads(reads.orders),
+      : new CoalescingRequestDataLoader(reads.orders),
   personalData: ({ db }) => createNullableRowLoader((ids) => findEncryptedPersonalData(db, ids)),
   afterSalesFacts: ({ db }) =>
     new DataLoader((keys) => loadAfterSalesFacts(db, keys), {
@@ -249,7 +249,7 @@ const loaderFactories: {
   publicProducts: ({ db, clock, reads }) =>
     reads === undefined
       ? createPublicProductLoader(db, clock)
-      : new RequestDataLoaderWithSharedReads(reads.publicProducts),
+      : new CoalescingRequestDataLoader(reads.publicProducts),
   productLists: ({ db }) => createRowLoader((merchantIds) => loadPublishedProductLists(db, merchantIds)),
   categories: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findCategories(db, ids))),
   childCategories: ({ db }) => createRowListLoader("parentId", (ids) => findChildCategories(db, ids)),
@@ -278,7 +278,7 @@ const loaderFactories: {
   policies: ({ db }) => createRowListLoader("merchantId", (ids) => findMerchantPolicies(db, ids)),
   promotionCodes: ({ db }) =>
     new DataLoader((pages) => loadPromotionCodePages(db, pages), {
-      cacheKeyFn: (page) => `${page.promotionId} ${getPromotionCodePageKey(page)}`,
+      cacheKeyFn: (page) => `${page.promotionId} ${getPromotionCodePageCacheKey(page)}`,
     }),
   promotionCodeCounts: ({ db }) =>
     new DataLoader(async (ids) => {
@@ -290,14 +290,15 @@ const loaderFactories: {
     createRowListLoader("installationId", (ids) => findInstallationEndpoints(db, ids, clock.now())),
   signatureFixtures: ({ db, clock }) =>
     createNullableRowLoader((ids) => findEndpointsWithEncryptedSecrets(db, ids, clock.now())),
-  webhookLogs: ({ db, clock }) => createRowLoader((ids) => findInstallationEventLogs(db, ids, clock.now())),
+  webhookLogs: ({ db, clock }) =>
+    createRowLoader((ids) => findEventsReadableByInstallations(db, ids, clock.now())),
   webhookEvents: ({ db, clock }) =>
     new DataLoader(
       async (pairs) => {
         const found = await findEventsByInstallationAndEventIds(db, pairs, clock.now());
-        return pairs.map((pair) => found.get(createInstallationEventMapKey(pair)) ?? null);
+        return pairs.map((pair) => found.get(createInstallationAndEventIdKey(pair)) ?? null);
       },
-      { cacheKeyFn: createInstallationEventMapKey },
+      { cacheKeyFn: createInstallationAndEventIdKey },
     ),
   webhookDeliveries: ({ db, clock }) =>
     createNullableRowLoader((ids) => findDeliveries(db, ids, clock.now())),

@@ -15,7 +15,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
-import { type EventCause, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventCause, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
 import { publishInstallationAccessEvents } from "./access/access-events.ts";
 import {
@@ -23,7 +23,7 @@ import {
   getCallerKindOfViewer,
   type GraphqlContext,
   canAccessCheckoutSession,
-  getOrderActor,
+  getOrderActorOfCaller,
   getCallerMerchantId,
   merchantReaders,
   checkoutPagesAndFrontends,
@@ -51,7 +51,7 @@ const createMerchantContext = <Context>(
           cause: getEventCause(request),
           render: request.services.render,
         };
-        return runWithEventOutbox(transaction, outboxOptions, (outbox) =>
+        return runFunctionAndInsertOutboxEvents(transaction, outboxOptions, (outbox) =>
           command(
             contextOf(
               { merchantId, now, outbox, reindex: (handle, ids) => indexProducts(handle, ids, now) },
@@ -164,7 +164,7 @@ export const sessionPaymentMutationKind: MutationKind<
 
 const orderContext = createMerchantContext((base, request): OrderCommandContext => ({
   ...toCartContext(base, request),
-  actor: getOrderActor(request),
+  actor: getOrderActorOfCaller(request),
 }));
 
 /**

@@ -38,7 +38,7 @@ export interface AuthorizedMutation<Context> {
   readonly merchantId: string | null;
   /** Runs the mutation's command, and then publishes the events of the command's changes. */
   readonly run: <Changed>(
-    at: MutationTransaction,
+    at: MutationTransactionAndTime,
     command: (context: Context) => Promise<Changed>,
   ) => Promise<Changed>;
 }
@@ -47,7 +47,7 @@ export interface AuthorizedMutation<Context> {
  * The transaction in which a mutation's command runs, and the time that the command writes into all rows and
  * events.
  */
-export interface MutationTransaction {
+export interface MutationTransactionAndTime {
   readonly transaction: Transaction;
   readonly now: Date;
 }
@@ -57,7 +57,7 @@ export interface MutationTransaction {
  * hashing a password or resolving a host name. For a request with an idempotency key,
  * `mesh/idempotent-document.ts` calls the function before it opens the transaction.
  */
-export type WorkBeforeMutationTransaction<Input = unknown, Prepared = unknown> = (
+export type MutationPreparationFunction<Input = unknown, Prepared = unknown> = (
   input: Input,
   services: GraphqlServices,
 ) => Promise<Prepared>;
@@ -132,7 +132,7 @@ interface MutationOptions<
   readonly failures: MutationKind<unknown>["failures"];
   readonly idempotency: MutationKind<unknown>["idempotency"];
   readonly check?: (request: GraphqlContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
-  readonly prepare?: WorkBeforeMutationTransaction<Input, Prepared>;
+  readonly prepare?: MutationPreparationFunction<Input, Prepared>;
   /** The command that changes the data. `input.prepared` is the value that `prepare` returned. */
   readonly run: (
     transaction: Transaction,
@@ -157,7 +157,7 @@ type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, 
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
   readonly check?: (request: GraphqlContext, input: object) => void;
-  readonly prepare?: WorkBeforeMutationTransaction;
+  readonly prepare?: MutationPreparationFunction;
   readonly run: (transaction: Transaction, context: unknown, input: object) => Promise<unknown>;
   readonly answer?: (request: GraphqlContext, changed: unknown) => unknown;
 }
@@ -312,7 +312,7 @@ const inOneTransaction = <Result>(
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
 interface MutationExtension {
-  readonly prepare: WorkBeforeMutationTransaction | undefined;
+  readonly prepare: MutationPreparationFunction | undefined;
   /** The error codes of the mutation, in addition to `commonMutationFailures`. */
   readonly failures: readonly FailureCode[];
 }
@@ -332,9 +332,9 @@ declare module "graphql" {
  * Returns the function that prepares a mutation before its transaction begins; undefined if the mutation has
  * none.
  */
-export const getWorkBeforeMutationTransaction = ({
+export const getMutationPreparationFunction = ({
   extensions,
-}: Pick<GraphQLField<unknown, unknown>, "extensions">): WorkBeforeMutationTransaction | undefined =>
+}: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparationFunction | undefined =>
   extensions.change?.prepare;
 
 /**

@@ -19,7 +19,7 @@ import type { Clock } from "#foundation/clock.ts";
  * Reads carts, orders and public products for many requests of this process at once
  * (`database/shared-reads.ts`).
  */
-export interface SharedCartOrderAndProductReads {
+export interface CartOrderAndProductReadCoalescers {
   readonly carts: ReadCoalescer<string, CartAggregate>;
   readonly orders: ReadCoalescer<string, OrderAggregate>;
   readonly publicProducts: ReadCoalescer<MerchantAndProductSlug, PublicProductLookupResult>;
@@ -29,10 +29,10 @@ export interface SharedCartOrderAndProductReads {
 export const getPublicProductCacheKey = ({ merchantSlug, productSlug }: MerchantAndProductSlug): string =>
   `${merchantSlug}/${productSlug}`;
 
-export function createSharedCartOrderAndProductReads(
+export function createCartOrderAndProductReadCoalescers(
   db: Database,
   clock: Clock,
-): SharedCartOrderAndProductReads {
+): CartOrderAndProductReadCoalescers {
   return {
     carts: createReadCoalescer({
       nameOf: (id) => id,

@@ -114,7 +114,7 @@ const replays = new WeakMap<FastifyRequest, boolean>();
  * Stores for the request whether its answer is the stored answer of an earlier request with the same
  * idempotency key. If so, the answer gets the header `Idempotent-Replayed`.
  */
-export function setIsAnswerReplayed(request: FastifyRequest, isReplay: boolean): void {
+export function setAnswerReplayedFlag(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);
 }
 

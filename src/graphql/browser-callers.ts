@@ -66,7 +66,7 @@ const countCodeMutations = (document: DocumentNode): number => {
  * address, in the same counter as codes that buyers enter on checkout pages. Above the limit, the caller gets
  * only `rate_limited`, so guessing codes does not help.
  */
-export async function runWithPromotionCodeAttemptLimit(
+export async function executeWithPromotionCodeAttemptLimit(
   limiter: RateLimiter,
   { document, context }: { readonly document: DocumentNode; readonly context: GraphqlContext },
   run: () => Promise<ExecutionResult>,

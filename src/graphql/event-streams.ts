@@ -148,17 +148,17 @@ async function checkStreams(
  * Sends the results of a subscription by the protocol of graphql-sse: each result as an event `next`, the end
  * as an event `complete`, and a comment if there was no result for some time.
  */
-export interface SubscriptionResults extends ServerSentEventStream {
+export interface SubscriptionResultStream extends ServerSentEventStream {
   /**
    * The results of the subscription, one for each event. Calling `return` on the iterator ends a wait for the
    * next event immediately.
    */
   readonly steps: AsyncIterator<unknown>;
-  readonly renderStep: (step: unknown) => Promise<SubscriptionResultAndEnd>;
+  readonly renderStep: (step: unknown) => Promise<SubscriptionResultWithLastFlag>;
   readonly renderEnd: (reason: unknown) => object | undefined;
 }
 
-export interface SubscriptionResultAndEnd {
+export interface SubscriptionResultWithLastFlag {
   readonly result: object;
   /** True if this is the last result, because the object that the subscription follows no longer exists. */
   readonly isLast: boolean;
@@ -175,7 +175,10 @@ const heartbeatMs = 12_000;
  */
 const closingMs = 2_000;
 
-export function sendSubscriptionResults(reply: FastifyReply, results: SubscriptionResults): FastifyReply {
+export function sendSubscriptionResults(
+  reply: FastifyReply,
+  results: SubscriptionResultStream,
+): FastifyReply {
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
   const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();
@@ -199,7 +202,7 @@ async function* eventsOf({
   signal,
   renderStep,
   renderEnd,
-}: SubscriptionResults): AsyncGenerator<string, void> {
+}: SubscriptionResultStream): AsyncGenerator<string, void> {
   const stop = (): void => void steps.return?.();
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });

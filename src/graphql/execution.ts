@@ -1,13 +1,13 @@
 /** Executes the GraphQL documents of `/graphql` with Mesh, which applies the policies of `.meshrc.yaml`. */
 import type { DocumentNode, ExecutionResult } from "graphql";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { GraphqlDocumentRunOptions } from "#mesh/run.ts";
-import { runWithPromotionCodeAttemptLimit } from "./browser-callers.ts";
+import { executeWithPromotionCodeAttemptLimit } from "./browser-callers.ts";
 
 /**
  * Executes a valid GraphQL document with the rights of the context's caller. Returns failures as errors of
@@ -23,13 +23,15 @@ export const createGraphqlDocumentExecutionFunction =
   (run: OpenedMesh["run"], limiter: RateLimiter): GraphqlDocumentExecutionFunction =>
   async (document, context, options) => {
     try {
-      return await runWithPromotionCodeAttemptLimit(limiter, { document, context }, async () =>
+      return await executeWithPromotionCodeAttemptLimit(limiter, { document, context }, async () =>
         run(document, context, options),
       );
     } catch (error) {
       // Errors are normally returned in the result. Two kinds of errors are thrown instead: `rate_limited`
       // after too many wrong promotion codes, and errors of hooks of additional Mesh plugins. The thrown
       // errors become failures of the whole answer.
-      return { errors: [new PublicGraphqlError(toUnavailableFailureIfTemporary(toFailure(error)), context)] };
+      return {
+        errors: [new PublicGraphqlError(convertTemporaryFailureToUnavailable(toFailure(error)), context)],
+      };
     }
   };

@@ -9,7 +9,7 @@ import type { ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import type { TrustedDocumentFinder } from "#access/trusted-documents.ts";
 import { getBuyerSessionOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import {
   createFailure,
   createFailureWithDetail,
@@ -33,7 +33,7 @@ import {
   type InternalTokenAuthentication,
   addCredentialIdToRequestLog,
   isReplayedAnswer,
-  setIsAnswerReplayed,
+  setAnswerReplayedFlag,
   setRequestViewer,
   getRequestViewer,
   type YogaServerContext,
@@ -198,7 +198,7 @@ function contextsOf({
       ...callerDetailsOf(request, viewer),
       client: getRateLimitAddressKey(request),
       source,
-      onOnce: ({ isReplay }) => setIsAnswerReplayed(request, isReplay),
+      onOnce: ({ isReplay }) => setAnswerReplayedFlag(request, isReplay),
     });
   };
 }
@@ -303,7 +303,7 @@ function toHttpFailure(error: unknown): Failure {
   if (status === 413) return createFailure("request_too_large");
   if (status === 415) return createFailure("unsupported_media_type");
   if (status === 400) return createFailure("malformed_request");
-  return toUnavailableFailureIfTemporary(toFailure(error));
+  return convertTemporaryFailureToUnavailable(toFailure(error));
 }
 
 /**

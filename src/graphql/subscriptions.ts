@@ -18,7 +18,7 @@ import {
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
@@ -29,8 +29,8 @@ import type { YogaServerContext } from "./authenticate.ts";
 import type {
   ServerSentEventStream,
   ServerSentEventStreams,
-  SubscriptionResults,
-  SubscriptionResultAndEnd,
+  SubscriptionResultStream,
+  SubscriptionResultWithLastFlag,
 } from "./event-streams.ts";
 import { type FailureTranslationServices, translateSubscriptionErrors } from "./failures.ts";
 
@@ -46,13 +46,13 @@ export interface SubscriptionServices extends FailureTranslationServices {
   readonly contextOf: (caller: FastifyRequest, viewer: InternalTokenOrStaffViewer) => GraphqlContext;
 }
 
-const begun = new WeakMap<FastifyRequest, SubscriptionResults>();
+const begun = new WeakMap<FastifyRequest, SubscriptionResultStream>();
 
 /**
  * Returns the results of the subscription that a request started; undefined if the request started none. The
  * results are sent as an event stream, and the answer that Yoga created is not sent.
  */
-export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResults | undefined {
+export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResultStream | undefined {
   return begun.get(caller);
 }
 
@@ -102,7 +102,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);
     const steps = source[Symbol.asyncIterator]();
-    const renderStep = (step: unknown): Promise<SubscriptionResultAndEnd> =>
+    const renderStep = (step: unknown): Promise<SubscriptionResultWithLastFlag> =>
       renderStepResult(step, args, services);
     const renderEnd = (reason: unknown): object | undefined =>
       reason instanceof Failure
@@ -175,7 +175,7 @@ async function renderStepResult(
   step: unknown,
   args: Subscribing,
   services: SubscriptionServices,
-): Promise<SubscriptionResultAndEnd> {
+): Promise<SubscriptionResultWithLastFlag> {
   const { caller } = args.contextValue;
   const result = await runStep(step, args, services);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);
@@ -202,7 +202,9 @@ async function runStep(
   } catch (error) {
     // If the execution for one event fails, the client gets a result with the error. If the error were
     // thrown, the stream would end without showing the reason.
-    return { errors: [asPublicError(toUnavailableFailureIfTemporary(toFailure(error)), args.contextValue)] };
+    return {
+      errors: [asPublicError(convertTemporaryFailureToUnavailable(toFailure(error)), args.contextValue)],
+    };
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type TrustedDocumentFinder,
 } from "#access/trusted-documents.ts";
 import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { createFailure, type Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { getRequestViewer, type YogaServerContext } from "./authenticate.ts";
@@ -69,7 +69,7 @@ export const createTrustedDocumentPlugin = (
       const { [documentIdParameter]: _id, ...rest } = given;
       setParams({ ...rest, query: document });
     } catch (error) {
-      throw new GraphQLError("", { originalError: toUnavailableFailureIfTemporary(toFailure(error)) });
+      throw new GraphQLError("", { originalError: convertTemporaryFailureToUnavailable(toFailure(error)) });
     }
   },
 });

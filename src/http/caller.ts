@@ -23,7 +23,7 @@ import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
  * Returns the values of all header lines with the given name. Node's `request.headers` contains only the
  * first of several lines, or all of them joined to one text.
  */
-export function getHttpHeaderLines(request: FastifyRequest, name: string): string[] {
+export function getHttpHeaderValues(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];
   if (request.headers[name] === undefined) return lines;
   const { rawHeaders } = request.raw;
@@ -84,7 +84,7 @@ export async function authenticateRequest<RequestFacts, Viewer>(
 ): Promise<Viewer> {
   let authorization: ParsedAuthorizationHeader | undefined;
   try {
-    authorization = parseAuthorizationHeader(getHttpHeaderLines(request, "authorization"));
+    authorization = parseAuthorizationHeader(getHttpHeaderValues(request, "authorization"));
     if (authorization === undefined) throw createMissingCredentialsFailure(request, route.schemes);
     return await route.verify(authorization, facts);
   } catch (error) {

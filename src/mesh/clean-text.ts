@@ -5,7 +5,7 @@
 import { type DocumentNode, Kind, visit } from "graphql";
 import { createFailure } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
-import type { GraphqlExecutionPolicyArgs } from "./run.ts";
+import type { GraphqlDocumentExecutionArgs } from "./run.ts";
 
 /**
  * Throws 400 `invalid_field` if a text of the document or of its variables has a control character or a lone
@@ -14,7 +14,7 @@ import type { GraphqlExecutionPolicyArgs } from "./run.ts";
 export function requireNoControlCharacters({
   document,
   variableValues,
-}: Pick<GraphqlExecutionPolicyArgs, "document" | "variableValues">): void {
+}: Pick<GraphqlDocumentExecutionArgs, "document" | "variableValues">): void {
   const field = uncleanLiteral(document) ?? uncleanValue(variableValues ?? {}, "/variables");
   if (field === undefined) return;
   const message = `${field} has a control character or a lone surrogate.`;

@@ -99,7 +99,7 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
  * Returns the type that a field originally had. In the contract schema, String may replace the original
  * scalar type.
  */
-export function getDeclaredFieldType({
+export function getOriginalGraphqlFieldType({
   type,
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {

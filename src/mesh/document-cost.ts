@@ -17,7 +17,7 @@ import {
 } from "graphql";
 import { LRUCache } from "lru-cache";
 import type { GraphqlContext } from "#graph/context.ts";
-import type { GraphqlExecutionPolicyArgs } from "./run.ts";
+import type { GraphqlDocumentExecutionArgs } from "./run.ts";
 
 interface CostContext {
   /**
@@ -53,7 +53,7 @@ export function computeGraphqlOperationCost({
   operationName,
   variableValues,
   contextValue,
-}: Omit<GraphqlExecutionPolicyArgs, "rootValue">): number {
+}: Omit<GraphqlDocumentExecutionArgs, "rootValue">): number {
   const operationDocument =
     typeof operationName === "string" ? (separateOperations(document)[operationName] ?? document) : document;
   return computeGraphqlDocumentCost(schema, operationDocument, { contextValue, variableValues });

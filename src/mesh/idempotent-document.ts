@@ -18,10 +18,10 @@ import {
 } from "graphql";
 import { createFailureWithDetail, type Failure } from "#foundation/failure.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
-import { idempotencyKeyArgument, getWorkBeforeMutationTransaction } from "#graph/mutation.ts";
+import { idempotencyKeyArgument, getMutationPreparationFunction } from "#graph/mutation.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { getCallerKindOfViewer, staffCallers } from "#graph/context.ts";
-import type { GraphqlExecutionPolicyArgs } from "./run.ts";
+import type { GraphqlDocumentExecutionArgs } from "./run.ts";
 import { getLowerCaseEnumSchema, isBuiltInGraphqlDocument } from "./contract-schema.ts";
 
 /**
@@ -33,7 +33,7 @@ export function getIdempotencyKeyOfMutation({
   document,
   operationName,
   variableValues,
-}: GraphqlExecutionPolicyArgs): string | undefined {
+}: GraphqlDocumentExecutionArgs): string | undefined {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== "mutation") return undefined;
   const fields = getGraphqlRootFields(operation.selectionSet, document);
@@ -64,7 +64,7 @@ export function createGraphqlRequestFingerprint({
   operationName,
   variableValues,
   contextValue,
-}: GraphqlExecutionPolicyArgs): Buffer {
+}: GraphqlDocumentExecutionArgs): Buffer {
   const operation = getOperationAST(document, operationName);
   const names = (operation?.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
   const variables = Object.fromEntries(
@@ -132,10 +132,10 @@ const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /**
  * Runs the work that the mutations of a document do before their transaction begins
- * (`WorkBeforeMutationTransaction` in `graph/mutation.ts`), for example DNS lookups for a webhook URL.
- * Returns the result of the last such function; undefined if the document's mutations have none.
+ * (`MutationPreparationFunction` in `graph/mutation.ts`), for example DNS lookups for a webhook URL. Returns
+ * the result of the last such function; undefined if the document's mutations have none.
  */
-export async function runWorkBeforeMutationTransaction(args: GraphqlExecutionPolicyArgs): Promise<unknown> {
+export async function runMutationPreparationFunctions(args: GraphqlDocumentExecutionArgs): Promise<unknown> {
   const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
   const prepared = findMutationsToPrepare(schema, args);
   if (prepared.length === 0) return undefined;
@@ -150,7 +150,7 @@ export async function runWorkBeforeMutationTransaction(args: GraphqlExecutionPol
   if (coerced === undefined) return undefined;
   let last: unknown;
   for (const [node, field] of prepared)
-    last = await getWorkBeforeMutationTransaction(field)?.(
+    last = await getMutationPreparationFunction(field)?.(
       getArgumentValues(field, node, coerced)["input"],
       services,
     );
@@ -163,7 +163,7 @@ export async function runWorkBeforeMutationTransaction(args: GraphqlExecutionPol
  */
 function findMutationsToPrepare(
   schema: GraphQLSchema,
-  { document, operationName }: GraphqlExecutionPolicyArgs,
+  { document, operationName }: GraphqlDocumentExecutionArgs,
 ): readonly Mutation[] {
   const known = mutations.get(document);
   if (known !== undefined) return known;
@@ -172,9 +172,7 @@ function findMutationsToPrepare(
   const nodes = operation ? getGraphqlRootFields(operation.selectionSet, document) : [];
   const found = nodes.flatMap((node): Mutation[] => {
     const field = fields[node.name.value];
-    return field !== undefined && getWorkBeforeMutationTransaction(field) !== undefined
-      ? [[node, field]]
-      : [];
+    return field !== undefined && getMutationPreparationFunction(field) !== undefined ? [[node, field]] : [];
   });
   if (document.definitions.length === 1) mutations.set(document, found);
   return found;

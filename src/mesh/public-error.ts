@@ -4,7 +4,7 @@
  * broken rule. Unknown errors become `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { createFailure, Failure, toErrorResponseBody, toFailure } from "#foundation/failure.ts";
 import {
   createUnknownEnumValueFailure,
@@ -102,7 +102,7 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
   const isRaisedByGraphql =
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
-  if (!isRaisedByGraphql) return toUnavailableFailureIfTemporary(toFailure(original));
+  if (!isRaisedByGraphql) return convertTemporaryFailureToUnavailable(toFailure(original));
   // For an error in the client's document, the failure has the message of graphql-js, which helps the client
   // to correct the document. The quoted values are removed from the message.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");

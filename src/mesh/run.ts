@@ -190,7 +190,7 @@ function finish(
  * The arguments with which a document is executed, including the context of the request. Under `mesh dev`,
  * Mesh's own server creates contexts without a caller.
  */
-export interface GraphqlExecutionPolicyArgs extends Omit<ExecutionArgs, "contextValue"> {
+export interface GraphqlDocumentExecutionArgs extends Omit<ExecutionArgs, "contextValue"> {
   readonly document: DocumentNode;
   readonly contextValue: GraphqlContext;
 }
@@ -202,8 +202,8 @@ export type GraphqlDocumentExecutor = (args: ExecutionArgs) => Promise<Execution
  * Chooses the executor of a document. Returns an executor that replaces or wraps `execute`, or undefined to
  * keep `execute`.
  */
-export type GraphqlExecutionPolicy = (
-  args: GraphqlExecutionPolicyArgs,
+export type GraphqlExecutorOverride = (
+  args: GraphqlDocumentExecutionArgs,
   execute: GraphqlDocumentExecutor,
 ) => GraphqlDocumentExecutor | undefined;
 
@@ -211,11 +211,11 @@ export type GraphqlExecutionPolicy = (
  * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`. Each
  * plugin wraps the executor that the earlier plugins have set, so the last plugin of the list runs first.
  */
-export function createGraphqlExecutionPolicyPlugin(policy: GraphqlExecutionPolicy): Plugin {
+export function createGraphqlExecutorOverridePlugin(policy: GraphqlExecutorOverride): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
       const chosen = policy(
-        args as unknown as GraphqlExecutionPolicyArgs,
+        args as unknown as GraphqlDocumentExecutionArgs,
         executeFn as GraphqlDocumentExecutor,
       );
       if (chosen !== undefined) setExecuteFn(chosen as Parameters<typeof setExecuteFn>[0]);

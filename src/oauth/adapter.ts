@@ -26,7 +26,7 @@ import {
 } from "#access/oauth/agent-clients.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 import { registrationLifetimeMs, registrationMetadata } from "./agent-registration.ts";
@@ -50,7 +50,7 @@ export function createOidcAdapters(
     try {
       return await work;
     } catch (error) {
-      const { code, status, message } = toUnavailableFailureIfTemporary(toFailure(error));
+      const { code, status, message } = convertTemporaryFailureToUnavailable(toFailure(error));
       throw code === "service_unavailable"
         ? Object.assign(new library.errors.TemporarilyUnavailable(message), { status, statusCode: status })
         : error;

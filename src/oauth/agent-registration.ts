@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Client, Configuration, KoaContextWithOIDC } from "oidc-provider";
 import {
   findOauthAgentClientRow,
-  getErrorOfAgentRedirectUris,
+  findBrokenAgentRedirectUriRule,
   getVerifiedHostOfMetadataUrl,
   isClientIdMetadataUrl,
 } from "#access/oauth/agent-clients.ts";
@@ -61,7 +61,7 @@ export function createAgentClientMetadataRules({ errors }: OidcProviderModule): 
           ? registration
           : "dynamic";
       if (how === "operator") return;
-      const fault = getErrorOfAgentRedirectUris(metadata.redirect_uris);
+      const fault = findBrokenAgentRedirectUriRule(metadata.redirect_uris);
       if (fault !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: ${fault}`);
       for (const name of Object.keys(metadata))
         if (!keptMetadata.has(name)) Reflect.deleteProperty(metadata, name);

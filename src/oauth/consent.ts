@@ -24,7 +24,7 @@ import {
   type RequestingOauthClient,
   finishOauthInteraction,
   sendOauthPage,
-  signOutAndRestart,
+  signOutStaffAndRestartInteraction,
 } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { getRedirectHostOrScheme } from "#pages/shared/page.ts";
@@ -51,7 +51,7 @@ async function showConsentForm(
   shown: ConsentOptions = {},
 ): Promise<FastifyReply> {
   const staff = await findStaffOfInteraction(exchange, db);
-  if (staff === undefined) return signOutAndRestart(exchange);
+  if (staff === undefined) return signOutStaffAndRestartInteraction(exchange);
   const { client, leadsTo, reply } = exchange;
   const place = await findInstallationState(db, { merchantId: staff.merchantId, appId: client.appId });
   const requested = requestedScopes(exchange);
@@ -148,7 +148,7 @@ export async function acceptOauthConsent(
       fault: "Choose at least one permission, or “Don’t allow”.",
     });
   const staff = await findStaffOfInteraction(exchange, services.db);
-  if (staff === undefined) return signOutAndRestart(exchange);
+  if (staff === undefined) return signOutStaffAndRestartInteraction(exchange);
   if (staff.role !== "admin") return showConsentForm(exchange, services, { status: 403 });
   try {
     const { isNew, grantId } = await createGrantOnce(exchange, services, { staff, scopes });
@@ -159,7 +159,7 @@ export async function acceptOauthConsent(
     if (!(error instanceof Failure)) throw error;
     // The code `role_not_allowed` means that the staff account was disabled or changed while the consent page
     // was open.
-    if (error.code === "role_not_allowed") return signOutAndRestart(exchange);
+    if (error.code === "role_not_allowed") return signOutStaffAndRestartInteraction(exchange);
     if (error.parts.conflict?.reason === "scope_not_held")
       return showConsentForm(exchange, services, { status: 409, fault: scopesChangedMessage });
     const refusal = refusalTexts[error.code];

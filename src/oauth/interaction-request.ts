@@ -130,7 +130,9 @@ export async function finishOauthInteraction(
 }
 
 /** Signs the staff member out and starts the interaction again with the sign-in page. */
-export async function signOutAndRestart(exchange: OauthInteractionRequest): Promise<FastifyReply> {
+export async function signOutStaffAndRestartInteraction(
+  exchange: OauthInteractionRequest,
+): Promise<FastifyReply> {
   const { provider, request, reply } = exchange;
   await destroyOauthInteractionSession(exchange);
   return reply.redirect(

@@ -22,7 +22,7 @@ import {
   findOauthInteractionRequest,
   sendOauthSignInEndedPage,
   sendOauthPage,
-  signOutAndRestart,
+  signOutStaffAndRestartInteraction,
 } from "./interaction-request.ts";
 import { createOauthErrorPageHandler } from "./error-handlers.ts";
 import type { OauthServices } from "./oauth-services.ts";
@@ -86,7 +86,7 @@ function handleForm(
   const form = getSubmittedForm(exchange.request);
   const action = form.get("action");
   if (action === "deny") return denyOauthConsent(exchange, services);
-  if (action === "switch") return signOutAndRestart(exchange);
+  if (action === "switch") return signOutStaffAndRestartInteraction(exchange);
   if (action === "allow" && isConsent(exchange))
     return acceptOauthConsent(exchange, services, form.getAll("scope"));
   if (action === "sign-in" && !isConsent(exchange)) return handleSignIn(exchange, signIn, form);

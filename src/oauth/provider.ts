@@ -29,11 +29,11 @@ import {
 import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
-import { useComputedRefreshTokenIds } from "./refresh-rotation.ts";
+import { configureComputedRefreshTokenIds } from "./refresh-rotation.ts";
 import {
-  createParameterLengthCheck,
+  createOauthParameterLengthCheck,
   createSignInAndConsentPrompts,
-  isOriginOfAnyUri,
+  isOriginOfAnyRedirectUri,
   createRequestedScopeCheck,
 } from "./request-rules.ts";
 
@@ -83,7 +83,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     services.publicUrl,
     createConfiguration(library, { services, keys, hooks }),
   );
-  useComputedRefreshTokenIds(provider, library, services);
+  configureComputedRefreshTokenIds(provider, library, services);
   const { protocol, host } = new URL(services.publicUrl);
   // oidc-provider derives its URLs, cookies and DPoP checks from the protocol and host of PUBLIC_URL. The
   // Host header and proxy headers are ignored.
@@ -155,7 +155,8 @@ function createConfiguration(
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
     extraClientMetadata: createAgentClientMetadataRules(library),
-    clientBasedCORS: (_context, origin, client) => isOriginOfAnyUri(client.redirectUris ?? [], origin),
+    clientBasedCORS: (_context, origin, client) =>
+      isOriginOfAnyRedirectUri(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
     cookies: {
       names: { session: "oauth_session", interaction: "oauth_interaction", resume: "oauth_resume" },
@@ -166,7 +167,10 @@ function createConfiguration(
     scopes: integratorScopes,
     responseTypes: ["code"],
     pkce: { required: () => true },
-    extraParams: { state: createParameterLengthCheck(library), scope: createRequestedScopeCheck(library) },
+    extraParams: {
+      state: createOauthParameterLengthCheck(library),
+      scope: createRequestedScopeCheck(library),
+    },
     issueRefreshToken: () => Promise.resolve(true),
     rotateRefreshToken: true,
     expiresWithSession: () => Promise.resolve(false),

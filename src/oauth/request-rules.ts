@@ -14,7 +14,7 @@ type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) =
  */
 const parameterLengthMax = 2048;
 
-export const createParameterLengthCheck =
+export const createOauthParameterLengthCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, state) => {
     for (const [name, value] of Object.entries(oidc.params ?? {})) {
@@ -32,7 +32,7 @@ export const createParameterLengthCheck =
  * Returns whether one of the redirect URIs has the given origin. Never accepts the origin `null`: URIs with
  * private schemes have this origin, but browsers also send it for sandboxed pages of any site.
  */
-export const isOriginOfAnyUri = (uris: readonly string[], origin: string): boolean =>
+export const isOriginOfAnyRedirectUri = (uris: readonly string[], origin: string): boolean =>
   origin !== "null" && uris.some((uri) => URL.parse(uri)?.origin === origin);
 
 /**

@@ -11,10 +11,10 @@ import type { Clock } from "#foundation/clock.ts";
 import {
   endpointSendingMax,
   installationSendingMax,
-  type DeliveryClaimTimesAsSql,
-  createDeliveryClaimTimesAsSql,
+  type DeliveryClaimTimeSqlExpressions,
+  createDeliveryClaimTimeSqlExpressions,
   countSendingDeliveriesSql,
-  currentSendRateTokensSql,
+  availableSendTokensOfEndpointSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
@@ -187,7 +187,7 @@ function createGauges(): Gauges {
  * because the receiver causes the delay.
  */
 async function readQueue(db: Database, now: Date, countMax: number): Promise<QueueMetrics> {
-  const moment = createDeliveryClaimTimesAsSql(now);
+  const moment = createDeliveryClaimTimeSqlExpressions(now);
   const { at } = moment;
   const age = (since: string): ReturnType<typeof sql> =>
     sql`coalesce(greatest(extract(epoch from ${at} - ${sql.raw(since)}), 0), 0)::double precision`;
@@ -239,12 +239,12 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
  * SQL that selects the enabled webhook endpoints with waiting deliveries. The columns of an endpoint say
  * which events the endpoint may receive, and whether the service could send another delivery to it now.
  */
-function endpoints(moment: DeliveryClaimTimesAsSql): RawBuilder<unknown> {
+function endpoints(moment: DeliveryClaimTimeSqlExpressions): RawBuilder<unknown> {
   const ofInstallation = sql`s.installation_id = w.installation_id`;
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =
     any(i.scopes) as sees_catalog,
-      ${currentSendRateTokensSql(moment)} >= 1
+      ${availableSendTokensOfEndpointSql(moment)} >= 1
         and ${countSendingDeliveriesSql(
           sql`${ofInstallation}
           and s.endpoint_id = w.id`,

@@ -96,7 +96,7 @@ export function startTracing({
     concurrencyLimit: exportsMax,
   });
   const processor = new BatchSpanProcessor({
-    exporter: createOutageLoggingExporter(exporter, log),
+    exporter: createSpanExporterLoggingOutages(exporter, log),
     maxQueueSize: waitingMax,
     maxExportBatchSize: batchMax,
     scheduledDelayMillis: intervalMs,
@@ -133,7 +133,7 @@ function describeService(): Resource {
  * Wraps an exporter of spans. Logs one line when the collector stops answering, and one line when it answers
  * again.
  */
-export function createOutageLoggingExporter(exporter: SpanExporter, log: Log): SpanExporter {
+export function createSpanExporterLoggingOutages(exporter: SpanExporter, log: Log): SpanExporter {
   let isAway = false;
   return {
     export: (spans, done) =>

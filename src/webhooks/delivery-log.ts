@@ -48,7 +48,7 @@ export interface EventWithDeliveries {
   readonly deliveries: readonly DeliveryView[];
 }
 
-export interface InstallationEventLog {
+export interface EventsReadableByInstallation {
   /** The newest events of an installation and older events with an unsuccessful delivery, newest first. */
   readonly events: readonly EventWithDeliveries[];
   /** True if the installation has more stored events than this event log contains. */
@@ -63,38 +63,38 @@ const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subj
  * Finds the events that each installation may read: the newest events, and older events with an unsuccessful
  * delivery. The keys of the result are installation ids.
  */
-export async function findInstallationEventLogs(
+export async function findEventsReadableByInstallations(
   reader: DatabaseReader,
   installationIds: readonly string[],
   now: Date,
-): Promise<Map<string, InstallationEventLog>> {
+): Promise<Map<string, EventsReadableByInstallation>> {
   const rows = await listEvents(reader, installationIds, now);
   const shown = rows.filter(({ isIncluded }) => isIncluded);
-  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), createInstallationEventMapKey);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), createInstallationAndEventIdKey);
   const groups = Map.groupBy(rows, ({ installationId }) => installationId);
   return new Map(
-    installationIds.map((id): [string, InstallationEventLog] => {
+    installationIds.map((id): [string, EventsReadableByInstallation] => {
       const listed = groups.get(id) ?? [];
       const events = listed
         .filter(({ isIncluded }) => isIncluded)
-        .map((row) => toEvent(row, deliveries.get(createInstallationEventMapKey(row)) ?? []));
+        .map((row) => toEvent(row, deliveries.get(createInstallationAndEventIdKey(row)) ?? []));
       return [id, { events, isTruncated: events.length < listed.length }];
     }),
   );
 }
 
-export interface InstallationAndEventIds {
+export interface InstallationIdAndEventId {
   readonly installationId: string;
   readonly eventId: string;
 }
 
 /**
  * Finds events by pairs of an installation id and an event id, each event with its deliveries to this
- * installation. `createInstallationEventMapKey` creates the keys of the result.
+ * installation. `createInstallationAndEventIdKey` creates the keys of the result.
  */
 export async function findEventsByInstallationAndEventIds(
   reader: DatabaseReader,
-  pairs: readonly InstallationAndEventIds[],
+  pairs: readonly InstallationIdAndEventId[],
   now: Date,
 ): Promise<ReadonlyMap<string, EventWithDeliveries>> {
   const ids = [...new Set(pairs.map(({ eventId }) => eventId))];
@@ -105,7 +105,7 @@ export async function findEventsByInstallationAndEventIds(
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
   const found = new Map(rows.map((row) => [row.id, row]));
-  const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), createInstallationEventMapKey);
+  const deliveries = Map.groupBy(await deliveriesOf(reader, pairs, now), createInstallationAndEventIdKey);
   return new Map(
     pairs.flatMap((pair): [string, EventWithDeliveries][] => {
       const row = found.get(pair.eventId);
@@ -113,16 +113,18 @@ export async function findEventsByInstallationAndEventIds(
         ? []
         : [
             [
-              createInstallationEventMapKey(pair),
-              toEvent(row, deliveries.get(createInstallationEventMapKey(pair)) ?? []),
+              createInstallationAndEventIdKey(pair),
+              toEvent(row, deliveries.get(createInstallationAndEventIdKey(pair)) ?? []),
             ],
           ];
     }),
   );
 }
 
-export const createInstallationEventMapKey = ({ installationId, eventId }: InstallationAndEventIds): string =>
-  `${installationId} ${eventId}`;
+export const createInstallationAndEventIdKey = ({
+  installationId,
+  eventId,
+}: InstallationIdAndEventId): string => `${installationId} ${eventId}`;
 
 /** Finds deliveries by id. Ids that do not exist are left out of the result. */
 export async function findDeliveries(
@@ -180,7 +182,7 @@ interface EventRow {
   readonly subjectVersion: number;
 }
 
-interface ListedRow extends EventRow, InstallationAndEventIds {
+interface ListedRow extends EventRow, InstallationIdAndEventId {
   readonly isIncluded: boolean;
 }
 
@@ -260,7 +262,7 @@ const toEvent = (
 
 async function deliveriesOf(
   reader: DatabaseReader,
-  pairs: readonly InstallationAndEventIds[],
+  pairs: readonly InstallationIdAndEventId[],
   now: Date,
 ): Promise<DeliveryView[]> {
   if (pairs.length === 0) return [];

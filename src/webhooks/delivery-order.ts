@@ -15,7 +15,7 @@ export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
  * An endpoint and a subject (the object that events are about). A transaction has inserted new deliveries
  * about the subject to the endpoint, and all of these deliveries are held.
  */
-export interface EndpointAndSubjectIds {
+export interface EndpointIdAndSubjectId {
   readonly endpointId: string;
   readonly subjectId: string;
 }
@@ -29,7 +29,7 @@ export interface EndpointAndSubjectIds {
  */
 export async function releaseFirstHeldDeliveryPerSubject(
   transaction: Transaction,
-  subjects: readonly EndpointAndSubjectIds[],
+  subjects: readonly EndpointIdAndSubjectId[],
   now: Date,
 ): Promise<void> {
   if (subjects.length === 0) return;

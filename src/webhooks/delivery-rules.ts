@@ -47,7 +47,7 @@ export function decideAttemptOutcome(
   if (result.httpStatus === 410) return { kind: "gone" };
   if (attempt >= attemptsMax) return { kind: "exhausted" };
   const seconds = Math.max(
-    getAttemptDelaySeconds(attempt + 1, random),
+    getDeliveryAttemptDelaySeconds(attempt + 1, random),
     Math.min(result.retryAfterSeconds ?? 0, retryAfterSecondsMax),
   );
   return { kind: "retrying", at: later(now, seconds * 1000 * scale) };
@@ -61,7 +61,7 @@ function isSuccess({ errorCode }: Pick<DeliverySendResult, "errorCode">): boolea
  * Returns the delay before an attempt. A random jitter of up to 10 percent spreads the retries of deliveries
  * that failed at the same time.
  */
-export function getAttemptDelaySeconds(attempt: number, random: () => number): number {
+export function getDeliveryAttemptDelaySeconds(attempt: number, random: () => number): number {
   return (delaysSeconds[attempt - 1] ?? 0) * (1 + jitterShare * (2 * random() - 1));
 }
 

@@ -51,7 +51,7 @@ export interface EventCause {
   readonly requestId: string | null;
 }
 
-export interface EventMerchantTimeAndCause {
+export interface MerchantTimeAndCauseOfEvent {
   readonly merchantId: string;
   readonly now: Date;
   readonly cause: EventCause;
@@ -88,9 +88,9 @@ const chunkMax = 500;
  * Runs `work`, which adds events to the given outbox. After `work` has ended, inserts these events into the
  * database.
  */
-export async function runWithEventOutbox<Result>(
+export async function runFunctionAndInsertOutboxEvents<Result>(
   transaction: Transaction,
-  { render, ...context }: EventMerchantTimeAndCause & { readonly render: EventSubjectRenderFunction },
+  { render, ...context }: MerchantTimeAndCauseOfEvent & { readonly render: EventSubjectRenderFunction },
   work: (outbox: EventOutbox) => Promise<Result>,
 ): Promise<Result> {
   const events: DomainEvent[] = [];
@@ -109,7 +109,7 @@ export async function runWithEventOutbox<Result>(
   return result;
 }
 
-interface EventInsertContext extends EventMerchantTimeAndCause {
+interface EventInsertContext extends MerchantTimeAndCauseOfEvent {
   readonly render: EventSubjectRenderFunction;
   /**
    * The time at which the deliveries of the event were created; null if the dispatcher must still create

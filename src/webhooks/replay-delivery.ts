@@ -119,7 +119,7 @@ async function lockDelivery(
     select d.id, d.status, d.attempt_count, d.next_attempt_at, d.event_id, d.endpoint_id, d.merchant_id, d.installation_id, i.status as
     installation_status, e.occurred_at,
       (select h.probe_at from webhook_endpoint_health h where h.endpoint_id = d.endpoint_id) as probe_at,
-      o.id as original_id, o.status as original_status, ${replayCountSql(sql`o.id`)} as replays
+      o.id as original_id, o.status as original_status, ${replayCountOfDeliverySql(sql`o.id`)} as replays
     from ${from} join webhook_delivery o on o.id = coalesce(d.replay_of, d.id)
     where ${which}`.execute(transaction);
   const [delivery] = rows;
@@ -136,7 +136,7 @@ export const equalsIfValueGivenSql = (
   value: string | null,
 ): RawBuilder<boolean> => (value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`);
 
-export const replayCountSql = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
+export const replayCountOfDeliverySql = (originalId: RawBuilder<unknown>): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery r where r.replay_of = ${originalId})::integer`;
 
 interface ReplayTarget {

@@ -21,7 +21,7 @@ import {
   mayInstallationReadEvent,
   equalsIfValueGivenSql,
   replayNoteLengthMax,
-  replayCountSql,
+  replayCountOfDeliverySql,
   type ReplayCommandContext,
 } from "./replay-delivery.ts";
 
@@ -198,7 +198,7 @@ export async function loadReplayCandidates(
 ): Promise<readonly ReplayCandidate[]> {
   const { rows } = await sql<ReplayCandidate>`
     select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id,
-    ${replayCountSql(sql`d.id`)} as replays,
+    ${replayCountOfDeliverySql(sql`d.id`)} as replays,
       exists (select from webhook_delivery r where r.replay_of = d.id
       and r.status in ('pending', 'sending', 'retrying')) as is_under_way,
       exists (select from webhook_delivery r where r.replay_of = d.id

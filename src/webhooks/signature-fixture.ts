@@ -17,7 +17,7 @@ export interface SignatureFixtureRequest {
   readonly bodyBase64: string;
 }
 
-export interface LiveSignatureFixture {
+export interface SignedExampleWebhookRequest {
   /**
    * The versions of the secrets that have signed the example request, newest first, in the order of the
    * signatures.
@@ -41,7 +41,7 @@ export interface SignatureFixture {
     readonly timestamp: "webhook-timestamp";
     readonly signature: "webhook-signature";
   };
-  readonly live: LiveSignatureFixture;
+  readonly live: SignedExampleWebhookRequest;
   readonly vectors: readonly WebhookSignatureTestVector[];
 }
 
@@ -74,7 +74,7 @@ export function createSignatureFixture({
     toleranceSeconds,
     serverTime: now.toISOString(),
     headers: { id: "webhook-id", timestamp: "webhook-timestamp", signature: "webhook-signature" },
-    live: createLiveSignatureFixture({ endpoint, secrets, now }),
+    live: createSignedExampleWebhookRequest({ endpoint, secrets, now }),
     vectors: signatureVectors,
   };
 }
@@ -83,11 +83,11 @@ export function createSignatureFixture({
  * Creates a signed example request that has no consequences for a receiver: no endpoint ever receives an
  * event of its type, and its subject is the endpoint itself.
  */
-export function createLiveSignatureFixture({
+export function createSignedExampleWebhookRequest({
   endpoint,
   secrets,
   now,
-}: EndpointWithDecryptedSecrets): LiveSignatureFixture {
+}: EndpointWithDecryptedSecrets): SignedExampleWebhookRequest {
   const newestFirst = secrets.toSorted((one, other) => other.version - one.version);
   const id = createId("event", now.getTime());
   const timestampSeconds = Math.floor(now.getTime() / 1000);

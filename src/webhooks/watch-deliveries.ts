@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
-export interface DeliveryChanges {
+export interface ChangedDeliveryIdsOfEndpoint {
   /** The ids of the changed deliveries, oldest first. */
   readonly changed: readonly string[];
   /**
@@ -20,7 +20,7 @@ export interface DeliveryChanges {
 
 export type DeliveryChangeFinder = (
   endpointIds: readonly string[],
-) => Promise<ReadonlyMap<string, DeliveryChanges>>;
+) => Promise<ReadonlyMap<string, ChangedDeliveryIdsOfEndpoint>>;
 
 export const watchedNewestMax = 100;
 const dueMax = 100;
@@ -82,7 +82,7 @@ const openIdsOf = (memory: Memory = new Map()): string[] =>
  * Compares the deliveries of an endpoint with those of the previous query, and returns the changes. The first
  * query for an endpoint returns no changes.
  */
-function compare(before: Memory | undefined, now: Memory): DeliveryChanges {
+function compare(before: Memory | undefined, now: Memory): ChangedDeliveryIdsOfEndpoint {
   if (before === undefined) return { changed: [], isMore: false };
   const changed = [...now.values()].filter((row) => hasChanged(before.get(row.id), row)).map(({ id }) => id);
   const newest = [...now.values()].filter(({ isNewest }) => isNewest);

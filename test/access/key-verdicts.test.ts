@@ -8,7 +8,7 @@ import {
   type ApiKeyState,
   generateCredentialSecret,
   findOwnerOfRefusedApiKey,
-  getApiKeySuspension,
+  getApiKeySuspensionCause,
 } from "#access/keys/verify-keys.ts";
 import { authenticateInternalToken, type InternalTokenState } from "#access/keys/internal-tokens.ts";
 
@@ -104,7 +104,7 @@ describe("an API key", () => {
   ])(
     "of a merchant that is %s and an installation that is %s is suspended as %s",
     (merchantStatus, installationStatus, suspended) => {
-      expect(getApiKeySuspension({ merchantStatus, installationStatus })).toBe(suspended);
+      expect(getApiKeySuspensionCause({ merchantStatus, installationStatus })).toBe(suspended);
     },
   );
 });

@@ -4,12 +4,12 @@
  */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { buildPaddedInListSql, padListToPowerOfTwo } from "#database/prepared-template.ts";
+import { buildPaddedInClauseSql, padListToPowerOfTwo } from "#database/prepared-template.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const world = useWorld("pglite");
 const textOf = (ids: readonly string[]): string =>
-  sql`${buildPaddedInListSql(ids)}`.compile(world().database.db).sql;
+  sql`${buildPaddedInClauseSql(ids)}`.compile(world().database.db).sql;
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id ${index}`);
 
 it("a padded list of values has one text per power of two, and one for empty or longer lists", () => {
@@ -23,7 +23,7 @@ it.each([0, 1, 2, 3, 5, 256, 257])(
   "a padded list of values finds each of %d values once, and no other",
   async (length) => {
     const rows = await sql<{ id: string }>`
-    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${buildPaddedInListSql(ids(length))}
+    select 'id ' || n as id from generate_series(0, 299) as n where 'id ' || n ${buildPaddedInClauseSql(ids(length))}
     order by n`.execute(world().database.db);
     expect(rows.rows.map(({ id }) => id)).toEqual(ids(length));
   },

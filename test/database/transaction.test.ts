@@ -5,7 +5,7 @@ import type { Database } from "#database/connect.ts";
 import {
   getViolatedConstraint,
   isDatabaseUnreachable,
-  toUnavailableFailureIfTemporary,
+  convertTemporaryFailureToUnavailable,
   getSqlState,
   uniqueViolation,
 } from "#database/database-errors.ts";
@@ -183,7 +183,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);
     expect(isDatabaseUnreachable(error)).toBe(true);
-    expect(toUnavailableFailureIfTemporary(toFailure(error))).toMatchObject({
+    expect(convertTemporaryFailureToUnavailable(toFailure(error))).toMatchObject({
       code: "service_unavailable",
       status: 503,
       parts: { retryAfterSeconds: 2 },
@@ -192,7 +192,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
     await away.close();
   }
   expect(isDatabaseUnreachable(new Thrown("22012"))).toBe(false);
-  expect(toUnavailableFailureIfTemporary(toFailure(new Thrown("22012")))).toMatchObject({
+  expect(convertTemporaryFailureToUnavailable(toFailure(new Thrown("22012")))).toMatchObject({
     code: "internal_error",
   });
   for (const code of ["57P01", "08006", "53300", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])

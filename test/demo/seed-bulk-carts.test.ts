@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import { toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { loadCurrentOfferForCart } from "#commerce/carts/load-offer.ts";
+import { loadCurrentCartPricingData } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -90,7 +90,7 @@ describeOnPostgres("bulk carts", (open) => {
 
   const repriceStoredCart = async (transaction: Transaction, cart: CartAggregate): Promise<unknown> => {
     const draft = toUnpricedCartDraft(cart);
-    const offer = await loadCurrentOfferForCart(transaction, {
+    const offer = await loadCurrentCartPricingData(transaction, {
       merchantId: cart.merchant.id,
       marketId: cart.marketId,
       variantIds: draft.lines.map(({ variantId }) => variantId),

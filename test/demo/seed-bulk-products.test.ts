@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createBulkProductRows, type BulkProductSharedValues } from "#demo/bulk/bulk-product-rows.ts";
+import { createBulkProductRows, type ValuesSharedByBulkProducts } from "#demo/bulk/bulk-product-rows.ts";
 import { loadBulkVocabulary } from "#demo/demo-data.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { type BulkProductOptions, seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
@@ -17,7 +17,7 @@ const now = new Date("2026-11-20T09:30:00.000Z");
 const slugs = loadBulkVocabulary().departments.flatMap(({ slug, ranges }) =>
   [slug].concat(ranges.map((range) => range.slug)),
 );
-const context: BulkProductSharedValues = {
+const context: ValuesSharedByBulkProducts = {
   merchantId: "mer_x",
   markets: [
     { id: "mkt_e", currency: "EUR" },

@@ -7,7 +7,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { startTracing, createOutageLoggingExporter } from "#observability/tracing.ts";
+import { startTracing, createSpanExporterLoggingOutages } from "#observability/tracing.ts";
 import { createLog } from "#foundation/log.ts";
 import { startSpan } from "#foundation/tracing.ts";
 import { startCollector } from "#test/support/collector.ts";
@@ -39,7 +39,7 @@ const note = (count: number): void => {
 it("an outage is logged once, and its end once, as often as there is one", () => {
   const logged: unknown[] = [];
   const results = [0, 1, 1, 0, 0, 1];
-  const exporter = createOutageLoggingExporter(
+  const exporter = createSpanExporterLoggingOutages(
     { export: (_spans, done) => done({ code: results.shift() ?? 0 }), shutdown: () => Promise.resolve() },
     createLog("info", { write: eventsTo(logged) }),
   );

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import { countRowsUpToLimit } from "#database/sql-fragments.ts";
 import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
-import { findInstallationEventLogs } from "#webhooks/delivery-log.ts";
+import { findEventsReadableByInstallations } from "#webhooks/delivery-log.ts";
 import { type DeliveryFilter, buildDeliveryIdSqlQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import { installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
@@ -79,8 +79,8 @@ describeOnPostgres("the delivery log", (_open, engine) => {
       let events = 0;
       const plans = await plansOf(async (reader) => {
         events =
-          (await findInstallationEventLogs(reader, [installationId], clock.now())).get(installationId)?.events
-            .length ?? 0;
+          (await findEventsReadableByInstallations(reader, [installationId], clock.now())).get(installationId)
+            ?.events.length ?? 0;
       });
       expect([plans.length, events]).toEqual([2, count]);
       // A scan through the log in search of a missing kind would exceed this bound.

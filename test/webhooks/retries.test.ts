@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   attemptsMax,
-  getAttemptDelaySeconds,
+  getDeliveryAttemptDelaySeconds,
   type EndpointHealthCounters,
   type EndpointHealthChange,
   calculateEndpointHealthChange,
@@ -58,7 +58,7 @@ describe("the retries of a delivery", () => {
     expect(run(unanswered, { random: () => 0 }).waits).toEqual([
       4.5, 270, 1620, 6480, 16_200, 32_400, 45_360, 64_800, 77_760,
     ]);
-    expect(getAttemptDelaySeconds(1, () => 1)).toBe(0);
+    expect(getDeliveryAttemptDelaySeconds(1, () => 1)).toBe(0);
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
@@ -67,7 +67,7 @@ describe("the retries of a delivery", () => {
           const wait = waitSeconds(
             decideAttemptOutcome(unanswered, { attempt, now: start, random: () => share, scale: 1 }),
           );
-          const table = getAttemptDelaySeconds(attempt + 1, middle);
+          const table = getDeliveryAttemptDelaySeconds(attempt + 1, middle);
           expect(wait).toBeGreaterThanOrEqual(table * 0.9 - 0.001);
           expect(wait).toBeLessThanOrEqual(table * 1.1 + 0.001);
         },

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
-  type LiveSignatureFixture,
-  createLiveSignatureFixture,
+  type SignedExampleWebhookRequest,
+  createSignedExampleWebhookRequest,
   createSignatureFixture,
 } from "#webhooks/signature-fixture.ts";
 import { signatureVectors, type WebhookSignatureTestVector } from "#webhooks/signature-vectors.ts";
@@ -228,7 +228,7 @@ describe("the signature fixture's vectors", () => {
 describe("the live request", () => {
   const at = Math.floor(now.getTime() / 1000);
   const verdict = (
-    { request: { headers, bodyBase64 } }: LiveSignatureFixture,
+    { request: { headers, bodyBase64 } }: SignedExampleWebhookRequest,
     secret: string,
     seconds = at,
   ): boolean => isVerified({ secret, now: seconds, headers, bodyBase64 });
@@ -239,7 +239,7 @@ describe("the live request", () => {
       { version: 1, value: first },
       { version: 2, value: second },
     ];
-    const live = createLiveSignatureFixture({ endpoint, secrets, now });
+    const live = createSignedExampleWebhookRequest({ endpoint, secrets, now });
     expect(live.secretVersions).toEqual([2, 1]);
     expect(live.expires).toBe("2026-11-21T10:05:00.000Z");
     expect([verdict(live, first), verdict(live, second), verdict(live, createWebhookSecret())]).toEqual([

@@ -103,11 +103,11 @@ function toViewer(row: ApiKeyState): ApiKeyViewer {
     scopes: new Set(
       row.scopes.filter(isPermissionScope).filter((scope) => row.installationScopes.includes(scope)),
     ),
-    suspended: getApiKeySuspension(row),
+    suspended: getApiKeySuspensionCause(row),
   };
 }
 
-export function getApiKeySuspension(
+export function getApiKeySuspensionCause(
   row: Pick<ApiKeyState, "merchantStatus" | "installationStatus">,
 ): ApiKeyViewer["suspended"] {
   if (row.merchantStatus === "suspended") return "merchant_suspended";

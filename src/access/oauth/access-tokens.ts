@@ -14,7 +14,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
-import { recordCredentialUseOncePerMinute, getApiKeySuspension } from "#access/keys/verify-keys.ts";
+import { recordCredentialUseOncePerMinute, getApiKeySuspensionCause } from "#access/keys/verify-keys.ts";
 import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
 import {
   type AccessTokenAuthScheme,
@@ -57,11 +57,11 @@ export interface AccessTokenVerifierServices {
  * A check that runs after a caller's credential has been verified, for example whether the caller exceeds its
  * rate limit. The check refuses the request by throwing a failure.
  */
-export type CheckAfterCredentialVerification<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type PostAuthenticationCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type AccessTokenVerifier = (
   presented: AccessTokenSentByCaller,
-  admit?: CheckAfterCredentialVerification<OAuthViewer>,
+  admit?: PostAuthenticationCheck<OAuthViewer>,
 ) => Promise<OAuthViewer>;
 
 /**
@@ -292,7 +292,7 @@ function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: 
     appId,
     merchantId,
     scopes,
-    suspended: getApiKeySuspension(grant),
+    suspended: getApiKeySuspensionCause(grant),
   };
 }
 

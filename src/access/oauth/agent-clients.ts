@@ -8,7 +8,7 @@ import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { registerApp } from "#access/installations.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { getErrorOfOauthRedirectUri } from "./oauth-clients.ts";
+import { findBrokenOauthRedirectUriRule } from "./oauth-clients.ts";
 
 export interface OauthAgentClient {
   /** The client id that the client sends: `oac_…`, or the URL of its metadata document. */
@@ -33,12 +33,12 @@ const redirectUrisMax = 10;
  * Returns the rule that the redirect URIs of an agent break; undefined if they are allowed: 1 to 10, each
  * https, or http on a loopback address. Private schemes are refused, because any program can register one.
  */
-export function getErrorOfAgentRedirectUris(uris: unknown): string | undefined {
+export function findBrokenAgentRedirectUriRule(uris: unknown): string | undefined {
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > redirectUrisMax)
     return `There must be 1 to ${redirectUrisMax} redirect URIs.`;
   for (const uri of uris as unknown[]) {
     if (typeof uri !== "string") return "A redirect URI must be a text.";
-    const fault = getErrorOfOauthRedirectUri(uri);
+    const fault = findBrokenOauthRedirectUriRule(uri);
     if (fault !== undefined) return fault;
     if (!/^https?:/i.test(uri)) return "A redirect URI must use https, or http on a loopback address.";
   }

@@ -72,7 +72,7 @@ function requireRedirectUris(uris: readonly string[]): void {
       message,
     });
   uris.forEach((uri, index) => {
-    const fault = getErrorOfOauthRedirectUri(uri);
+    const fault = findBrokenOauthRedirectUriRule(uri);
     if (fault !== undefined)
       throw createFailureWithDetail("invalid_field", {
         in: "body",
@@ -90,7 +90,7 @@ const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
  * allowed: https, http on a loopback address, and a private scheme that is a reversed domain name (RFC 6749
  * section 3.1.2, RFC 8252 sections 7 and 8).
  */
-export function getErrorOfOauthRedirectUri(uri: string): string | undefined {
+export function findBrokenOauthRedirectUriRule(uri: string): string | undefined {
   const parsed = URL.parse(uri);
   if (parsed === null || uri.length > uriLengthMax || /[^\x21-\x7e]/.test(uri))
     return (

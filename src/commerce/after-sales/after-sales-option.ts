@@ -149,7 +149,7 @@ export function buildAfterSalesOption({
  * returns `fault`. If both are denied, returns `ordinary`. Otherwise, returns `ordinary` with the reason
  * codes of both.
  */
-export function mergeOrdinaryAndMerchantFaultOptions(
+export function mergeNoFaultAndMerchantFaultOptions(
   ordinary: AfterSalesOption,
   fault: AfterSalesOption,
 ): AfterSalesOption {

@@ -27,7 +27,7 @@ import {
   type AfterSalesOption,
   type AfterSalesOptionEvaluationContext,
   type AfterSalesLineEvaluationContext,
-  mergeOrdinaryAndMerchantFaultOptions,
+  mergeNoFaultAndMerchantFaultOptions,
   type OrderLevelAfterSalesOption,
   getAfterSalesWindowBoundaryTimes,
   calculateAfterSalesWindows,
@@ -36,7 +36,7 @@ import { isRefundRequestForUndeliveredUnits, isMerchantFaultReason, type ReturnR
 import {
   createExchangeOption,
   createKeepItemRefundOption,
-  createUndeliveredRefundOption,
+  createRefundOptionForUndeliveredUnits,
   createReturnRefundOption,
   createWithdrawalOption,
 } from "./return-options.ts";
@@ -137,7 +137,7 @@ export function evaluateReturnOption(
     isFault: isMerchantFaultReason(reason),
   };
   return isRefundRequestForUndeliveredUnits({ kind, reason })
-    ? createUndeliveredRefundOption(optionContext)
+    ? createRefundOptionForUndeliveredUnits(optionContext)
     : optionByKind[kind](optionContext);
 }
 
@@ -154,12 +154,12 @@ const optionByKind: Readonly<
 
 function bestOptionOfKind(line: AfterSalesLineEvaluationContext, kind: ReturnKind): AfterSalesOption {
   if (kind === "repair" || kind === "replacement") return createWarrantyOption(line, kind);
-  const option = mergeOrdinaryAndMerchantFaultOptions(
+  const option = mergeNoFaultAndMerchantFaultOptions(
     optionByKind[kind]({ ...line, isFault: false }),
     optionByKind[kind]({ ...line, isFault: true }),
   );
   return kind === "refund_only"
-    ? addUndeliveredUnits(line, { kept: option, lost: createUndeliveredRefundOption(line) })
+    ? addUndeliveredUnits(line, { kept: option, lost: createRefundOptionForUndeliveredUnits(line) })
     : option;
 }
 
@@ -218,7 +218,7 @@ function toOpenReturnSummary({ id, kind, status, lines }: OrderReturn): OpenRetu
 function orderUndeliveredRefundOption(
   lines: readonly AfterSalesLineEvaluationContext[],
 ): OrderLevelAfterSalesOption {
-  return combineLines("refund_undelivered", lines, createUndeliveredRefundOption);
+  return combineLines("refund_undelivered", lines, createRefundOptionForUndeliveredUnits);
 }
 
 /** Returns the option to withdraw from all order lines for which the buyer has the right of withdrawal. */

@@ -6,7 +6,7 @@
  * repaired or replaced item again.
  */
 import type {
-  OrderWithChangedPartId,
+  OrderAndIdOfChangedPart,
   OrderChangeOutcome,
   OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
@@ -32,10 +32,10 @@ import {
   type ReturnWithLockedOrder,
   type ReturnIdAndExpectedVersion,
 } from "./return-steps.ts";
-import { type ReturnLineWithCountedUnits, findReturnLineCountFaults } from "./return-line-counts.ts";
+import { type CountedReturnLine, findReturnedUnitCountFaults } from "./return-line-counts.ts";
 import {
-  updateReturnLineUnitCounts,
-  incrementOrderLineUnitCounts,
+  updateReturnLineProgress,
+  incrementOrderLineReturnsAndRefunds,
   updateReturnStatus,
 } from "./return-rows.ts";
 import { createReturnConflictFailure } from "./return-rules.ts";
@@ -46,7 +46,7 @@ export function closeReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "close",
@@ -69,7 +69,7 @@ async function closeLockedReturn(
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
   if (isRepairOrReplacementReturn(found)) {
-    await incrementOrderLineUnitCounts(
+    await incrementOrderLineReturnsAndRefunds(
       transaction,
       found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
     );
@@ -124,7 +124,7 @@ function findFullyReturnedWarranties(
   );
 }
 
-interface InspectedLine extends ReturnLineWithCountedUnits {
+interface InspectedLine extends CountedReturnLine {
   readonly accepted: number;
   /** Number of accepted units that are in a condition to be sold again; they are added to the stock. */
   readonly restock: number;
@@ -139,7 +139,7 @@ export function recordReturnInspection(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReturnInspectInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors(getTextFieldErrors("/note", input.note, { max: noteLengthMax, lines: "many" }));
   return runReturnStep(transaction, context, {
     target: input,
@@ -161,7 +161,7 @@ async function inspectLockedReturn(
   const { id, lines } = found;
   const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
   const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedByLine.get(lineId) ?? 0 }));
-  await updateReturnLineUnitCounts(transaction, {
+  await updateReturnLineProgress(transaction, {
     returnId: id,
     lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })),
   });
@@ -171,7 +171,7 @@ async function inspectLockedReturn(
     inspectionNote: input.note ?? null,
   });
   if (!isRepairOrReplacementReturn(found))
-    await incrementOrderLineUnitCounts(
+    await incrementOrderLineReturnsAndRefunds(
       transaction,
       lines.map(({ lineId, quantity }) => ({
         lineId,
@@ -188,7 +188,7 @@ async function inspectLockedReturn(
 }
 
 function inspectedFaults(found: OrderReturn, lines: readonly InspectedLine[]): InputFieldErrors {
-  return findReturnLineCountFaults(found, lines, {
+  return findReturnedUnitCountFaults(found, lines, {
     accepted: ({ received }) => received,
     // Repaired units cannot be added to the stock, because the buyer gets the repaired item back.
     restock: (_line, { accepted }) => (found.kind === "repair" ? 0 : accepted),

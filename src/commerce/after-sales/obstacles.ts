@@ -135,7 +135,7 @@ export function findReturnPolicyObstacles(
  * Returns the obstacles that come from the merchant's return policy against a refund for undelivered units.
  * Excluded countries and categories do not matter, because the buyer sends no goods back.
  */
-export function findUndeliveredRefundPolicyObstacles(
+export function findUndeliveredUnitsRefundObstacles(
   context: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
   rules: ReturnRules,
 ): AfterSalesObstacle[] {

@@ -81,12 +81,12 @@ function feesOf(
       : []),
     postageMinor > 0
       ? { code: "return_shipping", amount: amount(postageMinor), basisPoints: null, payer: "buyer" }
-      : createFreeReturnShippingFee(context),
+      : createZeroReturnShippingFee(context),
   ];
 }
 
 /** Creates the fee for a return whose shipping the merchant pays: a return shipping fee of amount 0. */
-export function createFreeReturnShippingFee({
+export function createZeroReturnShippingFee({
   order,
 }: Pick<AfterSalesOptionEvaluationContext, "order">): AfterSalesFee {
   return {

@@ -9,7 +9,7 @@ import {
   getTextFieldErrors,
 } from "#foundation/faults.ts";
 import {
-  type OrderWithChangedPartId,
+  type OrderAndIdOfChangedPart,
   changeLockedOrder,
   lockOrder,
   type OrderIdAndExpectedVersion,
@@ -36,7 +36,7 @@ export async function registerWarranty(
   transaction: Transaction,
   context: OrderCommandContext,
   input: RegisterWarrantyInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors(serialNumberFaults(input));
   const id = createId("warranty", context.now.getTime());
   const { lineId, serialNumber = null, expectedVersion } = input;

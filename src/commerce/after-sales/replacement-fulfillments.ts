@@ -3,7 +3,7 @@
  * is approved. The sent replacement is not counted in the quantities of the order's lines. If the inspection
  * refuses returned units, no replacement is sent for these units.
  */
-import { releaseOrderStock, reserveOrderStock } from "#commerce/inventory/order-stock.ts";
+import { releaseStockOfOrder, reserveStockForOrder } from "#commerce/inventory/order-stock.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
@@ -46,7 +46,7 @@ export async function createReplacementFulfillment(
   { order, found }: ReplacementContext,
 ): Promise<OrderEvent[]> {
   const lines = replacementStock(order, found, found.lines);
-  const shortages = await reserveOrderStock(transaction, context, lines);
+  const shortages = await reserveStockForOrder(transaction, context, lines);
   if (shortages.length > 0)
     throw createOrderConflictFailure("invalid_state", order, {
       reason: "exchange_out_of_stock",
@@ -124,7 +124,7 @@ export async function removeUnitsFromUnsentReplacement(
     lineId,
     quantity: quantity - unreserved,
   }));
-  await releaseOrderStock(
+  await releaseStockOfOrder(
     transaction,
     context,
     toReleasedStock(fulfillment, replacementStock(order, found, promised)),

@@ -10,7 +10,7 @@ import {
   getTextFieldErrors,
 } from "#foundation/faults.ts";
 import {
-  type OrderWithChangedPartId,
+  type OrderAndIdOfChangedPart,
   changeLockedOrder,
   lockOrder,
   type OrderChangeOutcome,
@@ -21,7 +21,7 @@ import {
   findOrderLineSelectionFaults,
   noteLengthMax,
   toOrderConflictDetail,
-  requireSelectableOrderLineUnits,
+  requireOrderLineSelectionWithinLimits,
   requireKnownOrderLines,
 } from "#commerce/orders/order-checks.ts";
 import type {
@@ -36,7 +36,11 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { loadAfterSalesEligibilityFacts } from "./load-after-sales-facts.ts";
 import { approveLockedReturn } from "./return-steps.ts";
-import { isReturnWithUnitsToSendBack, insertReturn, incrementOrderLineUnitCounts } from "./return-rows.ts";
+import {
+  isReturnWithUnitsToSendBack,
+  insertReturn,
+  incrementOrderLineReturnsAndRefunds,
+} from "./return-rows.ts";
 import { evaluateReturnOption } from "./eligibility.ts";
 import type { AfterSalesEligibilityFacts, AfterSalesOption } from "./after-sales-option.ts";
 import {
@@ -54,7 +58,7 @@ export async function requestReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: RequestReturnInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors(requestFaults(input));
   const id = createId("return", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
@@ -121,7 +125,7 @@ async function insertReturnRequest(
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
   if (isReturnWithUnitsToSendBack(row))
-    await incrementOrderLineUnitCounts(
+    await incrementOrderLineReturnsAndRefunds(
       transaction,
       row.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: quantity })),
     );
@@ -228,7 +232,7 @@ function requireOffered(
     quantity: eligibleQuantity,
     reasons: reasons.toSorted((one, other) => Number(other.blocking) - Number(one.blocking)),
   }));
-  requireSelectableOrderLineUnits(order, {
+  requireOrderLineSelectionWithinLimits(order, {
     lines,
     selectable,
     reason: "quantity_exhausted",

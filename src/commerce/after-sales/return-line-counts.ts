@@ -15,7 +15,7 @@ import {
  * inspected. The merchant must report every line of the return exactly once. The maximum is the number of
  * requested units (on receipt) or of received units (on inspection).
  */
-export interface ReturnLineWithCountedUnits {
+export interface CountedReturnLine {
   readonly lineId: string;
 }
 
@@ -24,7 +24,7 @@ export interface ReturnLineWithCountedUnits {
  * computes the highest allowed count from the return line and from the other counts that are reported for
  * this line.
  */
-type CountBounds<Count extends ReturnLineWithCountedUnits> = Readonly<
+type CountBounds<Count extends CountedReturnLine> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;
 
@@ -32,7 +32,7 @@ type CountBounds<Count extends ReturnLineWithCountedUnits> = Readonly<
  * Checks the numbers of units that the merchant reports for a return: every line is reported once, and each
  * number is from 0 to its maximum.
  */
-export function findReturnLineCountFaults<Count extends ReturnLineWithCountedUnits>(
+export function findReturnedUnitCountFaults<Count extends CountedReturnLine>(
   { lines }: Pick<OrderReturn, "lines">,
   counts: readonly Count[],
   bounds: CountBounds<Count>,
@@ -57,7 +57,7 @@ export function findReturnLineCountFaults<Count extends ReturnLineWithCountedUni
   ];
 }
 
-function lineCountFaults<Count extends ReturnLineWithCountedUnits>(
+function lineCountFaults<Count extends CountedReturnLine>(
   lines: readonly ReturnLine[],
   {
     count,

@@ -8,7 +8,7 @@ import { isTimeWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.t
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import {
-  findUndeliveredRefundPolicyObstacles,
+  findUndeliveredUnitsRefundObstacles,
   prependOrderStateObstacles,
   findProductRestrictionObstacles,
   assessReturnableUnits,
@@ -32,7 +32,7 @@ import {
   type ReturnReason,
 } from "./reasons.ts";
 import {
-  createFreeReturnShippingFee,
+  createZeroReturnShippingFee,
   getReturnMethodsOfPolicy,
   getKeepItemRefundLimit,
   createAfterSalesRefundTerms,
@@ -89,7 +89,7 @@ export function createExchangeOption(context: AfterSalesOptionEvaluationContext)
     policyId,
     terms: () => ({
       methods: getReturnMethodsOfPolicy(rules),
-      fees: [createFreeReturnShippingFee(context)],
+      fees: [createZeroReturnShippingFee(context)],
       estimatedRefund: null,
       settlement: ["replacement"],
       evidenceRequired: getRequiredReturnEvidence(rules),
@@ -142,7 +142,9 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
 }
 
 /** Returns the after-sales option to get a refund for units that were sent and never delivered. */
-export function createUndeliveredRefundOption(context: AfterSalesLineEvaluationContext): AfterSalesOption {
+export function createRefundOptionForUndeliveredUnits(
+  context: AfterSalesLineEvaluationContext,
+): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = getOrderPolicy(order, "return");
   const { startsAt } = windows.loss;
@@ -160,7 +162,7 @@ export function createUndeliveredRefundOption(context: AfterSalesLineEvaluationC
     missing === 0 || isBegun
       ? []
       : [createAfterSalesObstacle("return_window_not_started", { data: { startsAt } })];
-  const rest = [...findUndeliveredRefundPolicyObstacles({ facts, isFault: true }, rules), ...early];
+  const rest = [...findUndeliveredUnitsRefundObstacles({ facts, isFault: true }, rules), ...early];
   return buildAfterSalesOption({
     kind: "refund_only",
     ...addReasonsIfAvailable(

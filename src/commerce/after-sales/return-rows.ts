@@ -70,7 +70,7 @@ export async function updateReturnStatus(
 }
 
 /** New unit counts of one return line. A count that is left out stays unchanged. */
-export interface ReturnLineUnitCountsUpdate {
+export interface ReturnLineProgressUpdate {
   readonly lineId: string;
   readonly received?: number;
   readonly accepted?: number;
@@ -78,9 +78,9 @@ export interface ReturnLineUnitCountsUpdate {
 }
 
 /** Sets the unit counts of return lines. A count that is left out stays unchanged. */
-export async function updateReturnLineUnitCounts(
+export async function updateReturnLineProgress(
   transaction: Transaction,
-  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineUnitCountsUpdate[] },
+  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineProgressUpdate[] },
 ): Promise<void> {
   await sql`
     update return_line l
@@ -92,7 +92,7 @@ export async function updateReturnLineUnitCounts(
 }
 
 /** Numbers to add to the unit counts and the reduced amount of an order line; left-out numbers add 0. */
-export interface OrderLineUnitCountsIncrement {
+export interface OrderLineReturnAndRefundIncrement {
   readonly lineId: string;
   readonly returnRequested?: number;
   readonly returned?: number;
@@ -104,9 +104,9 @@ export interface OrderLineUnitCountsIncrement {
  * Adds the given numbers to the unit counts and reduced amounts of order lines. A number that is left out
  * adds 0.
  */
-export async function incrementOrderLineUnitCounts(
+export async function incrementOrderLineReturnsAndRefunds(
   transaction: Transaction,
-  moves: readonly OrderLineUnitCountsIncrement[],
+  moves: readonly OrderLineReturnAndRefundIncrement[],
 ): Promise<void> {
   await sql`
     update order_line l

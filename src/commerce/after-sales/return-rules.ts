@@ -4,7 +4,10 @@
  * buyer's fees).
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
-import { computeRemainingShippingMinor, computeLineUnitsValueMinor } from "#commerce/orders/order-value.ts";
+import {
+  computeRemainingShippingMinor,
+  computeValueOfOrderLineUnitsMinor,
+} from "#commerce/orders/order-value.ts";
 import type {
   OrderLineIdAndQuantity,
   OrderAggregate,
@@ -83,7 +86,7 @@ export function calculateReturnedUnitsValue(
 
 function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: OrderLineIdAndQuantity): number {
   const line = lines.find(({ id }) => id === lineId);
-  return line === undefined ? 0 : computeLineUnitsValueMinor(line, quantity);
+  return line === undefined ? 0 : computeValueOfOrderLineUnitsMinor(line, quantity);
 }
 
 /**

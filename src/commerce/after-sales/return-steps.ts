@@ -6,7 +6,7 @@
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type InputFieldErrors, requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
-  type OrderWithChangedPartId,
+  type OrderAndIdOfChangedPart,
   changeOrderByPartId,
   findOrderIdOfOrderPart,
   type OrderChangeOutcome,
@@ -28,12 +28,12 @@ import {
   isReplacementSent,
   isExchangeOrReplacement,
 } from "./replacement-fulfillments.ts";
-import { type ReturnLineWithCountedUnits, findReturnLineCountFaults } from "./return-line-counts.ts";
+import { type CountedReturnLine, findReturnedUnitCountFaults } from "./return-line-counts.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
-  updateReturnLineUnitCounts,
+  updateReturnLineProgress,
   isReturnWithUnitsToSendBack,
-  incrementOrderLineUnitCounts,
+  incrementOrderLineReturnsAndRefunds,
   updateReturnStatus,
 } from "./return-rows.ts";
 import {
@@ -75,7 +75,7 @@ export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
   { target, step, requireState, work }: ReturnStepDefinition,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   const { returnId: id, expectedVersion } = target;
   const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "return", id });
   const order = await changeOrderByPartId(transaction, context, {
@@ -96,7 +96,7 @@ export function approveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "approve",
@@ -157,7 +157,7 @@ export function declineReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: DeclineReturnInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors(declineFaults(input));
   return runReturnStep(transaction, context, {
     target: input,
@@ -182,7 +182,7 @@ export function markReturnInTransit(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "track",
@@ -194,22 +194,22 @@ export function markReturnInTransit(
 }
 
 export interface ReceiveReturnInput extends ReturnIdAndExpectedVersion {
-  readonly lines: readonly (ReturnLineWithCountedUnits & { readonly received: number })[];
+  readonly lines: readonly (CountedReturnLine & { readonly received: number })[];
 }
 
 export function receiveReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ReceiveReturnInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   return runReturnStep(transaction, context, {
     target: input,
     step: "receive",
     work: async ({ found }) => {
       requireNoInputFieldErrors(
-        findReturnLineCountFaults(found, input.lines, { received: ({ quantity }) => quantity }),
+        findReturnedUnitCountFaults(found, input.lines, { received: ({ quantity }) => quantity }),
       );
-      await updateReturnLineUnitCounts(transaction, { returnId: found.id, lines: input.lines });
+      await updateReturnLineProgress(transaction, { returnId: found.id, lines: input.lines });
       await updateReturnStatus(transaction, context, { id: found.id, status: "received" });
       return { events: [{ type: "return.received", id: found.id }] };
     },
@@ -220,7 +220,7 @@ export function cancelReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   target: ReturnIdAndExpectedVersion,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   return runReturnStep(transaction, context, {
     target,
     step: "cancel",
@@ -242,7 +242,7 @@ async function releaseRequestedUnits(
   found: ReturnToApprove["found"],
 ): Promise<void> {
   if (!isReturnWithUnitsToSendBack(found)) return;
-  await incrementOrderLineUnitCounts(
+  await incrementOrderLineReturnsAndRefunds(
     transaction,
     found.lines.map(({ lineId, quantity }) => ({ lineId, returnRequested: -quantity })),
   );

@@ -19,7 +19,7 @@ import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-
 import type { Transaction } from "#database/transaction.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import { isRefundRequestForUndeliveredUnits, isMerchantFaultReason } from "./reasons.ts";
-import { incrementOrderLineUnitCounts } from "./return-rows.ts";
+import { incrementOrderLineReturnsAndRefunds } from "./return-rows.ts";
 import { calculateReturnedUnitsValue } from "./return-rules.ts";
 
 export interface ReturnToSettle {
@@ -151,7 +151,7 @@ export async function settleReturn(
 ): Promise<OrderChangeOutcome> {
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
-  await incrementOrderLineUnitCounts(
+  await incrementOrderLineReturnsAndRefunds(
     transaction,
     settlement.lines.map(({ lineId, quantity, amountMinor }) => ({
       lineId,

@@ -9,7 +9,7 @@
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type InputFieldErrors, requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
-  type OrderWithChangedPartId,
+  type OrderAndIdOfChangedPart,
   changeOrderByPartId,
   findOrderIdOfOrderPart,
   type OrderCommandContext,
@@ -46,7 +46,7 @@ export async function openWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
   input: OpenWarrantyClaimInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
   const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "warranty", id: warrantyId });
@@ -85,7 +85,7 @@ export async function resolveWarrantyClaim(
   transaction: Transaction,
   context: OrderCommandContext,
   input: ResolveWarrantyClaimInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors(claimTextFaults("/resolution", input.resolution));
   const { warrantyId, orderId } = await ownerOfClaim(transaction, context, input.claimId);
   const order = await changeOrderByPartId(transaction, context, {

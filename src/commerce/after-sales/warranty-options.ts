@@ -14,7 +14,7 @@ import {
 } from "./after-sales-option.ts";
 import { prependOrderStateObstacles, assessReturnableUnits } from "./obstacles.ts";
 import { type AfterSalesObstacle, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
-import { createFreeReturnShippingFee, getReturnMethodsOfPolicy } from "./refund-terms.ts";
+import { createZeroReturnShippingFee, getReturnMethodsOfPolicy } from "./refund-terms.ts";
 
 export type WarrantyRemedy = "repair" | "replacement";
 
@@ -143,7 +143,7 @@ function termsOf(context: AfterSalesLineEvaluationContext, kind: WarrantyRemedy)
   const hasSerial = (findWarrantyOfOrderLine(context.order, context.line)?.serialNumber ?? null) !== null;
   return {
     methods: getReturnMethodsOfPolicy(getOrderPolicy(context.order, "return").rules),
-    fees: [createFreeReturnShippingFee(context)],
+    fees: [createZeroReturnShippingFee(context)],
     estimatedRefund: null,
     settlement: kind === "replacement" ? ["replacement"] : [],
     evidenceRequired: [hasSerial ? "serial_number" : "receipt"],

@@ -136,8 +136,8 @@ export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolea
   const { lines, promotions, address, buyerEmailId } = next;
   const after = { ...toCartColumnValues(next), lines, promotions, address, buyerEmailId };
   return (
-    toComparableCartState({ ...cart, buyerEmailId: cart.buyerEmail?.id ?? null }) ===
-    toComparableCartState(after)
+    createCartComparisonKey({ ...cart, buyerEmailId: cart.buyerEmail?.id ?? null }) ===
+    createCartComparisonKey(after)
   );
 }
 
@@ -206,7 +206,7 @@ function comparedFieldNames<Field extends string>(
  * Returns a text that is equal for two carts if a buyer would see no difference between them: the same
  * content and the same prices.
  */
-export function toComparableCartState(cart: ComparableCart): string {
+export function createCartComparisonKey(cart: ComparableCart): string {
   return JSON.stringify([
     comparedColumns.map((name) => toCanonicalJson(cart[name])),
     [cart.buyerEmailId, cart.address?.id],

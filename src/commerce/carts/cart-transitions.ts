@@ -13,7 +13,7 @@ import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/fault
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import {
   type CartAggregate,
@@ -174,7 +174,7 @@ export function expireCarts({ db, now, publicUrl, render, signal }: CartExpirySe
     find: (after: DueCart | undefined, rowsMax) => findDueCarts(db, { now, after, rowsMax }),
     handle: ({ id, merchantId }) =>
       runInTransaction(db, (transaction) =>
-        runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+        runFunctionAndInsertOutboxEvents(transaction, { merchantId, now, cause, render }, (outbox) =>
           expireCart(transaction, id, { merchantId, outbox, now, publicUrl }),
         ),
       ),

@@ -26,9 +26,9 @@ import {
 } from "./cart-status.ts";
 import { type UnpricedCartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
 import {
-  loadCurrentOfferForCart,
-  type CurrentOfferForCart,
-  type LoadCurrentOfferForCartOptions,
+  loadCurrentCartPricingData,
+  type CurrentCartPricingData,
+  type LoadCurrentCartPricingDataOptions,
 } from "./load-offer.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
@@ -67,7 +67,7 @@ export interface CartChangePlan {
    * Reviews the current prices, stock and promotions for the cart before its prices are calculated; may throw
    * a failure. Returns the cart draft for which the prices are then calculated.
    */
-  readonly reviewOffer?: (offer: CurrentOfferForCart) => UnpricedCartDraft;
+  readonly reviewOffer?: (offer: CurrentCartPricingData) => UnpricedCartDraft;
   /**
    * Checks the priced cart before the cart is saved; may throw a failure. `refusal` is the reason why the
    * cart's promotion code does not apply; null if the cart has no code or the code applies.
@@ -143,7 +143,7 @@ const lockStatement = (): RawBuilder<unknown> =>
     for no key update`;
 
 /** The checkout session for which the cart stays locked after the change. */
-export interface CartLockingCheckoutSession {
+export interface CheckoutSessionThatLocksCart {
   readonly sessionId: string;
   /**
    * Creates the checkout session for the priced cart. Left out if the checkout session existed before this
@@ -152,7 +152,7 @@ export interface CartLockingCheckoutSession {
   readonly create?: (next: RepricedCart) => Promise<void>;
 }
 
-export interface LockedCartChange {
+export interface LockedCartAndChangePlanner {
   /**
    * The cart, locked by this transaction. The cart must be active, or locked by the running checkout session
    * that `lockingSession` names.
@@ -160,7 +160,7 @@ export interface LockedCartChange {
   readonly cart: CartAggregate;
   readonly plan: CartChangePlanner;
   /** The checkout session for which the cart stays locked. If left out, the cart is active after the change. */
-  readonly lockingSession?: CartLockingCheckoutSession;
+  readonly lockingSession?: CheckoutSessionThatLocksCart;
   /**
    * The cart version that the caller expects. A caller who names the current version has read the cart and
    * its warnings, so earlier warnings are not returned again.
@@ -175,12 +175,12 @@ export interface LockedCartChange {
 export async function applyCartChangePlan(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, plan, lockingSession, target }: LockedCartChange,
+  { cart, plan, lockingSession, target }: LockedCartAndChangePlanner,
 ): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, reviewOffer, checkResult } = planned;
-  const offer = await loadCurrentOfferForCart(
+  const offer = await loadCurrentCartPricingData(
     transaction,
     toOfferRequest(context, draft, { codeNormalized, lockingSession }),
   );
@@ -196,12 +196,12 @@ export async function applyCartChangePlan(
 }
 
 /** Returns true if the cart was already locked for the checkout session before this change. */
-const isLockedBefore = (lockingSession: CartLockingCheckoutSession | undefined): boolean =>
+const isLockedBefore = (lockingSession: CheckoutSessionThatLocksCart | undefined): boolean =>
   lockingSession !== undefined && lockingSession.create === undefined;
 
 interface ChangeToSave {
   readonly cart: CartAggregate;
-  readonly lockingSession: CartLockingCheckoutSession | undefined;
+  readonly lockingSession: CheckoutSessionThatLocksCart | undefined;
   readonly next: RepricedCart;
   readonly event: EventType | null;
 }
@@ -263,7 +263,7 @@ export function repriceCartOrFail(
   draft: UnpricedCartDraft,
   basis: {
     readonly before: CartAggregate | undefined;
-    readonly offer: CurrentOfferForCart;
+    readonly offer: CurrentCartPricingData;
     readonly now: Date;
     readonly isInCheckout?: boolean;
     readonly areWarningsSeen?: boolean;
@@ -291,9 +291,9 @@ function toOfferRequest(
     lockingSession,
   }: {
     readonly codeNormalized: string | undefined;
-    readonly lockingSession: CartLockingCheckoutSession | undefined;
+    readonly lockingSession: CheckoutSessionThatLocksCart | undefined;
   },
-): LoadCurrentOfferForCartOptions {
+): LoadCurrentCartPricingDataOptions {
   const { marketId, buyerReference, promotionCodeId } = draft;
   const code =
     codeNormalized !== undefined

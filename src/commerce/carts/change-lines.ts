@@ -17,7 +17,7 @@ import type { CartAggregate } from "./cart-aggregate.ts";
 import type { ExpectedVersionInput } from "./cart-status.ts";
 import { type UnpricedCartDraftLine, toUnpricedCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart } from "./change-cart.ts";
-import type { CurrentOfferForCart } from "./load-offer.ts";
+import type { CurrentCartPricingData } from "./load-offer.ts";
 import { isVariantForSale, countOrderableVariantUnits, cartLineQuantityMax } from "./price-lines.ts";
 
 export const cartLinesMax = 200;
@@ -63,7 +63,7 @@ export async function addCartLines(
 
 interface DraftLinesContext {
   readonly lines: readonly UnpricedCartDraftLine[];
-  readonly offer: CurrentOfferForCart;
+  readonly offer: CurrentCartPricingData;
   readonly now: Date;
 }
 
@@ -110,7 +110,7 @@ export function addLinesToCartDraft(
   return [...byVariant.values()];
 }
 
-function requireStock(offer: CurrentOfferForCart, variantId: string): void {
+function requireStock(offer: CurrentCartPricingData, variantId: string): void {
   const variant = offer.variants.get(variantId);
   if (variant === undefined || countOrderableVariantUnits(variant) > 0) return;
   throw createFailure("invalid_state", {

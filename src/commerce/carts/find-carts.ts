@@ -8,7 +8,7 @@ import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import {
-  createPaddedInListTemplate,
+  createPaddedInClauseTemplate,
   createTemplateSqlParameter,
   prepareStatementTemplate,
 } from "#database/prepared-template.ts";
@@ -49,7 +49,7 @@ export function buildCartsByIdSqlQuery(
   ids: readonly string[],
   now: Date,
 ): CompiledQuery<CartsByIdSqlQueryRow> {
-  const list = createPaddedInListTemplate(ids);
+  const list = createPaddedInClauseTemplate(ids);
   const write = (): RawBuilder<CartsByIdSqlQueryRow> =>
     sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id
       where c.id ${list.write()}`;
@@ -149,7 +149,7 @@ export function buildCartListSqlQuery(
     );
   if (merchantId !== null) list = list.where("cart.merchantId", "=", merchantId);
   list = list.where(sql<boolean>`cart.id >= ${firstListedIdSql(merchantId, now)}`);
-  for (const condition of createSqlConditionsForBuyer("cart", buyer)) list = list.where(condition);
+  for (const condition of createBuyerOwnershipSqlConditions("cart", buyer)) list = list.where(condition);
   if (status !== null) {
     const stored = storedStatuses[status].map((one) => sql.lit(one));
     list = list.where(sql<boolean>`cart.status in (${sql.join(stored)}) and ${current} = ${status}`);
@@ -199,7 +199,7 @@ const storedStatuses: Readonly<Record<CartStatus, readonly CartStatus[]>> = {
  * created, for example before the buyer signed in. For a caller that acts for no particular buyer, returns no
  * condition.
  */
-export function createSqlConditionsForBuyer(
+export function createBuyerOwnershipSqlConditions(
   table: "cart" | "sales_order",
   { buyerReference, buyerSessionId }: BuyerRepresentedByCaller,
 ): readonly RawBuilder<boolean>[] {
@@ -228,14 +228,14 @@ function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
  * Returns the id of the cart with this address token; undefined if no cart has the token. The caller must
  * check whether the address has expired or the cart has ended.
  */
-export async function findCartByAddressToken(
+export async function findCartIdByAddressToken(
   reader: DatabaseReader,
   { merchantId, addressToken }: { readonly merchantId: string; readonly addressToken: string },
 ): Promise<string | undefined> {
   const cart = await reader
     .selectFrom("cart")
     .select("id")
-    .where("addressTokenDigest", "=", digestAddressToken(addressToken))
+    .where("addressTokenDigest", "=", hashCartAddressToken(addressToken))
     .where("merchantId", "=", merchantId)
     .executeTakeFirst();
   return cart?.id;
@@ -245,6 +245,6 @@ export async function findCartByAddressToken(
  * Returns the digest of an address token. The database stores only the digest, so that a person who can read
  * the database cannot use the token.
  */
-export function digestAddressToken(token: string): Buffer {
+export function hashCartAddressToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -16,12 +16,12 @@ import {
 } from "#commerce/promotions/read-promotions.ts";
 import {
   prepareStatementTemplate,
-  createPaddedInListTemplate,
+  createPaddedInClauseTemplate,
   createTemplateSqlParameter,
 } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 
-export interface CartOfferVariant {
+export interface CartPricingVariant {
   readonly id: string;
   readonly productId: string;
   readonly isPublished: boolean;
@@ -56,14 +56,14 @@ export interface CartOfferVariant {
   readonly categoryIds: readonly string[];
 }
 
-export interface CartOfferTaxRate {
+export interface CartPricingTaxRate {
   readonly country: string;
   readonly regionCode: string | null;
   readonly basisPoints: number;
   readonly appliesToShipping: boolean;
 }
 
-export interface CartOfferDeliveryMethod {
+export interface CartPricingDeliveryMethod {
   readonly id: string;
   readonly names: LocalizedTextMap;
   readonly carrier: string | null;
@@ -74,20 +74,20 @@ export interface CartOfferDeliveryMethod {
   readonly maxDays: number;
 }
 
-export interface CartOfferMarket {
+export interface CartPricingMarket {
   readonly id: string;
   readonly currency: string;
   readonly taxIncluded: boolean;
   readonly defaultLocale: string;
   readonly countries: readonly string[];
-  readonly taxes: readonly CartOfferTaxRate[];
-  readonly deliveries: readonly CartOfferDeliveryMethod[];
+  readonly taxes: readonly CartPricingTaxRate[];
+  readonly deliveries: readonly CartPricingDeliveryMethod[];
 }
 
-export interface CurrentOfferForCart {
+export interface CurrentCartPricingData {
   readonly merchantLocale: string;
-  readonly market: CartOfferMarket;
-  readonly variants: ReadonlyMap<string, CartOfferVariant>;
+  readonly market: CartPricingMarket;
+  readonly variants: ReadonlyMap<string, CartPricingVariant>;
   readonly automatic: readonly PromotionRule[];
   /**
    * The promotion of the requested promotion code; undefined if the caller requested no code, or if the
@@ -96,7 +96,7 @@ export interface CurrentOfferForCart {
   readonly code: PromotionRule | undefined;
 }
 
-export interface LoadCurrentOfferForCartOptions {
+export interface LoadCurrentCartPricingDataOptions {
   readonly merchantId: string;
   readonly marketId: string;
   readonly variantIds: readonly string[];
@@ -120,8 +120,8 @@ export interface LoadCurrentOfferForCartOptions {
 
 interface OfferRow {
   readonly merchantLocale: string;
-  readonly market: CartOfferMarket;
-  readonly variants: readonly CartOfferVariant[];
+  readonly market: CartPricingMarket;
+  readonly variants: readonly CartPricingVariant[];
   readonly automatic: readonly { readonly rule: PromotionRuleJson; readonly used: number }[];
   readonly code: {
     readonly rule: PromotionRuleJson;
@@ -130,10 +130,10 @@ interface OfferRow {
   } | null;
 }
 
-export async function loadCurrentOfferForCart(
+export async function loadCurrentCartPricingData(
   transaction: Transaction,
-  request: LoadCurrentOfferForCartOptions,
-): Promise<CurrentOfferForCart> {
+  request: LoadCurrentCartPricingDataOptions,
+): Promise<CurrentCartPricingData> {
   const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, request));
   const [row] = rows;
   if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
@@ -153,10 +153,10 @@ export async function loadCurrentOfferForCart(
 
 function offerQuery(
   transaction: Transaction,
-  request: LoadCurrentOfferForCartOptions,
+  request: LoadCurrentCartPricingDataOptions,
 ): CompiledQuery<OfferRow> {
   const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = request;
-  const list = createPaddedInListTemplate(variantIds);
+  const list = createPaddedInClauseTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
   const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<OfferRow> => sql`
@@ -176,7 +176,7 @@ function offerQuery(
   return prepareStatementTemplate(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
-const marketJson = sql<CartOfferMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
+const marketJson = sql<CartPricingMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
   mk.tax_included, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc
   where mc.market_id = mk.id),
@@ -191,7 +191,7 @@ const marketJson = sql<CartOfferMarket>`json_build_object('id', mk.id, 'currency
 
 const variantsJson = (
   isWanted: RawBuilder<boolean>,
-): RawBuilder<readonly CartOfferVariant[]> => sql`coalesce((
+): RawBuilder<readonly CartPricingVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
     'priceMinor', ${currentPriceAmountSql(createTemplateSqlParameter("now"))}, 'compareAtMinor',

@@ -32,7 +32,7 @@ import {
   repriceCartOrFail,
 } from "./change-cart.ts";
 import { insertCart, publishCartEvents } from "./save-cart.ts";
-import { loadCurrentOfferForCart } from "./load-offer.ts";
+import { loadCurrentCartPricingData } from "./load-offer.ts";
 
 export interface CreateCartInput {
   /**
@@ -77,7 +77,7 @@ export async function createCart(
     heldBySessionId: null,
     now,
   };
-  const offer = await loadCurrentOfferForCart(transaction, offerRequest);
+  const offer = await loadCurrentCartPricingData(transaction, offerRequest);
   const { next } = repriceCartOrFail(
     { ...draft, lines: addLinesToCartDraft(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },

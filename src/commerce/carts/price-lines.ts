@@ -6,7 +6,7 @@ import { chooseBestLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";
 import { type CartLineDisplayFields, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
 import type { UnpricedCartDraft, UnpricedCartDraftLine } from "./cart-draft.ts";
-import type { CurrentOfferForCart, CartOfferVariant } from "./load-offer.ts";
+import type { CurrentCartPricingData, CartPricingVariant } from "./load-offer.ts";
 
 export const cartLineQuantityMax = 9999;
 
@@ -35,9 +35,9 @@ export interface CartLinesWithCurrentPrices {
  * Gives all lines of a cart draft their current price, texts and available quantity. `isMarketNew` is true if
  * the cart moves to another market; no warning about changed prices is then added.
  */
-export function applyCurrentOfferToCartLines(
+export function applyCurrentPricingDataToCartLines(
   draft: UnpricedCartDraft,
-  offer: CurrentOfferForCart,
+  offer: CurrentCartPricingData,
   { isMarketNew }: { readonly isMarketNew: boolean },
 ): CartLinesWithCurrentPrices {
   const lines: CartLineWithCurrentPrice[] = [];
@@ -61,8 +61,8 @@ interface OfferedLineResult {
 }
 
 export const isVariantForSale = (
-  variant: CartOfferVariant,
-): variant is CartOfferVariant & { readonly priceMinor: number } =>
+  variant: CartPricingVariant,
+): variant is CartPricingVariant & { readonly priceMinor: number } =>
   variant.isPublished && !variant.discontinued && variant.priceMinor !== null;
 
 /**
@@ -74,7 +74,7 @@ export function countOrderableVariantUnits({
   reserved,
   backorderLimit,
   maxOrderQuantity,
-}: CartOfferVariant): number {
+}: CartPricingVariant): number {
   return Math.max(
     0,
     Math.min(
@@ -92,7 +92,7 @@ export function countOrderableVariantUnits({
  */
 function keepUnsoldLine(
   line: UnpricedCartDraftLine,
-  variant: CartOfferVariant | undefined,
+  variant: CartPricingVariant | undefined,
   isMarketNew: boolean,
 ): OfferedLineResult {
   const { before, id } = line;
@@ -115,13 +115,13 @@ function keepUnsoldLine(
 
 interface LineOfferContext {
   readonly draft: UnpricedCartDraft;
-  readonly offer: CurrentOfferForCart;
+  readonly offer: CurrentCartPricingData;
   readonly isMarketNew: boolean;
 }
 
 function offerSoldLine(
   line: UnpricedCartDraftLine,
-  variant: CartOfferVariant & { readonly priceMinor: number },
+  variant: CartPricingVariant & { readonly priceMinor: number },
   context: LineOfferContext,
 ): OfferedLineResult {
   const { id, before } = line;
@@ -160,9 +160,9 @@ function offerSoldLine(
 }
 
 function renderLineDisplay(
-  variant: CartOfferVariant,
+  variant: CartPricingVariant,
   draft: UnpricedCartDraft,
-  offer: CurrentOfferForCart,
+  offer: CurrentCartPricingData,
 ): CartLineDisplayFields {
   const fallbacks = [offer.market.defaultLocale, offer.merchantLocale];
   const locale = chooseBestLocale(

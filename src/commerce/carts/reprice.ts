@@ -27,8 +27,8 @@ import {
   type RepricedCart,
   copyCartSettings,
 } from "./cart-draft.ts";
-import type { CurrentOfferForCart, CartOfferMarket } from "./load-offer.ts";
-import { type CartLineWithCurrentPrice, applyCurrentOfferToCartLines } from "./price-lines.ts";
+import type { CurrentCartPricingData, CartPricingMarket } from "./load-offer.ts";
+import { type CartLineWithCurrentPrice, applyCurrentPricingDataToCartLines } from "./price-lines.ts";
 
 export interface CartRepriceResult {
   readonly next: RepricedCart;
@@ -43,7 +43,7 @@ export interface RepriceCartInput {
   readonly draft: UnpricedCartDraft;
   /** The cart as it is stored before the change; undefined if the cart is new. */
   readonly before: CartAggregate | undefined;
-  readonly offer: CurrentOfferForCart;
+  readonly offer: CurrentCartPricingData;
   readonly now: Date;
   /** True if a checkout session has locked the cart. The address of a locked cart does not expire. */
   readonly isInCheckout?: boolean;
@@ -64,7 +64,7 @@ export function repriceCart({
 }: RepriceCartInput): CartRepriceResult {
   const { market } = offer;
   const isMarketNew = before !== undefined && before.marketId !== market.id;
-  const offered = applyCurrentOfferToCartLines(draft, offer, { isMarketNew });
+  const offered = applyCurrentPricingDataToCartLines(draft, offer, { isMarketNew });
   const address = currentAddress(draft.address, market, { now, isInCheckout });
   const options = address === null ? null : offeredDeliveryOptions(offered.lines, draft, offer);
   const chosen = options?.find(({ id }) => id === draft.deliveryMethodId);
@@ -161,7 +161,7 @@ function expiryWarnings(
  */
 function currentAddress(
   address: StoredCartAddress | null,
-  market: CartOfferMarket,
+  market: CartPricingMarket,
   { now, isInCheckout }: { readonly now: Date; readonly isInCheckout: boolean },
 ): StoredCartAddress | null {
   if (address === null || !market.countries.includes(address.masked.countryCode)) return null;
@@ -179,7 +179,7 @@ const needsShipping = (lines: readonly CartLineWithCurrentPrice[]): boolean =>
 function offeredDeliveryOptions(
   lines: readonly CartLineWithCurrentPrice[],
   draft: UnpricedCartDraft,
-  { market, merchantLocale }: CurrentOfferForCart,
+  { market, merchantLocale }: CurrentCartPricingData,
 ): StoredDeliveryOption[] {
   if (lines.length > 0 && !needsShipping(lines)) return [];
   const subtotalMinor = priceCart({
@@ -229,7 +229,7 @@ interface PromotionChoiceInput {
 
 function chooseCartPromotions(
   draft: UnpricedCartDraft,
-  { market, automatic, code }: CurrentOfferForCart,
+  { market, automatic, code }: CurrentCartPricingData,
   { now, lines, shippingMinor, address }: PromotionChoiceInput,
 ): ChosenPromotions {
   const pricing = {
@@ -253,7 +253,7 @@ function chooseCartPromotions(
  * else 0.
  */
 function findTaxRate(
-  { taxes }: CartOfferMarket,
+  { taxes }: CartPricingMarket,
   { masked }: StoredCartAddress,
 ): { basisPoints: number; appliesToShipping: boolean } {
   const inCountry = taxes.filter(({ country }) => country === masked.countryCode);
@@ -312,7 +312,7 @@ function toStoredPromotions({ automatic, code, priced }: ChosenPromotions): Stor
 function marketWarnings(
   draft: UnpricedCartDraft,
   before: CartAggregate | undefined,
-  market: CartOfferMarket,
+  market: CartPricingMarket,
 ): readonly StoredCartWarning[] {
   if (before === undefined) return [];
   return [

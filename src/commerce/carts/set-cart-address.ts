@@ -36,7 +36,7 @@ import {
 } from "./change-cart.ts";
 import { type DeliveryOptionView, toDeliveryOptionViews } from "./render-cart.ts";
 import { type CartTotals, toCartTotals } from "./render-promotion-state.ts";
-import { digestAddressToken } from "./find-carts.ts";
+import { hashCartAddressToken } from "./find-carts.ts";
 
 export interface SetCartAddressInput extends ExpectedVersionInput {
   readonly address: PostalAddressInput;
@@ -144,12 +144,12 @@ export async function setAddressOfLockedCart(
   save: CartAddressToSave,
 ): Promise<CartAddressToken> {
   const { level, corrected, cart } = save;
-  const { token, plan } = await storeEncryptedCartAddress(transaction, context, save);
+  const { token, plan } = await encryptAndStoreCartAddress(transaction, context, save);
   const after = await applyCartChangePlan(transaction, context, { cart, plan, target: save.target ?? {} });
   return toCartAddressToken(after, { token, level, corrected, now: context.now });
 }
 
-export interface StoredCartAddressChangePlan {
+export interface CartAddressTokenAndChangePlan {
   /** The new address token, which represents the stored address. */
   readonly token: string;
   readonly plan: CartChangePlanner;
@@ -160,11 +160,11 @@ export interface StoredCartAddressChangePlan {
  * and a function that plans the change of the cart to the new address. The function works for active carts
  * and for carts in checkout.
  */
-export async function storeEncryptedCartAddress(
+export async function encryptAndStoreCartAddress(
   transaction: Transaction,
   context: CartCommandContext,
   { cart, address, level }: CartAddressToSave,
-): Promise<StoredCartAddressChangePlan> {
+): Promise<CartAddressTokenAndChangePlan> {
   const { merchantId, now } = context;
   const masked = maskAddress(address);
   if (!cart.countries.includes(masked.countryCode)) {
@@ -197,7 +197,7 @@ export async function storeEncryptedCartAddress(
       ...toUnpricedCartDraft(before),
       country: masked.countryCode,
       address: { id, masked, level, expiresAt: expiresAt ?? "", expiresAtMax: expiresAtMax ?? "" },
-      addressTokenDigest: digestAddressToken(token),
+      addressTokenDigest: hashCartAddressToken(token),
     },
   });
   return { token, plan };

@@ -65,7 +65,7 @@ const indexSql = (availability: StockAvailability): RawBuilder<number> =>
  * the best availability. The statement must use the alias `v` for the variant and `sl` for its stock level. A
  * variant without a stock level is allowed.
  */
-export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> {
+export function stockAvailabilityRankSql(now: RawBuilder<Date>): RawBuilder<number> {
   // The subselect for the free units ends with `offset 0`, so that PostgreSQL computes the sum of the stock
   // holds only once.
   return sql<number>`(select case when v.discontinued then ${indexSql("discontinued")}
@@ -77,6 +77,6 @@ export function availabilityIndexSql(now: RawBuilder<Date>): RawBuilder<number> 
     from (select coalesce(sl.on_hand, 0) - ${reservedUnitsSql(now)} as free offset 0) as s)`;
 }
 
-export function getAvailabilityByIndex(rank: number | null): StockAvailability {
+export function getStockAvailabilityByRank(rank: number | null): StockAvailability {
   return availabilities[rank ?? availabilities.indexOf("out_of_stock")] ?? "out_of_stock";
 }

@@ -110,7 +110,7 @@ async function requireFreeSlugs(
 }
 
 /** Throws if the general slug of a category is a slug of another category in some locale. */
-export async function requireUnusedGeneralCategorySlug(
+export async function requireUnusedUnlocalizedCategorySlug(
   transaction: Transaction,
   { merchantId }: CommandContext,
   { categoryId, slug }: { readonly categoryId: string | null; readonly slug: string },

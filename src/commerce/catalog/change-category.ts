@@ -24,7 +24,7 @@ import {
 import {
   type CategorySlugInput,
   findCategorySlugFaults,
-  requireUnusedGeneralCategorySlug,
+  requireUnusedUnlocalizedCategorySlug,
   replaceLocalizedCategorySlugs,
 } from "./category-slugs.ts";
 import { lockMerchantCatalog, incrementCatalogVersion, reindexProducts } from "./change-catalog.ts";
@@ -78,7 +78,10 @@ export async function upsertCategory(
     parentId,
     position: input.position ?? currentPosition ?? (await findEndPosition(transaction, context, parentId)),
   };
-  await requireUnusedGeneralCategorySlug(transaction, context, { categoryId: before.id, slug: input.slug });
+  await requireUnusedUnlocalizedCategorySlug(transaction, context, {
+    categoryId: before.id,
+    slug: input.slug,
+  });
   const slugs = input.localizedSlugs ?? undefined;
   return existing === undefined
     ? insertCategory(transaction, context, { ...row, slugs })

@@ -12,7 +12,7 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getUniqueListErrors,
+  getListLengthAndUniquenessErrors,
   getDuplicateEntryErrors,
   requireNoInputFieldErrors,
   getTextFieldErrors,
@@ -157,7 +157,7 @@ export function findProductFaults(
 export const findProductCategoriesFaults = (
   field: string,
   keys: readonly string[] | null | undefined,
-): InputFieldErrors => getUniqueListErrors(field, keys, catalogBounds.categoriesPerProductMax);
+): InputFieldErrors => getListLengthAndUniquenessErrors(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(
   field: string,

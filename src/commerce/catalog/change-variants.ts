@@ -54,7 +54,7 @@ export async function upsertVariant(
   return { productId: product.id, variantId };
 }
 
-export interface SavedVariants {
+export interface VariantSaveResult {
   /** Ids of the saved variants, in the order of the input. */
   readonly variantIds: readonly string[];
   readonly createdIds: ReadonlySet<string>;
@@ -75,7 +75,7 @@ export async function saveVariants(
   transaction: Transaction,
   context: CommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantToSave[] },
-): Promise<SavedVariants> {
+): Promise<VariantSaveResult> {
   const current = await readVariants(transaction, context, { product, variants });
   const merged = mergeVariantInputs(current, variants);
   const isVariantChanged = await insertOrUpdateVariants(transaction, context, {

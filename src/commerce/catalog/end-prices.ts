@@ -8,7 +8,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { lockMerchantCatalog, recordProductChanges } from "./change-catalog.ts";
 import { findProductAggregates } from "./read-products.ts";
 
@@ -22,7 +22,7 @@ export interface VariantMarketPriceKey {
  * Ends those of the given prices whose end time has passed, and returns the ids of the variants whose price
  * changed. The caller must have locked the merchant's row.
  */
-export async function endGivenPricesPastEndTime(
+export async function endExpiredPricesOfGivenVariants(
   transaction: Transaction,
   { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
   prices: readonly VariantMarketPriceKey[],
@@ -61,7 +61,7 @@ const cause = { operationId: null, actor: "system", requestId: null } as const;
 const pricesPerTransaction = 500;
 
 /** Ends all prices whose end time has passed. Returns the number of merchants whose prices ended. */
-export function endAllPricesPastEndTime({
+export function endExpiredPricesOfAllMerchants({
   db,
   now,
   render,
@@ -83,7 +83,7 @@ export function endAllPricesPastEndTime({
     handle: async ({ id: merchantId }) => {
       const endNext = (): Promise<number> =>
         runInTransaction(db, (transaction) =>
-          runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+          runFunctionAndInsertOutboxEvents(transaction, { merchantId, now, cause, render }, (outbox) =>
             endMerchantPrices(transaction, {
               merchantId,
               now,
@@ -128,7 +128,7 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   // The products are loaded as they were one millisecond before the earliest end time of the ended prices.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
-  await endGivenPricesPastEndTime(transaction, context, due);
+  await endExpiredPricesOfGivenVariants(transaction, context, due);
   const changed = [...befores.values()].map((before) => ({
     before,
     types: ["product.price_changed"] as const,

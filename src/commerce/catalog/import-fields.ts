@@ -14,9 +14,9 @@ import {
 } from "./catalog-fields.ts";
 import { findProductCategoriesFaults, findProductFaults, type ProductInputFields } from "./change-product.ts";
 import { type ProductTranslationInput, findProductTranslationsFaults } from "./product-texts.ts";
-import { type PriceAmounts, findPriceFaults } from "./set-prices.ts";
+import { type PriceAndCompareAtPriceInput, findPriceFaults } from "./set-prices.ts";
 
-interface ImportPriceInput extends PriceAmounts {
+interface ImportPriceInput extends PriceAndCompareAtPriceInput {
   readonly marketHandle: string;
 }
 

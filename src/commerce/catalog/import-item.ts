@@ -25,7 +25,7 @@ import {
   requireProductNotArchived,
 } from "./change-catalog.ts";
 import { saveProductTranslations } from "./product-texts.ts";
-import { type SavedVariants, saveVariants } from "./change-variants.ts";
+import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
 import type { ImportedVariantInput, ProductImportItem } from "./import-fields.ts";
 
 /**
@@ -234,7 +234,7 @@ function pricesOf(
 
 function countsOf(
   variants: readonly ImportedVariantInput[],
-  { variantIds, createdIds }: SavedVariants,
+  { variantIds, createdIds }: VariantSaveResult,
 ): { variantId: string; onHand: number; isNew: boolean }[] {
   return variants.flatMap(({ onHand }, index) => {
     const variantId = variantIds[index];

@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import {
-  createPaddedInListTemplate,
+  createPaddedInClauseTemplate,
   padListToPowerOfTwo,
   createTemplateSqlParameter,
   prepareStatementTemplate,
@@ -135,7 +135,7 @@ export async function findProductAggregates(
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, ProductAggregate>> {
-  const list = createPaddedInListTemplate(ids);
+  const list = createPaddedInClauseTemplate(ids);
   const write = (): RawBuilder<unknown> => sql`select ${aggregate} as product from product p join merchant m
       on m.id = p.merchant_id
     where p.id ${list.write()}`;

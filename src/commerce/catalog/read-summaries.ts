@@ -6,7 +6,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
-import { availabilityIndexSql } from "./availability.ts";
+import { stockAvailabilityRankSql } from "./availability.ts";
 import { currentPriceAmountSql, currentCompareAtPriceSql } from "./current-price.ts";
 import type { LocalizedTextMap } from "./read-products.ts";
 
@@ -110,7 +110,7 @@ export function productSummaryJoinsSql(
         max(r.compare_at_minor) as "maxCompareMinor", count(*)::int as "variantCount", min(r.rank) as rank,
         min(r.rank) filter (where r.amount_minor is not null) as "offeredRank"
       from (select ${currentPriceAmountSql(now)} as amount_minor, ${currentCompareAtPriceSql(now)} as compare_at_minor,
-          ${availabilityIndexSql(now)} as rank
+          ${stockAvailabilityRankSql(now)} as rank
         from variant v left join stock_level sl on sl.variant_id = v.id
         left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
         where v.product_id = ${requested}.product_id) as r) as v`;

@@ -7,7 +7,7 @@ import {
   toAbsoluteMediaUrl,
   getVariantAvailability,
   type RenderedProductImage,
-  findMarketOfFallbackLocale,
+  findMarketDefiningFallbackLocale,
   createTranslatedNameSelector,
   type TranslatedNameSelector,
   findVariantsWithPriceInMarket,
@@ -85,7 +85,7 @@ export interface ProductDetail extends ProductSummary {
 
 export function renderProductDetail(product: ProductAggregate, view: ProductRenderContext): ProductDetail {
   const summary = renderProductSummary(product, view);
-  const market = findMarketOfFallbackLocale(product, view.country);
+  const market = findMarketDefiningFallbackLocale(product, view.country);
   const translation = findBestProductTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
   const { seoTitle, seoDescription, description } = translation;

@@ -6,7 +6,7 @@ import { type Money, createMoney } from "#foundation/money.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
 import {
   type StockAvailability,
-  getAvailabilityByIndex,
+  getStockAvailabilityByRank,
   computeStockAvailability,
   findBestStockAvailability,
 } from "./availability.ts";
@@ -67,7 +67,7 @@ export interface ProductSummary {
 }
 
 export function renderProductSummary(product: ProductAggregate, view: ProductRenderContext): ProductSummary {
-  const market = findMarketOfFallbackLocale(product, view.country);
+  const market = findMarketDefiningFallbackLocale(product, view.country);
   const translation = findBestProductTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
   // Only prices in the market of the buyer's country are shown, because the buyer cannot buy at the prices of
@@ -122,7 +122,7 @@ export function getVariantAvailability(variant: StoredProductVariant, now: Date)
  * Returns the market whose default locale is used for texts if no requested locale is available: the market
  * of the buyer's country, or the merchant's default market if the product is not sold in this country.
  */
-export function findMarketOfFallbackLocale(
+export function findMarketDefiningFallbackLocale(
   product: ProductAggregate,
   country: string,
 ): StoredProductMarket | undefined {
@@ -245,7 +245,7 @@ export function renderProductSummaryRow(row: ProductSummaryRow, publicUrl: strin
           },
     priceRange: priceRangeBetween(currency, row.minMinor, row.maxMinor),
     compareAtRange: priceRangeBetween(currency, row.minCompareMinor, row.maxCompareMinor),
-    availability: getAvailabilityByIndex(row.offeredRank ?? row.rank),
+    availability: getStockAvailabilityByRank(row.offeredRank ?? row.rank),
     variantCount: row.variantCount,
     rating:
       ratingAverage === null || ratingCount === null ? null : { average: ratingAverage, count: ratingCount },

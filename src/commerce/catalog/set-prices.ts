@@ -20,7 +20,7 @@ import {
 } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
-import { type VariantMarketPriceKey, endGivenPricesPastEndTime } from "./end-prices.ts";
+import { type VariantMarketPriceKey, endExpiredPricesOfGivenVariants } from "./end-prices.ts";
 import { findProductAggregates } from "./read-products.ts";
 import {
   type ProductChangeToRecord,
@@ -29,7 +29,7 @@ import {
   recordProductChanges,
 } from "./change-catalog.ts";
 
-export interface PriceAmounts {
+export interface PriceAndCompareAtPriceInput {
   /** Price in minor units; null to stop selling the variant in the market. */
   readonly amountMinor: number | null;
   /** Compare-at price (the price before a reduction), in minor units; must be higher than the price. */
@@ -41,7 +41,7 @@ export interface PriceAmounts {
   readonly currency?: string | null | undefined;
 }
 
-export interface PriceInput extends PriceAmounts {
+export interface PriceInput extends PriceAndCompareAtPriceInput {
   readonly variantId: string;
   readonly marketId: string;
   /**
@@ -88,7 +88,7 @@ export async function setPrices(
 
 export function findPriceFaults(
   at: string,
-  { amountMinor, compareAtMinor, currency }: PriceAmounts,
+  { amountMinor, compareAtMinor, currency }: PriceAndCompareAtPriceInput,
 ): InputFieldErrors {
   const isCompareAtTooLow =
     typeof compareAtMinor === "number" && (amountMinor === null || compareAtMinor <= amountMinor);
@@ -203,7 +203,7 @@ async function requireMarkets(
 
 export function findPriceCurrencyFaults(
   at: string,
-  { currency }: PriceAmounts,
+  { currency }: PriceAndCompareAtPriceInput,
   wanted: string | undefined,
 ): InputFieldErrors {
   if (currency === null || currency === undefined || currency === wanted) return [];
@@ -228,7 +228,7 @@ export async function savePrices(
   prices: readonly PriceInput[],
 ): Promise<string[]> {
   if (prices.length === 0) return [];
-  const expired = await endGivenPricesPastEndTime(transaction, context, prices);
+  const expired = await endExpiredPricesOfGivenVariants(transaction, context, prices);
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
     "endsAt" timestamptz)`;

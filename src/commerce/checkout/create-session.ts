@@ -14,7 +14,7 @@ import {
 } from "#commerce/carts/cart-status.ts";
 import { toUnpricedCartDraft, type RepricedCart } from "#commerce/carts/cart-draft.ts";
 import { applyCartChangePlan, lockAndReadCart } from "#commerce/carts/change-cart.ts";
-import { findCartByAddressToken } from "#commerce/carts/find-carts.ts";
+import { findCartIdByAddressToken } from "#commerce/carts/find-carts.ts";
 import {
   type InputFieldErrors,
   getIntegerFieldErrors,
@@ -33,7 +33,7 @@ import {
 import {
   requireAvailableCartLines,
   requireNoStockShortage,
-  requireUnreducedCartLineQuantities,
+  requireNoCartLineReducedToStock,
 } from "./session-stock.ts";
 import { findOrStoreContactEmail } from "./contact-email.ts";
 import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
@@ -83,7 +83,7 @@ export async function createCheckoutSession(
       draft: { ...toUnpricedCartDraft(cart), buyerEmailId },
       checkResult: ({ warnings }) => {
         requireAvailableCartLines(cart, warnings, now);
-        requireUnreducedCartLineQuantities(cart, warnings, now);
+        requireNoCartLineReducedToStock(cart, warnings, now);
       },
     }),
     lockingSession: {
@@ -129,7 +129,7 @@ async function requireTokenOfCart(
   { cart, addressToken }: { readonly cart: CartAggregate; readonly addressToken: string | null },
 ): Promise<void> {
   if (addressToken === null) return;
-  const cartId = await findCartByAddressToken(transaction, {
+  const cartId = await findCartIdByAddressToken(transaction, {
     merchantId,
     addressToken: toDatabaseSafeId(addressToken),
   });

@@ -13,7 +13,7 @@ import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 
-export interface EnteredPersonalData {
+export interface EnteredAddressAndEmail {
   readonly address: PostalAddress | undefined;
   readonly email: string | undefined;
 }
@@ -29,7 +29,7 @@ interface EnteringBrowser {
  * must run this function in the transaction that changed the session, because this transaction has locked the
  * cart and the session.
  */
-export async function recordBrowserOfEnteredPersonalData(
+export async function recordBrowserThatEnteredPersonalData(
   transaction: Transaction,
   { cartId, digest, kinds }: EnteringBrowser & { readonly kinds: readonly ("address" | "buyer_email")[] },
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function recordBrowserOfEnteredPersonalData(
 export async function decryptPersonalDataEnteredByBrowser(
   reader: DatabaseReader,
   { keyring, cartId, digest }: EnteringBrowser & { readonly keyring: EncryptionKeyring },
-): Promise<EnteredPersonalData> {
+): Promise<EnteredAddressAndEmail> {
   const { rows } = await sql<EncryptedPersonalDataRow>`
     select d.id, d.kind, d.level, d.sealed, d.data_key, d.key_id
     from cart c left join sales_order o on o.id = c.order_id

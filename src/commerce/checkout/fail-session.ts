@@ -95,7 +95,7 @@ export async function recordFailedPayment(
     await savePayment(transaction, { payment, patch: { status: "failed", failureCode }, now });
     context.outbox.append({ type: "payment.failed", id: payment.id, previous: { status: payment.status } });
   } else {
-    await cancelAndVoidPayment(transaction, context, { payment, failureCode });
+    await cancelPaymentAndQueueVoid(transaction, context, { payment, failureCode });
   }
   await releasePromotionUses(transaction, { sessionId: session.id, now });
   const expiresAt = new Date(session.expiresAt);
@@ -109,7 +109,7 @@ export async function recordFailedPayment(
  * Cancels the payment and queues a request to the payment provider to void it. The request is repeated until
  * the provider reports the final status of the payment.
  */
-export async function cancelAndVoidPayment(
+export async function cancelPaymentAndQueueVoid(
   transaction: Transaction,
   { now, merchantId, outbox, events }: CartCommandContext,
   { payment, failureCode }: Pick<RecordFailedPaymentInput, "payment" | "failureCode">,

@@ -8,7 +8,7 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -52,7 +52,7 @@ export function expireCheckoutSessions({
     find: (after: DueSession | undefined, rowsMax) => findDueSessions(db, { now, after, rowsMax }),
     handle: ({ id, cartId, merchantId }) =>
       runInTransaction(db, (transaction) =>
-        runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+        runFunctionAndInsertOutboxEvents(transaction, { merchantId, now, cause, render }, (outbox) =>
           expireDueSession(transaction, { merchantId, outbox, now, publicUrl }, { id, cartId }),
         ),
       ),

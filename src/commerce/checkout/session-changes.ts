@@ -11,7 +11,7 @@ import {
   type SetCartAddressInput,
   normalizeCartAddressInput,
   saveCartAddressForBuyer,
-  storeEncryptedCartAddress,
+  encryptAndStoreCartAddress,
 } from "#commerce/carts/set-cart-address.ts";
 import {
   type SelectCartDeliveryOptionInput,
@@ -51,7 +51,7 @@ export function setCheckoutSessionAddress(
     target: input,
     prepare: async (cart, { expiresAt }) => {
       await saveCartAddressForBuyer(transaction, context, { cart, input, checked });
-      const { plan } = await storeEncryptedCartAddress(transaction, context, { cart, ...checked });
+      const { plan } = await encryptAndStoreCartAddress(transaction, context, { cart, ...checked });
       const email = chooseContactEmail(cart, { contactEmail, address: checked.address });
       if (email === null) return plan;
       const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email });

@@ -34,7 +34,7 @@ export async function findCheckoutPageSessionRow(
   return { ...page, holderDigest: pageDigest === null ? null : Buffer.from(pageDigest) };
 }
 
-export interface CheckoutPageBrowserClaim {
+export interface CheckoutPageClaimByBrowser {
   readonly sessionId: string;
   readonly digest: Buffer;
   /** True if this browser claims the checkout page although another browser claimed it before. */
@@ -48,7 +48,7 @@ export interface CheckoutPageBrowserClaim {
  */
 export async function tryClaimCheckoutPageForBrowser(
   transaction: Transaction,
-  { sessionId, digest, takesOver }: CheckoutPageBrowserClaim,
+  { sessionId, digest, takesOver }: CheckoutPageClaimByBrowser,
 ): Promise<boolean> {
   let update = transaction
     .updateTable("hostedCheckoutSession")

@@ -212,7 +212,7 @@ export async function deleteExpiredExportJobs(
 }
 
 /** A part of an export's file: `size` bytes, starting at the byte `start` of the file. */
-export interface ExportFilePart {
+export interface ExportFileByteRange {
   readonly exportId: string;
   readonly start: number;
   readonly size: number;

@@ -203,7 +203,7 @@ export const listExportColumns = (kind: ExportKind): readonly string[] =>
  * Defines which rows an export contains: the rows of one merchant that were created in a period. The end of
  * the period is exclusive.
  */
-export interface ExportMerchantAndPeriod {
+export interface ExportKindMerchantAndPeriod {
   readonly kind: ExportKind;
   readonly merchantId: string;
   /**
@@ -222,7 +222,7 @@ const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unkn
 
 /** Returns the SQL condition that selects the rows of an export after the row with the given sort keys. */
 function buildExportCondition(
-  scope: ExportMerchantAndPeriod,
+  scope: ExportKindMerchantAndPeriod,
   after: ExportRowSortKeys | null,
 ): RawBuilder<boolean> {
   const { merchantId, keys, idKind } = exportSources[scope.kind];
@@ -255,7 +255,7 @@ export type ExportRowCell = string | number | boolean | Date | null;
  * keys of each row.
  */
 export function buildExportRowSqlQuery(
-  scope: ExportMerchantAndPeriod,
+  scope: ExportKindMerchantAndPeriod,
   { after, limit }: { readonly after: ExportRowSortKeys | null; readonly limit: number },
 ): RawBuilder<Readonly<Record<string, ExportRowCell>> & { readonly rowKeys: ExportRowSortKeys }> {
   const { columns, from, keys } = exportSources[scope.kind];
@@ -271,7 +271,7 @@ export function buildExportRowSqlQuery(
 
 /** Returns the query that counts the rows of an export. The counting stops at `limit`. */
 export const buildExportRowCountSqlQuery = (
-  scope: ExportMerchantAndPeriod,
+  scope: ExportKindMerchantAndPeriod,
   limit: number,
 ): RawBuilder<{ count: number }> => sql`
   select count(*) as count from (

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { ReportReadRunner } from "#database/read-only.ts";
+import type { ReportQueryRunner } from "#database/read-only.ts";
 import { type DatabaseReader, runInTransaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
@@ -24,7 +24,7 @@ import { type ExportJobRow, getExportExpiryTime } from "./export-jobs.ts";
 export interface ExportWriterOptions {
   readonly db: Database;
   /** Runs the queries that read the exported rows, on the replica if there is one. */
-  readonly readOnly: ReportReadRunner;
+  readonly readOnly: ReportQueryRunner;
   readonly clock: Clock;
   /** Maximum number of rows of one export; `exportRowsMax` if left out. */
   readonly rowsMax?: number;

@@ -6,7 +6,7 @@ import type { Transaction } from "#database/transaction.ts";
 import {
   findStockShortages,
   deleteStockHoldRows,
-  type StockHoldsWithLockedLevels,
+  type StockHoldsAndLockedStockLevels,
   lockAndReadStockHolds,
   type StockShortage,
   toStockLevelDeltas,
@@ -26,7 +26,7 @@ import {
  * the stock on hand, and all other units stay reserved for the order. Returns, for each variant id, the
  * number of units that were taken.
  */
-export async function convertHoldsToOrderStock(
+export async function assignHeldStockToOrder(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, note }: { readonly sessionId: string; readonly note: string },
@@ -59,7 +59,7 @@ type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
  * Takes reserved units of an order from the stock on hand. If too few units of any variant are on hand, takes
  * nothing and returns the shortages; the caller must then refuse the request.
  */
-export async function allocateOrderStock(
+export async function allocateStockToOrder(
   transaction: Transaction,
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
@@ -95,7 +95,7 @@ export interface OrderUnitsToRelease {
 }
 
 /** Gives back stock of an order: reserved units become free, allocated units are added to the stock on hand. */
-export async function releaseOrderStock(
+export async function releaseStockOfOrder(
   transaction: Transaction,
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<OrderUnitsToRelease>
@@ -136,13 +136,13 @@ export async function restockReturnedUnits(
  * Reserves as many of the wanted units for an order as are available, and returns the shortages. Deleted
  * variants are ignored.
  */
-export async function reserveAvailableOrderStock(
+export async function reserveAvailableStockForOrder(
   transaction: Transaction,
   context: StockCommandContext,
   lines: readonly VariantQuantity[],
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesOfEachVariant(lines);
-  const held: StockHoldsWithLockedLevels = {
+  const held: StockHoldsAndLockedStockLevels = {
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
@@ -164,13 +164,13 @@ export async function reserveAvailableOrderStock(
  * Reserves further units for an order, for example for an exchange. If too few units of any variant are
  * available, reserves nothing and returns the shortages; the caller must then refuse the request.
  */
-export async function reserveOrderStock(
+export async function reserveStockForOrder(
   transaction: Transaction,
   context: StockCommandContext,
   lines: readonly VariantQuantity[],
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesOfEachVariant(lines);
-  const held: StockHoldsWithLockedLevels = {
+  const held: StockHoldsAndLockedStockLevels = {
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };

@@ -65,7 +65,7 @@ export async function replaceStockHolds(
 }
 
 /** The stock holds of a checkout session, with the locked stock levels of the variants. */
-export interface StockHoldsWithLockedLevels {
+export interface StockHoldsAndLockedStockLevels {
   /** For each variant id, the number of units that the checkout session holds. */
   readonly holds: ReadonlyMap<string, number>;
   /** The stock levels of the held and the requested variants, by variant id; all are locked. */
@@ -80,7 +80,7 @@ export async function lockAndReadStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, alsoLock = [] }: { readonly sessionId: string; readonly alsoLock?: readonly string[] },
-): Promise<StockHoldsWithLockedLevels> {
+): Promise<StockHoldsAndLockedStockLevels> {
   const read = async (): Promise<Map<string, number>> => {
     const rows = await transaction
       .selectFrom("stockHold")
@@ -102,7 +102,7 @@ interface StockDemand {
    */
   readonly sessionId: string | null;
   readonly wanted: ReadonlyMap<string, number>;
-  readonly held: StockHoldsWithLockedLevels;
+  readonly held: StockHoldsAndLockedStockLevels;
 }
 
 /**
@@ -131,7 +131,7 @@ export async function findStockShortages(
 
 function findShortages(
   wanted: StockDemand["wanted"],
-  { holds, levels }: StockHoldsWithLockedLevels,
+  { holds, levels }: StockHoldsAndLockedStockLevels,
 ): StockShortage[] {
   return [...wanted].flatMap(([variantId, quantity]) => {
     const level = levels.get(variantId);

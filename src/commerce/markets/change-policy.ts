@@ -19,7 +19,7 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getUniqueListErrors,
+  getListLengthAndUniquenessErrors,
   type IntegerFieldRule,
   getDuplicateEntryErrors,
   requireNoInputFieldErrors,
@@ -246,7 +246,11 @@ function excludedFaults({
 }: PartialRules<ReturnRules>): InputFieldErrors {
   const countries = excludedCountries ?? [];
   return [
-    ...getUniqueListErrors(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
+    ...getListLengthAndUniquenessErrors(
+      at("excludedCategoryIds"),
+      excludedCategoryIds,
+      ruleBounds.excludedCategories.max,
+    ),
     ...getListLengthErrors(at("excludedCountries"), countries, ruleBounds.excludedCountries),
     ...countries.flatMap((country, index) =>
       getCountryFieldErrors(`${at("excludedCountries")}/${index}`, country),

@@ -12,7 +12,7 @@ import { createFailure, Failure } from "#foundation/failure.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
-import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { OrderCancellationRecord, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
@@ -124,7 +124,7 @@ export async function findOrderIdOfOrderPart(
   return orderId;
 }
 
-export interface LockedOrderChange extends ExpectedVersionInput {
+export interface LockedOrderAndChangeFunction extends ExpectedVersionInput {
   readonly order: OrderAggregate;
   readonly work: OrderChangeFunction;
 }
@@ -136,7 +136,7 @@ export interface LockedOrderChange extends ExpectedVersionInput {
 export async function changeLockedOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, expectedVersion, work }: LockedOrderChange,
+  { order, expectedVersion, work }: LockedOrderAndChangeFunction,
 ): Promise<OrderAggregate> {
   if (expectedVersion !== null && expectedVersion !== undefined && expectedVersion !== order.version)
     throw createOrderConflictFailure("version_conflict", order);
@@ -236,7 +236,7 @@ export function changeOrderAsSystem<Changed>(
 ): Promise<Changed> {
   const { db, now, render, reindex, keyring, publicUrl, events } = services;
   return runInTransaction(db, (transaction) =>
-    runWithEventOutbox(transaction, { merchantId, now, cause: systemCause, render }, (outbox) =>
+    runFunctionAndInsertOutboxEvents(transaction, { merchantId, now, cause: systemCause, render }, (outbox) =>
       work(transaction, {
         merchantId,
         now,
@@ -255,7 +255,7 @@ export function changeOrderAsSystem<Changed>(
 }
 
 /** The order after the change, with the id of the order part that was changed or created. */
-export interface OrderWithChangedPartId {
+export interface OrderAndIdOfChangedPart {
   readonly order: OrderAggregate;
   readonly id: string;
 }

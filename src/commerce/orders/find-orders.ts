@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
-import { createPaddedInListTemplate, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { createPaddedInClauseTemplate, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
@@ -94,7 +94,7 @@ export async function findOrders(
   reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, OrderAggregate>> {
-  const list = createPaddedInListTemplate(ids);
+  const list = createPaddedInClauseTemplate(ids);
   const write = (): RawBuilder<unknown> =>
     sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id
       where o.id ${list.write()}`;

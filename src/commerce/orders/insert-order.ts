@@ -11,14 +11,14 @@ import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.
 import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** An order line, with the id of the cart line from which it was created. */
-export type OrderLineFromCart = OrderLine & { readonly cartLineId: string };
+export type OrderLineWithCartLineId = OrderLine & { readonly cartLineId: string };
 
 interface OrderToInsert {
   readonly id: string;
   readonly number: string;
   readonly cart: CartAggregate;
   readonly sessionId: string;
-  readonly lines: readonly OrderLineFromCart[];
+  readonly lines: readonly OrderLineWithCartLineId[];
   readonly payment: OrderPayment | null;
 }
 
@@ -88,7 +88,7 @@ export async function insertOrder(
 export async function insertOrderLines(
   transaction: Transaction,
   { merchantId }: OrderCommandContext,
-  { orderId, lines }: { readonly orderId: string; readonly lines: readonly OrderLineFromCart[] },
+  { orderId, lines }: { readonly orderId: string; readonly lines: readonly OrderLineWithCartLineId[] },
 ): Promise<void> {
   await transaction
     .insertInto("orderLine")
@@ -112,7 +112,7 @@ export async function insertOrderLines(
 async function placedPromotions(
   transaction: Transaction,
   cart: CartAggregate,
-  lines: readonly OrderLineFromCart[],
+  lines: readonly OrderLineWithCartLineId[],
 ): Promise<OrderPromotion[]> {
   const applied = cart.promotions.filter(({ state }) => state === "applied");
   const rules = await findPromotionRules(

@@ -7,7 +7,7 @@ import type { Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { getLowestIdAtTime, type IdKind, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
-import { createSqlConditionsForBuyer } from "#commerce/carts/find-carts.ts";
+import { createBuyerOwnershipSqlConditions } from "#commerce/carts/find-carts.ts";
 import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
 import type {
   OrderFulfillmentStatus,
@@ -107,7 +107,10 @@ export function buildOrderIdSqlQuery(
   filter: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
   let list = reader.selectFrom("salesOrder").select(["salesOrder.id", "salesOrder.totalMinor"]);
-  const conditions = [...conditionsOf(filter), ...createSqlConditionsForBuyer("sales_order", filter.buyer)];
+  const conditions = [
+    ...conditionsOf(filter),
+    ...createBuyerOwnershipSqlConditions("sales_order", filter.buyer),
+  ];
   if (filter.opaqueBuyer !== null) conditions.push(filter.opaqueBuyer);
   for (const condition of conditions) list = list.where(condition);
   return list;
@@ -134,7 +137,7 @@ export interface OrderPartFilter {
 }
 
 /** The ids of an order part and of its order; `orderId` is null for a payment or refund without an order. */
-export interface OrderPartIds {
+export interface OrderPartIdAndOrderId {
   readonly id: string;
   readonly orderId: string | null;
 }
@@ -146,7 +149,7 @@ export interface OrderPartIds {
 export function buildOrderPartIdSqlQuery(
   reader: DatabaseReader,
   { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
-): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIds> {
+): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIdAndOrderId> {
   const lowest = (at: Date): string => getLowestIdAtTime(idKinds[part], at.getTime());
   let list = reader
     .selectFrom(sql<PartTable>`${sql.table(orderPartTables[part])}`.as("part"))

@@ -61,7 +61,7 @@ export function requireKnownOrderLines(
  * The number of units of an order line that a command may select at most, and the reasons why the command may
  * not select more units.
  */
-export interface SelectableOrderLineUnits<Reason extends { readonly code: string }> {
+export interface OrderLineSelectionLimit<Reason extends { readonly code: string }> {
   readonly lineId: string;
   readonly quantity: number;
   readonly reasons: readonly Reason[];
@@ -69,7 +69,7 @@ export interface SelectableOrderLineUnits<Reason extends { readonly code: string
 
 export interface OrderLineSelectionCheck<Reason extends { readonly code: string }> {
   readonly lines: readonly OrderLineIdAndQuantity[];
-  readonly selectable: readonly SelectableOrderLineUnits<Reason>[];
+  readonly selectable: readonly OrderLineSelectionLimit<Reason>[];
   /** The general reason of the failure; used if no refused line has a reason of its own. */
   readonly reason: string;
   readonly message: string;
@@ -79,7 +79,7 @@ export interface OrderLineSelectionCheck<Reason extends { readonly code: string 
  * Throws if the caller selected more units of a line than the command may select. The failure names all such
  * lines, with the reasons why no more units can be selected.
  */
-export function requireSelectableOrderLineUnits<Reason extends { readonly code: string }>(
+export function requireOrderLineSelectionWithinLimits<Reason extends { readonly code: string }>(
   order: OrderAggregate,
   selection: OrderLineSelectionCheck<Reason>,
 ): void {

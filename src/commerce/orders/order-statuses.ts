@@ -235,7 +235,7 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
  * Counts the units of an order line that must not be sent, because they were refunded without being
  * delivered. Refunded units in transit are left out, because they have already been sent.
  */
-export function countUnsendableUnits(order: Refunded, line: OrderLine): number {
+export function countRefundedUnitsNotToSend(order: Refunded, line: OrderLine): number {
   return (
     countUnitsRefundedBeforeLoss(order, line) +
     Math.max(0, countRefundedUndeliveredUnits(order, line) - unitsAt(order, line, underwayStatuses))

@@ -109,7 +109,7 @@ function unitsOf(
     waiting,
     unreserved: Math.min(waiting, countLostUnitsWithoutReservedStock(order, line.id)),
     allocated: quantity - waiting,
-    amountMinor: computeLineUnitsValueMinor(line, quantity),
+    amountMinor: computeValueOfOrderLineUnitsMinor(line, quantity),
   };
 }
 
@@ -117,13 +117,18 @@ function unitsOf(
  * Computes the value of units of an order line that are canceled or refunded now. The value is at most the
  * part of the line's total that was not reduced before.
  */
-export function computeLineUnitsValueMinor(
+export function computeValueOfOrderLineUnitsMinor(
   { totalMinor, reducedMinor, ordered, canceled, refunded }: OrderLine,
   quantity: number,
 ): number {
   return Math.min(
     totalMinor - reducedMinor,
-    calculateLineAmountOfUnits({ amountMinor: totalMinor, ordered, gone: canceled + refunded, quantity }),
+    calculateLineAmountShareOfUnits({
+      amountMinor: totalMinor,
+      ordered,
+      gone: canceled + refunded,
+      quantity,
+    }),
   );
 }
 
@@ -209,8 +214,8 @@ function cutsOf(
 }
 
 /**
- * Input of `calculateLineAmountOfUnits`: a number of units, with the amount and the number of ordered units
- * of their line.
+ * Input of `calculateLineAmountShareOfUnits`: a number of units, with the amount and the number of ordered
+ * units of their line.
  */
 interface Portion {
   readonly amountMinor: number;
@@ -226,7 +231,7 @@ interface Portion {
  * of the first n units is always rounded down to whole minor units. So the shares add up to the amount of the
  * line, however the units are divided.
  */
-export function calculateLineAmountOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
+export function calculateLineAmountShareOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);
   return Number(upTo(gone + quantity) - upTo(gone));
 }

@@ -13,7 +13,7 @@ import {
   saveCheckoutSession,
   publishCheckoutSessionEvent,
 } from "#commerce/checkout/change-session.ts";
-import { convertHoldsToOrderStock } from "#commerce/inventory/order-stock.ts";
+import { assignHeldStockToOrder } from "#commerce/inventory/order-stock.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -23,7 +23,7 @@ import { type OrderEvent, publishOrderEvents, insertOrderTimelineEntries } from 
 import type { OrderAggregate, OrderPayment } from "./order-aggregate.ts";
 import { findOrders } from "./find-orders.ts";
 import { snapshotPoliciesForOrder } from "./snapshot-policies.ts";
-import { insertOrder, insertOrderLines, type OrderLineFromCart } from "./insert-order.ts";
+import { insertOrder, insertOrderLines, type OrderLineWithCartLineId } from "./insert-order.ts";
 
 /** A checkout session and its cart; both are locked, and the session's status is `processing`. */
 export interface SubmittedCheckout extends LockedCartAndCheckoutSession {
@@ -45,7 +45,7 @@ export async function placeOrder(
   const orderId = createId("order", now.getTime());
   const number = createOrderNumber();
   await redeemPromotionUses(transaction, { sessionId: session.id, orderId, now });
-  const allocated = await convertHoldsToOrderStock(transaction, context, {
+  const allocated = await assignHeldStockToOrder(transaction, context, {
     sessionId: session.id,
     note: number,
   });
@@ -148,7 +148,10 @@ interface LineBasis {
   readonly now: Date;
 }
 
-function toOrderLines(cart: CartAggregate, { allocated, categories, now }: LineBasis): OrderLineFromCart[] {
+function toOrderLines(
+  cart: CartAggregate,
+  { allocated, categories, now }: LineBasis,
+): OrderLineWithCartLineId[] {
   const ids = cart.lines.map(() => createId("orderLine", now.getTime())).toSorted();
   return cart.lines.map((line, position) => ({
     id: ids[position] ?? "",

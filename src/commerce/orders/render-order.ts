@@ -11,7 +11,7 @@ import { chooseBestLocale } from "#foundation/text.ts";
 import { type Money, createMoney } from "#foundation/money.ts";
 import type { OrderAggregate, OrderLine, OrderPromotion } from "./order-aggregate.ts";
 import { createOpaqueBuyerReference } from "./opaque-buyers.ts";
-import { computeLineUnitsValueMinor } from "./order-value.ts";
+import { computeValueOfOrderLineUnitsMinor } from "./order-value.ts";
 import {
   computeNetCapturedAmountMinor,
   computeOutstandingAmountMinor,
@@ -29,7 +29,7 @@ const quantityNames = [
   "returned",
   "refunded",
 ] as const;
-export type OrderLineUnitCounts = Readonly<Record<(typeof quantityNames)[number], number>>;
+export type OrderLineUnitCountsByState = Readonly<Record<(typeof quantityNames)[number], number>>;
 
 export interface OrderLineView {
   readonly id: string;
@@ -41,7 +41,7 @@ export interface OrderLineView {
   readonly variantTitle: string | null;
   readonly image: RenderedProductImage | null;
   readonly unitPrice: Money;
-  readonly quantities: OrderLineUnitCounts;
+  readonly quantities: OrderLineUnitCountsByState;
   readonly subtotal: Money;
   readonly discount: Money;
   readonly tax: Money;
@@ -186,7 +186,9 @@ function toLine(line: OrderLine, order: OrderAggregate, publicUrl: string): Orde
             height: image.height,
           },
     unitPrice: createMoney(line.unitPriceMinor, currency),
-    quantities: Object.fromEntries(quantityNames.map((name) => [name, line[name]])) as OrderLineUnitCounts,
+    quantities: Object.fromEntries(
+      quantityNames.map((name) => [name, line[name]]),
+    ) as OrderLineUnitCountsByState,
     subtotal: createMoney(line.subtotalMinor, currency),
     discount: createMoney(line.discountMinor, currency),
     tax: createMoney(line.taxMinor ?? 0, currency),
@@ -215,7 +217,7 @@ export function computeRefundableLineAmountMinor(
   return Math.max(
     0,
     Math.min(
-      computeLineUnitsValueMinor(line, Math.max(0, getUncanceledQuantity(line) - line.refunded)),
+      computeValueOfOrderLineUnitsMinor(line, Math.max(0, getUncanceledQuantity(line) - line.refunded)),
       computeNetCapturedAmountMinor(order),
     ),
   );

@@ -83,7 +83,7 @@ export function toFulfillmentView(
 }
 
 /** The order or checkout session to which a payment belongs. */
-export interface OrderOrSessionOfPayment {
+export interface OrderOrCheckoutSessionOfPayment {
   readonly orderId: string | null;
   readonly sessionId: string;
   readonly currency: string;
@@ -91,7 +91,7 @@ export interface OrderOrSessionOfPayment {
 
 export function toPaymentView(
   payment: Omit<OrderPayment, "pending" | "provider">,
-  { orderId, sessionId, currency }: OrderOrSessionOfPayment,
+  { orderId, sessionId, currency }: OrderOrCheckoutSessionOfPayment,
 ): PaymentView {
   const { id, status, methodType, failureCode, disputedAt, disputeReason, version, createdAt, updatedAt } =
     payment;
@@ -116,7 +116,7 @@ export function toPaymentView(
 
 export function toRefundView(
   refund: OrderRefund,
-  { orderId, currency }: Pick<OrderOrSessionOfPayment, "orderId" | "currency">,
+  { orderId, currency }: Pick<OrderOrCheckoutSessionOfPayment, "orderId" | "currency">,
 ): RefundView {
   const { id, paymentId, returnId, status, reason, note, version, createdAt, updatedAt } = refund;
   return {

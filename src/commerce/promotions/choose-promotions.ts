@@ -21,7 +21,7 @@ import {
 import type { PromotionRule, PromotionRefusalReason } from "./promotion-rule.ts";
 
 /** The data of a cart that decides which promotions apply to the cart. */
-export interface PromotionCartContext {
+export interface CartDataForPromotionChoice {
   readonly marketId: string;
   readonly currency: string;
   readonly buyerReference: string | null;
@@ -67,7 +67,7 @@ export interface CandidatePromotions {
 
 /** Chooses the promotions of a cart, and calculates the prices of the cart with these promotions. */
 export function choosePromotions(
-  facts: PromotionCartContext,
+  facts: CartDataForPromotionChoice,
   offered: CandidatePromotions,
 ): ChosenPromotions {
   const automatic = chooseAutomatic(facts, offered.automatic);
@@ -82,7 +82,7 @@ export function choosePromotions(
 }
 
 function toPromotionChoice(
-  facts: PromotionCartContext,
+  facts: CartDataForPromotionChoice,
   automatic: readonly PromotionRule[],
   code: ChosenPromotions["code"],
 ): ChosenPromotions {
@@ -98,7 +98,7 @@ function toPromotionChoice(
  * it applies alone. Otherwise all promotions that are not exclusive apply.
  */
 function chooseAutomatic(
-  facts: PromotionCartContext,
+  facts: CartDataForPromotionChoice,
   offered: readonly PromotionRule[],
 ): readonly PromotionRule[] {
   const eligible = offered.filter((rule) => findRefusal(rule, facts) === null).toSorted(byPrecedence);
@@ -121,7 +121,7 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
 function resolveCombination(
   code: PromotionRule,
   automatic: readonly PromotionRule[],
-  facts: PromotionCartContext,
+  facts: CartDataForPromotionChoice,
 ): "combined" | "code_alone" | "superseded_by_better_deal" | "combination_disallowed" {
   const [first] = automatic;
   if (first === undefined) return "combined";
@@ -133,14 +133,14 @@ function resolveCombination(
   return code.priority > first.priority ? "code_alone" : "combination_disallowed";
 }
 
-function priceWith(facts: PromotionCartContext, rules: readonly PromotionRule[]): PricedCart {
+function priceWith(facts: CartDataForPromotionChoice, rules: readonly PromotionRule[]): PricedCart {
   return priceCart({ ...facts.pricing, discounts: rules.map(({ discount }) => discount) });
 }
 
-type Condition = (rule: PromotionRule, facts: PromotionCartContext) => PromotionRefusal | null;
+type Condition = (rule: PromotionRule, facts: CartDataForPromotionChoice) => PromotionRefusal | null;
 
 const refuseIf = (
-  isBroken: (rule: PromotionRule, facts: PromotionCartContext) => boolean,
+  isBroken: (rule: PromotionRule, facts: CartDataForPromotionChoice) => boolean,
   reason: PromotionRefusalReason,
 ): Condition => {
   return (rule, facts) => (isBroken(rule, facts) ? { reason, data: {} } : null);
@@ -178,7 +178,7 @@ const conditions: readonly Condition[] = [
   requireMinimumQuantity,
 ];
 
-function findRefusal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
+function findRefusal(rule: PromotionRule, facts: CartDataForPromotionChoice): PromotionRefusal | null {
   for (const condition of conditions) {
     const refusal = condition(rule, facts);
     if (refusal !== null) return refusal;
@@ -200,7 +200,7 @@ function needsBuyer(rule: PromotionRule): boolean {
   return rule.requiresSignIn || rule.perBuyerLimit !== null || rule.isForSomeBuyers;
 }
 
-function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext): CartLineToPrice[] {
+function entitledLinesOf(rule: PromotionRule, { pricing }: CartDataForPromotionChoice): CartLineToPrice[] {
   return pricing.lines.filter(createPromotedLinePredicate(rule.discount.entitled));
 }
 
@@ -208,7 +208,10 @@ function entitledLinesOf(rule: PromotionRule, { pricing }: PromotionCartContext)
  * Checks that the lines to which the promotion applies reach the promotion's minimum subtotal. The subtotal
  * is calculated before discounts, so that one promotion cannot make another promotion miss its minimum.
  */
-function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
+function requireMinimumSubtotal(
+  rule: PromotionRule,
+  facts: CartDataForPromotionChoice,
+): PromotionRefusal | null {
   const requiredAmountMinor = rule.minimumSubtotalMinor ?? 0;
   const subtotals = entitledLinesOf(rule, facts).map(({ unitPriceMinor, quantity }) =>
     multiplyMinorUnits(unitPriceMinor, quantity),
@@ -224,7 +227,10 @@ function requireMinimumSubtotal(rule: PromotionRule, facts: PromotionCartContext
  * Y" promotion, that the cart has enough units for the promotion to apply once. If the cart fails both
  * checks, reports the check for which more units are missing.
  */
-function requireMinimumQuantity(rule: PromotionRule, facts: PromotionCartContext): PromotionRefusal | null {
+function requireMinimumQuantity(
+  rule: PromotionRule,
+  facts: CartDataForPromotionChoice,
+): PromotionRefusal | null {
   const minimum = rule.minimumQuantity ?? 0;
   const asked = [
     { requiredQuantity: minimum, missingQuantity: minimum - sumLineQuantities(entitledLinesOf(rule, facts)) },

@@ -13,7 +13,7 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getUniqueListErrors,
+  getListLengthAndUniquenessErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -178,16 +178,28 @@ export function findPromotionFieldFaults(input: PromotionInputFields): InputFiel
       min: 1,
       max: promotionFieldBounds.minimumQuantityMax,
     }),
-    ...getUniqueListErrors("/entitledProductIds", input.entitledProductIds, promotionFieldBounds.productsMax),
-    ...getUniqueListErrors(
+    ...getListLengthAndUniquenessErrors(
+      "/entitledProductIds",
+      input.entitledProductIds,
+      promotionFieldBounds.productsMax,
+    ),
+    ...getListLengthAndUniquenessErrors(
       "/entitledCategoryIds",
       input.entitledCategoryIds,
       promotionFieldBounds.categoriesMax,
     ),
-    ...getUniqueListErrors("/buyProductIds", input.buyProductIds, promotionFieldBounds.productsMax),
-    ...getUniqueListErrors("/buyCategoryIds", input.buyCategoryIds, promotionFieldBounds.categoriesMax),
-    ...getUniqueListErrors("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
-    ...getUniqueListErrors(
+    ...getListLengthAndUniquenessErrors(
+      "/buyProductIds",
+      input.buyProductIds,
+      promotionFieldBounds.productsMax,
+    ),
+    ...getListLengthAndUniquenessErrors(
+      "/buyCategoryIds",
+      input.buyCategoryIds,
+      promotionFieldBounds.categoriesMax,
+    ),
+    ...getListLengthAndUniquenessErrors("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
+    ...getListLengthAndUniquenessErrors(
       "/buyerReferences",
       input.buyerReferences,
       promotionFieldBounds.buyerReferencesMax,

@@ -12,7 +12,7 @@ import { type CommandContext, requireExpectedVersion } from "#commerce/command-c
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { type EventSubjectRenderFunction, runWithEventOutbox } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { promotionFieldBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
@@ -275,7 +275,7 @@ function changeDuePromotions(
         .execute(),
     handle: ({ id, merchantId }) =>
       runInTransaction(db, (transaction) =>
-        runWithEventOutbox(transaction, { merchantId, now, cause, render }, (outbox) =>
+        runFunctionAndInsertOutboxEvents(transaction, { merchantId, now, cause, render }, (outbox) =>
           move(transaction, { merchantId, now, outbox, reindex }, id),
         ),
       ),

@@ -229,7 +229,7 @@ export type PromotionCodePageRequest = KeysetPage & { readonly promotionId: stri
  * Returns a cache key for a page of promotion codes: two pages with the same start, direction and length have
  * the same key.
  */
-export const getPromotionCodePageKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
+export const getPromotionCodePageCacheKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
   JSON.stringify([after, before, limit, isInverted]);
 
 /**
@@ -241,7 +241,7 @@ export async function loadPromotionCodePages(
   pages: readonly PromotionCodePageRequest[],
 ): Promise<PromotionCodeRow[][]> {
   const found = new Map<PromotionCodePageRequest, PromotionCodeRow[]>();
-  for (const samePage of Map.groupBy(pages, getPromotionCodePageKey).values()) {
+  for (const samePage of Map.groupBy(pages, getPromotionCodePageCacheKey).values()) {
     const [first] = samePage;
     if (first === undefined) continue;
     const rows = await findPromotionCodePages(db, {

@@ -9,8 +9,8 @@ import { runStatementForSingleRow } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import type { ProductSearchHitRow } from "./render-results.ts";
 import {
-  type SearchStatementForm,
-  getSearchStatementFormKey,
+  type SearchStatementVariant,
+  getSearchStatementVariantKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
 import { buildCachedSearchPageStatement, type SearchFacetRows } from "./search-statement.ts";
@@ -110,11 +110,11 @@ interface BrowseSearch {
 }
 
 export const getSearchResultCountsCacheKey = (
-  form: SearchStatementForm,
+  form: SearchStatementVariant,
   { country, chain0, merchant, categoryKey }: SearchSqlParameterValues,
 ): string =>
   JSON.stringify([
-    getSearchStatementFormKey(form),
+    getSearchStatementVariantKey(form),
     country,
     chain0,
     merchant ?? null,
@@ -125,7 +125,7 @@ export const getSearchResultCountsCacheKey = (
  * Returns the result row of a search without words; reads it from the cache if the cached counts are still
  * current.
  */
-export async function searchProductsWithoutWords(
+export async function searchProductsWithEmptyQuery(
   reader: DatabaseReader,
   { key, values, count }: BrowseSearch,
 ): Promise<SearchResultRow> {

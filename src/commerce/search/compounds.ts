@@ -55,7 +55,7 @@ const opaqueCompounds: readonly (readonly [word: string, end: string])[] = [
  * Returns true if an indexed word ends with the searched word but means something else, for example
  * `Handschuhe` (gloves) for `Schuhe` (shoes).
  */
-export const isCompoundWithOtherMeaning = (term: string, searched: string): boolean =>
+export const isCompoundWordWithUnrelatedMeaning = (term: string, searched: string): boolean =>
   opaqueCompounds.some(([word, end]) => searched.startsWith(end) && term.includes(word));
 
 const germanEnding = /(?:e[mnrs]?|n|s)$/;
@@ -64,7 +64,11 @@ const germanEnding = /(?:e[mnrs]?|n|s)$/;
  * Returns the form of a word by which the ends of compound words are compared: the stem. For German words,
  * only a short ending is removed, because the stemmer would shorten `Isolationsweste` to `isolationsw`.
  */
-export function getCompoundStem(word: string, stemmer: string, stem: string | undefined): string {
+export function getStemForCompoundComparison(
+  word: string,
+  stemmer: string,
+  stem: string | undefined,
+): string {
   if (stemmer === "german") return word.replace(germanEnding, "");
   return stem === undefined || stem === "" ? word : stem;
 }
@@ -79,7 +83,7 @@ const vowel = /[aeiouy]/;
  * Returns true if the folded word (without case and accents) may be a compound that ends with `end`. The end
  * must have at least 5 letters; the part before it must have at least 3 letters and a vowel.
  */
-export function mayBeCompoundEndingWith(word: string, end: string): boolean {
+export function mayBeCompoundWordEndingWith(word: string, end: string): boolean {
   const first = word.slice(0, word.length - end.length);
   return end.length >= endLengthMin && first.length >= partLengthMin && vowel.test(first);
 }
@@ -97,7 +101,7 @@ const endings = ["", "n", "en", "e", "s"] as const;
  * `kaffeemuhlen`. Pairs that leave out the fewest letters come first; among these, pairs of words of similar
  * length.
  */
-export function findCompoundSplits(word: string): (readonly [string, string])[] {
+export function findCompoundWordSplits(word: string): (readonly [string, string])[] {
   const splits: { readonly pair: readonly [string, string]; readonly cost: number }[] = [];
   for (let at = partLengthMin; at <= word.length - partLengthMin; at += 1) {
     for (const first of withoutSuffixes(word.slice(0, at), linkingElements))

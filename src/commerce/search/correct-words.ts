@@ -6,15 +6,19 @@
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { computeEditDistance } from "#foundation/nearest.ts";
-import { mayBeCompoundEndingWith } from "./compounds.ts";
+import { mayBeCompoundWordEndingWith } from "./compounds.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { type FilteredSearch, countDocumentsBySearchQueryPart } from "./query-counts.ts";
+import { type SearchContextForDocumentCounts, countDocumentsBySearchQueryPart } from "./query-counts.ts";
 import { removeCaseAndAccents } from "./tokens.ts";
-import { computeTypoKeysOfQueryWord, computeTypoKeysOfWordEnd, getMaxCorrectedTypos } from "./typo-keys.ts";
+import {
+  computeTypoMatchKeysOfQueryWord,
+  computeTypoMatchKeysOfWordSuffix,
+  getMaxCorrectedTypos,
+} from "./typo-keys.ts";
 import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
 import { type TypoCorrectionCandidate, getTypoCorrectionCandidatesCache } from "./vocabulary-cache.ts";
 
-export interface SearchQueryToCorrect extends FilteredSearch {
+export interface SearchQueryToCorrect extends SearchContextForDocumentCounts {
   /**
    * Finds the forms (stems, compounds, synonyms) of a query's words. If `isJoined` is false, neighboring
    * words like `power bank` are not joined to one word.
@@ -108,8 +112,8 @@ async function readCandidates(
   const searched = words.map((word) => ({
     word,
     keys: [
-      ...computeTypoKeysOfQueryWord(word, getMaxCorrectedTypos(word)),
-      ...computeTypoKeysOfWordEnd(word, getMaxCorrectedTypos(word)),
+      ...computeTypoMatchKeysOfQueryWord(word, getMaxCorrectedTypos(word)),
+      ...computeTypoMatchKeysOfWordSuffix(word, getMaxCorrectedTypos(word)),
     ],
   }));
   const { rows } = await sql<{ word: string; term: string; spelling: string | null }>`
@@ -162,7 +166,7 @@ function compareWithTerm(word: string, { term, spelling }: Term): TypoCorrection
         .slice(-(length + more))
         .join(""),
     )
-    .filter((end) => mayBeCompoundEndingWith(term, end))
+    .filter((end) => mayBeCompoundWordEndingWith(term, end))
     .map((end) => ({
       correct: end,
       spelling: spellingOfEnd(end, spelling),

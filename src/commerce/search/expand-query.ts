@@ -3,10 +3,10 @@
  * synonyms from the vocabulary (all indexed words). The results are cached.
  */
 import type { DatabaseReader } from "#database/transaction.ts";
-import { listJoinablePhrases, joinSearchQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
+import { listTwoAndThreeWordPhrases, joinSearchQueryParts, type ParsedSearchQuery } from "./parse-query.ts";
 import { loadCachedOrStoredWordStems } from "./stems.ts";
 import { splitWords } from "./tokens.ts";
-import { type ExpandedSearchQuery, expandSearchQueryWithWordData } from "./word-forms.ts";
+import { type ExpandedSearchQuery, expandSearchQueryWithStemsAndVocabulary } from "./word-forms.ts";
 import { foldUmlautDigraphs } from "./word-lists.ts";
 import { loadSearchVocabularyEntries } from "./word-vocabulary.ts";
 
@@ -22,7 +22,7 @@ export async function expandSearchQuery(
   const stems = await loadCachedOrStoredWordStems(reader, wordsToStem(query));
   const words = query.words.filter(({ isDense }) => !isDense).map(({ text }) => text);
   const dense = query.words.filter(({ isDense }) => isDense).map(({ text }) => text);
-  const phrases = [...(isJoined ? listJoinablePhrases(query) : []), ...dense];
+  const phrases = [...(isJoined ? listTwoAndThreeWordPhrases(query) : []), ...dense];
   const vocabulary = await loadSearchVocabularyEntries(reader, { words, phrases, stems });
   const joined = joinSearchQueryParts(query, (texts) => {
     const entry = vocabulary.get(texts.join(" "));
@@ -32,7 +32,7 @@ export async function expandSearchQuery(
   const synonymWords = new Set(
     synonyms.filter((phrase) => splitWords(phrase)[0]?.isDense === false && !phrase.includes(" ")),
   );
-  if (synonymWords.size === 0) return expandSearchQueryWithWordData(joined, { stems, vocabulary });
+  if (synonymWords.size === 0) return expandSearchQueryWithStemsAndVocabulary(joined, { stems, vocabulary });
   // Synonyms are expanded like words of the query: their stems are searched too, and for a synonym that is a
   // compound word, its parts.
   const synonymStems = await loadCachedOrStoredWordStems(reader, synonymWords);
@@ -41,7 +41,7 @@ export async function expandSearchQuery(
     phrases: [],
     stems: synonymStems,
   });
-  return expandSearchQueryWithWordData(joined, {
+  return expandSearchQueryWithStemsAndVocabulary(joined, {
     stems,
     vocabulary,
     synonyms: { stems: synonymStems, vocabulary: synonymEntries },

@@ -4,7 +4,7 @@
  */
 import { escapeHtml } from "#foundation/text.ts";
 import { findQuantitiesInText } from "./quantities.ts";
-import { removeCaseAndAccents, type SearchWord, splitDenseWord, splitWords } from "./tokens.ts";
+import { removeCaseAndAccents, type SearchWord, segmentSpacelessText, splitWords } from "./tokens.ts";
 import type { ExpandedSearchQuery, SearchLexeme } from "./word-forms.ts";
 
 /**
@@ -99,7 +99,7 @@ function markDense(title: string, { start, end }: SearchWord, dense: readonly st
   }));
   const places = parts.flatMap(({ text }, index) => Array.from({ length: text.length }, () => index));
   const folded = parts.map(({ text }) => text).join("");
-  const searchTexts = new Set([...dense, ...dense.flatMap(splitDenseWord)]);
+  const searchTexts = new Set([...dense, ...dense.flatMap(segmentSpacelessText)]);
   const hits = new Set<number>();
   for (const text of searchTexts) {
     for (let at = folded.indexOf(text); at >= 0; at = folded.indexOf(text, at + 1)) {

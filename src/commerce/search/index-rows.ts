@@ -16,7 +16,7 @@ import {
   toMerchantLexeme,
   toPopularityStepLexeme,
   quoteLexeme,
-  toRandomSampleLexeme,
+  toRandomProductSampleLexeme,
   toTitleLexeme,
 } from "./match-query.ts";
 import { buildFacetCountKey, buildSearchOfferKey, calculatePopularityStep } from "./offer-key.ts";
@@ -26,7 +26,7 @@ import {
   normalizeSkuOrGtin,
   splitWords,
   joinHyphenatedWords,
-  listLexemes,
+  listLexemesOfSearchWords,
   joinSearchWords,
   type SearchWord,
 } from "./tokens.ts";
@@ -157,17 +157,20 @@ export function createSearchDocumentsWithoutStems(
   );
   const codeLexemes = new Set([
     ...codes,
-    ...product.codes.flatMap(({ sku }) => [...listLexemes(splitWords(sku))]),
+    ...product.codes.flatMap(({ sku }) => [...listLexemesOfSearchWords(splitWords(sku))]),
   ]);
   const brandWords = splitWords(product.brand ?? "");
-  const brand = new Set([...listLexemes(brandWords), ...joinHyphenatedWords(product.brand ?? "")]);
+  const brand = new Set([
+    ...listLexemesOfSearchWords(brandWords),
+    ...joinHyphenatedWords(product.brand ?? ""),
+  ]);
   const values = getAttributeFacetValues(product.attributes);
   const filters = [
     toMerchantLexeme(product.merchantId),
     ...product.categories.map(({ slug }) => toCategoryLexeme(slug)),
     ...(product.brand === null ? [] : [toBrandLexeme(product.brand)]),
     ...values.map(({ code, value }) => toAttributeLexeme(code, value)),
-    ...sampleSizesOf(product.id).map(toRandomSampleLexeme),
+    ...sampleSizesOf(product.id).map(toRandomProductSampleLexeme),
     toPopularityStepLexeme(calculatePopularityStep(product.popularity)),
   ];
   const marks = [...new Set(filters)].map((mark) => ` ${quoteLexeme(mark)}`).join("");
@@ -200,13 +203,13 @@ export function createSearchDocumentsWithoutStems(
     const fields = {
       codes: codeLexemes,
       title: new Set([
-        ...listLexemes(titleWords),
+        ...listLexemesOfSearchWords(titleWords),
         ...joinHyphenatedWords(title),
         ...furtherForms(title, isGerman),
       ]),
       brand,
-      categories: listLexemes(categoryWords),
-      text: new Set([...listLexemes(textWords), ...furtherForms(text, isGerman)]),
+      categories: listLexemesOfSearchWords(categoryWords),
+      text: new Set([...listLexemesOfSearchWords(textWords), ...furtherForms(text, isGerman)]),
     };
     const headTerms = termsOf([...titleWords, ...brandWords, ...categoryWords]);
     return { row, marks, fields, headTerms, textTerms: new Set(termsOf(textWords).keys()) };

@@ -14,7 +14,7 @@ import {
   buildTsqueryRequiringAllParts,
   toPopularityStepLexeme,
   quoteLexeme,
-  toRandomSampleLexeme,
+  toRandomProductSampleLexeme,
 } from "./match-query.ts";
 import { matchesTsqueryParameterSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
 import { searchOfferPopularitySql, popularityStepMax } from "./offer-key.ts";
@@ -23,8 +23,8 @@ import {
   type SearchMatchLimits,
   addFiltersToTsquery,
   type ProductSearchInput,
-  type SearchStatementForm,
-  getSearchStatementFormKey,
+  type SearchStatementVariant,
+  getSearchStatementVariantKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
 import type { ExpandedSearchQuery } from "./word-forms.ts";
@@ -53,7 +53,7 @@ export const isLargeCatalogue = (
 interface SearchToLimit {
   readonly input: ProductSearchInput;
   readonly expanded: ExpandedSearchQuery;
-  readonly form: SearchStatementForm;
+  readonly form: SearchStatementVariant;
   readonly values: SearchSqlParameterValues;
 }
 
@@ -61,7 +61,7 @@ interface SearchToLimit {
  * Decides how a search with words finds its documents: whether it first finds candidates with a simpler
  * tsquery, and whether it ranks only a part of the matches.
  */
-interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimited"> {
+interface MatchPlan extends Pick<SearchStatementVariant, "hasCandidates" | "isLimited"> {
   readonly values: SearchSqlParameterValues;
 }
 
@@ -70,7 +70,7 @@ interface MatchPlan extends Pick<SearchStatementForm, "hasCandidates" | "isLimit
  * simpler query and then checks the candidates. Also decides whether the search has so many matches that only
  * the most popular ones are ranked.
  */
-export async function decideSearchMatchLimits(
+export async function chooseSearchMatchStrategy(
   reader: DatabaseReader,
   search: SearchToLimit,
 ): Promise<MatchPlan> {
@@ -79,7 +79,7 @@ export async function decideSearchMatchLimits(
   const isSampled = isLargeCatalogue(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
   if (!isSampled) return { hasCandidates, isLimited: false, values };
   const rows = await readSample(reader, search);
-  const limit = buildRankingLimitTsqueries(rows, input.matchLimits ?? defaultSearchMatchLimits);
+  const limit = buildTsqueriesLimitingRankedDocuments(rows, input.matchLimits ?? defaultSearchMatchLimits);
   if (limit === undefined)
     return { hasCandidates: hasCandidates && !hasManyFalseCandidates(rows), isLimited: false, values };
   const titles = buildTsqueryRequiringAllParts(expanded, {
@@ -99,7 +99,10 @@ export async function decideSearchMatchLimits(
  * Results of the random samples of recent searches, cached for one minute. An outdated result does no harm:
  * it only makes a search rank slightly more or fewer matches.
  */
-const samples = new WeakMap<DatabaseReader, LRUCache<string, readonly PopularityStepSampleCounts[]>>();
+const samples = new WeakMap<
+  DatabaseReader,
+  LRUCache<string, readonly SampledMatchCountsOfPopularityStep[]>
+>();
 const [samplesMax, sampleMs] = [5000, 60_000];
 
 /**
@@ -111,11 +114,11 @@ const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
 async function readSample(
   reader: DatabaseReader,
   search: SearchToLimit,
-): Promise<readonly PopularityStepSampleCounts[]> {
+): Promise<readonly SampledMatchCountsOfPopularityStep[]> {
   const cache = samples.get(reader) ?? new LRUCache({ max: samplesMax, ttl: sampleMs });
   samples.set(reader, cache);
   const values = Object.entries(search.values).filter(([name]) => !pageParameters.has(name));
-  const key = JSON.stringify([getSearchStatementFormKey(search.form), values]);
+  const key = JSON.stringify([getSearchStatementVariantKey(search.form), values]);
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
   const { rows } = await reader.executeQuery(sampleStatement(reader, search));
@@ -126,10 +129,10 @@ async function readSample(
 const sampleStatement = (
   reader: DatabaseReader,
   { form, values }: SearchToLimit,
-): ReturnType<typeof prepareStatementTemplate<PopularityStepSampleCounts>> => {
+): ReturnType<typeof prepareStatementTemplate<SampledMatchCountsOfPopularityStep>> => {
   const isMatch = sql`d.words @@ ${createTemplateSqlParameter("filtered")}::tsquery`;
-  return prepareStatementTemplate<PopularityStepSampleCounts>(reader, {
-    form: `sample ${getSearchStatementFormKey(form)}`,
+  return prepareStatementTemplate<SampledMatchCountsOfPopularityStep>(reader, {
+    form: `sample ${getSearchStatementVariantKey(form)}`,
     write: () => sql`
       select ${searchOfferPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
@@ -147,13 +150,13 @@ const sampleStatement = (
  */
 const falseCandidatesMin = 0.75;
 
-function hasManyFalseCandidates(steps: readonly PopularityStepSampleCounts[]): boolean {
+function hasManyFalseCandidates(steps: readonly SampledMatchCountsOfPopularityStep[]): boolean {
   const candidates = steps.reduce((sum, step) => sum + step.candidates, 0);
   const matches = steps.reduce((sum, step) => sum + step.matches, 0);
   return matches < (1 - falseCandidatesMin) * candidates;
 }
 
-export interface PopularityStepSampleCounts {
+export interface SampledMatchCountsOfPopularityStep {
   readonly step: number;
   /**
    * Number of documents in the smallest random sample that are candidates of the search (found by the simpler
@@ -166,7 +169,7 @@ export interface PopularityStepSampleCounts {
   readonly titles: number;
 }
 
-export interface RankingLimitTsqueries {
+export interface TsqueriesLimitingRankedDocuments {
   readonly titles: string;
   readonly others: string;
 }
@@ -175,10 +178,10 @@ export interface RankingLimitTsqueries {
  * Returns the full-text queries that limit the ranked documents; undefined if the search has so few matches
  * that all of them can be ranked.
  */
-export function buildRankingLimitTsqueries(
-  steps: readonly PopularityStepSampleCounts[],
+export function buildTsqueriesLimitingRankedDocuments(
+  steps: readonly SampledMatchCountsOfPopularityStep[],
   { titlesMax, othersMax }: SearchMatchLimits,
-): RankingLimitTsqueries | undefined {
+): TsqueriesLimitingRankedDocuments | undefined {
   const total = steps.reduce((sum, { matches }) => sum + matches, 0);
   if (total * sampleParts <= titlesMax + othersMax) return undefined;
   return {
@@ -203,7 +206,7 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
       // If even the smallest random sample is larger than needed, the smallest sample is selected, because it
       // is known to contain matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
-      const sample = quoteLexeme(toRandomSampleLexeme(size));
+      const sample = quoteLexeme(toRandomProductSampleLexeme(size));
       // For the lowest popularity step (0), the tsquery does not require the lexeme of the step. The
       // documents of all higher steps are already selected, so the lexeme would only make the index read a
       // list of most documents.

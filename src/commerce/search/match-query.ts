@@ -147,7 +147,7 @@ export const toTitleLexeme = (word: string): string => `"${word}`;
  * Returns the lexeme that represents a random sample of products; `size` is the size of the sample in 64ths
  * of all products.
  */
-export const toRandomSampleLexeme = (size: number): string => `%${size}`;
+export const toRandomProductSampleLexeme = (size: number): string => `%${size}`;
 export const toPopularityStepLexeme = (step: number): string => `+${step}`;
 export const toAttributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
 

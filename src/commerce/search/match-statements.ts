@@ -6,7 +6,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { createTemplateSqlParameter } from "#database/prepared-template.ts";
-import { quoteLexeme, toRandomSampleLexeme } from "./match-query.ts";
+import { quoteLexeme, toRandomProductSampleLexeme } from "./match-query.ts";
 import {
   facetCountKeySql,
   searchOfferCurrencySql,
@@ -17,15 +17,15 @@ import {
   searchOfferPopularitySql,
 } from "./offer-key.ts";
 import {
-  type SearchMatchesSql,
+  type MatchingProductsSqlParts,
   localeChainLength,
   countryParameter,
   isMerchantActiveSql,
-  resolvedLocaleSql,
-  mainCurrencySql,
+  productDisplayLocaleSql,
+  mainCurrencyOfFoundProductsSql,
   searchMatchesMax,
   mostUsedCurrencySql,
-  type SearchStatementForm,
+  type SearchStatementVariant,
   type SearchSort,
 } from "./search-form.ts";
 
@@ -36,14 +36,14 @@ const byPopularity = sql`o.popularity desc, o.published_at desc, o.product_id`;
 const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}`;
 const newest = sql`o.published_at desc, o.product_id`;
 
-export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchMatchesSql {
+export function buildMatchesSqlOfSearchWithoutWords(form: SearchStatementVariant): MatchingProductsSqlParts {
   // The main currency is the currency in which prices are compared: the most frequent currency of the most
   // popular offers. Popular offers are used for every sort order, so that the main currency does not depend
   // on the sort order.
   const popular = sql`(select o.currency from ${offers(form)} order by ${byPopularity}
     limit ${sql.raw(String(searchMatchesMax))}) as popular`;
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
-  const main = mainCurrencySql(
+  const main = mainCurrencyOfFoundProductsSql(
     isByPopularity
       ? mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), mostPopular)
       : mostUsedCurrencySql(sql`currency`, popular),
@@ -55,7 +55,7 @@ export function searchMatchesWithoutWordsSql(form: SearchStatementForm): SearchM
  * Returns SQL for the offers (products that are sold in the country) of a search without words. All offers
  * are equally relevant then, so the sort order RELEVANCE sorts by popularity.
  */
-function baseOf(form: SearchStatementForm): Sql {
+function baseOf(form: SearchStatementVariant): Sql {
   if (form.sort === "title_asc") return byTitle(form);
   if (form.sort === "price_asc") return byPrice(form, sql`asc`);
   if (form.sort === "price_desc") return byPrice(form, sql`desc`);
@@ -72,13 +72,13 @@ function baseOf(form: SearchStatementForm): Sql {
 const numberRows = (rows: Sql): Sql => sql`select *, row_number() over () as place from (${rows}) as ordered`;
 
 const fixed = sql`o.product_id, o.group_key, o.brand, o.offer_key as offer`;
-const columns = sql`${fixed}, ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
+const columns = sql`${fixed}, ${productDisplayLocaleSql(sql`o.locales`, sql`o.fallback_locale`)} as locale`;
 
 /**
  * SQL for a `from` clause that returns the offers (products that are sold in the requested country) that pass
  * the filters. The SQL ends with a `where` condition, so further conditions must start with `and`.
  */
-function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql): Sql {
+function offers({ hasCategory, hasMerchant }: SearchStatementVariant, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
   if (hasCategory)
     filters.push(sql`o.category_keys @> array[${createTemplateSqlParameter("categoryKey")}::text]`);
@@ -104,12 +104,12 @@ function offers({ hasCategory, hasMerchant }: SearchStatementForm, joined?: Sql)
  * the document in the locale in which the product is shown. The condition on `chain` never changes the
  * result; it excludes most other documents without reading their offers.
  */
-function byTitle(form: SearchStatementForm): Sql {
+function byTitle(form: SearchStatementVariant): Sql {
   const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => createTemplateSqlParameter(`chain${index}`)))}]::text[]`;
   return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
       and (d.locale = any(${chain}) or not d.locales && ${chain})
-      and d.locale = ${resolvedLocaleSql(sql`o.locales`, sql`o.fallback_locale`)}
+      and d.locale = ${productDisplayLocaleSql(sql`o.locales`, sql`o.fallback_locale`)}
     order by d.title_folded, d.product_id limit ${window}`);
 }
 
@@ -118,7 +118,7 @@ function byTitle(form: SearchStatementForm): Sql {
  * frequent one), then the offers in all other currencies. An index returns each of the two parts in this
  * order. The second part is read only if the first part has too few offers for the page.
  */
-function byPrice(form: SearchStatementForm, direction: Sql): Sql {
+function byPrice(form: SearchStatementVariant, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
   const part = (number: 0 | 1, { among, order }: { among: Sql; order: Sql }): Sql => sql`
     (select ${columns}, ${sql.raw(String(number))} as part, o.currency, o.min_minor from ${offers(form)}
@@ -132,7 +132,7 @@ function byPrice(form: SearchStatementForm, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function searchMatchesWithWordsSql(form: SearchStatementForm): SearchMatchesSql {
+export function buildMatchesSqlOfSearchWithWords(form: SearchStatementVariant): MatchingProductsSqlParts {
   const { sort } = form;
   const key = sql`d.offer_key`;
   const price = sql`, ${searchOfferCurrencySql(key)} as currency, ${searchOfferMinPriceSql(key)} as min_minor`;
@@ -157,7 +157,7 @@ export function searchMatchesWithWordsSql(form: SearchStatementForm): SearchMatc
     from ${matchingSearchDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
   return {
     base,
-    main: mainCurrencySql(mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), sql`base`)),
+    main: mainCurrencyOfFoundProductsSql(mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), sql`base`)),
     order: orders[sort],
   };
 }
@@ -186,7 +186,7 @@ interface DocumentSource {
  * in the country (availability, currency and price).
  */
 export function matchingSearchDocumentsSql(
-  form: SearchStatementForm,
+  form: SearchStatementVariant,
   { isIndexed, words, joined = sql``, isLimited = false }: DocumentSource,
 ): Sql {
   const key = sql`d.offer_key`;
@@ -217,7 +217,7 @@ export function matchingSearchDocumentsSql(
 function isShown(key: Sql): Sql {
   const requested = sql`${createTemplateSqlParameter("chain0")}::text`;
   return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales)
-    and d.locale = ${resolvedLocaleSql(sql`d.locales`, searchOfferFallbackLocaleSql(key))}))`;
+    and d.locale = ${productDisplayLocaleSql(sql`d.locales`, searchOfferFallbackLocaleSql(key))}))`;
 }
 
 const mainCurrencyFirst = sql`currency is distinct from (select currency from main), currency`;
@@ -237,7 +237,7 @@ const queryParameter = (name: string): Sql => sql`${createTemplateSqlParameter<s
  * Returns the SQL conditions for the documents that match the words and the filters. The tsquery for the
  * index also contains the filters, so that the index returns few documents that do not pass the filters.
  */
-function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed" | "words"> {
+function matchSource(form: SearchStatementVariant): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
   if (isLimited) {
     const titles = sql`${matchesTsqueryParameterSql(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
@@ -252,7 +252,7 @@ function matchSource(form: SearchStatementForm): Pick<DocumentSource, "isIndexed
  * SQL condition that is true for the documents that the full-text index finds by a tsquery. The tsquery is
  * the value of the parameter with the given name.
  */
-export const matchesTsqueryParameterSql = (form: SearchStatementForm, name: string): Sql =>
+export const matchesTsqueryParameterSql = (form: SearchStatementVariant, name: string): Sql =>
   matchesTsqueryExpressionSql(form, queryParameter(name));
 
 /**
@@ -261,20 +261,20 @@ export const matchesTsqueryParameterSql = (form: SearchStatementForm, name: stri
  * the words and always uses the full-text index. Otherwise, for frequent words, PostgreSQL would read and
  * decompress all documents.
  */
-export const matchesTsqueryExpressionSql = (form: SearchStatementForm, words: Sql): Sql =>
+export const matchesTsqueryExpressionSql = (form: SearchStatementVariant, words: Sql): Sql =>
   sql`words @@ (${addMerchantFilterSql(form, words)})`;
 
 /**
  * SQL condition that is true for the documents in the smallest random sample. On average, one of
  * `sampleParts` documents is in this sample.
  */
-export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toRandomSampleLexeme(1)))}::tsquery`;
+export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toRandomProductSampleLexeme(1)))}::tsquery`;
 
 /**
  * Returns SQL for a tsquery as a subselect. If the search names a merchant, the tsquery also requires the
  * word of this merchant.
  */
-function addMerchantFilterSql({ hasMerchant }: SearchStatementForm, words: Sql): Sql {
+function addMerchantFilterSql({ hasMerchant }: SearchStatementVariant, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
   return sql`select ${words} && quote_literal(${createTemplateSqlParameter("merchantMark")}::text || id)::tsquery
     from merchant where slug = ${createTemplateSqlParameter("merchant")}::text`;
@@ -314,7 +314,7 @@ export const textRankScore = 10;
 
 const points = (value: number): Sql => sql.raw(String(value));
 
-export function searchScoreTierSql({ hasCode }: SearchStatementForm): Sql {
+export function searchScoreTierSql({ hasCode }: SearchStatementVariant): Sql {
   const code = hasCode
     ? sql`when strpos(d.codes, ${createTemplateSqlParameter("codeStart")}::text) > 0 then case
       when strpos(d.codes, ${createTemplateSqlParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
@@ -336,7 +336,7 @@ export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${createTempla
  * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,
  * popularity and text rank.
  */
-export const searchScoreSql = (form: SearchStatementForm, key: Sql): Sql =>
+export const searchScoreSql = (form: SearchStatementVariant, key: Sql): Sql =>
   sql`(${searchScoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
     + ${points(popularityStepScore)} * ${searchOfferPopularitySql(key)}
     + ${points(textRankScore)} * ${textRankSql})`;

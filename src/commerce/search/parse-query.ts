@@ -9,7 +9,7 @@ import {
   joinSearchWords,
   normalizeSkuOrGtin,
   type SearchWord,
-  splitDenseWord,
+  segmentSpacelessText,
   splitWords,
 } from "./tokens.ts";
 import { isSearchFillerWord } from "./word-lists.ts";
@@ -120,7 +120,7 @@ const isJoinable = ({ words, quantity, isFiller: isFillerPart }: SearchQueryPart
  * Returns all sequences of two or three neighboring words of the query, for example `power bank`, because the
  * vocabulary may contain them as one word.
  */
-export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
+export function listTwoAndThreeWordPhrases({ parts }: ParsedSearchQuery): string[] {
   return [2, 3].flatMap((count) =>
     parts.flatMap((_, index) => {
       const run = parts.slice(index, index + count);
@@ -134,11 +134,11 @@ export function listJoinablePhrases({ parts }: ParsedSearchQuery): string[] {
  * leave out some segments: `冬用の手袋` → `冬用`, `手袋`. Segments of a single kana are removed, because they are
  * usually particles.
  */
-export function splitDenseSearchQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
+export function segmentSpacelessSearchQueryParts(query: ParsedSearchQuery): ParsedSearchQuery {
   const parts = query.parts.flatMap((part): readonly SearchQueryPart[] => {
     const [word] = part.words;
     if (word?.isDense !== true || part.words.length > 1) return [part];
-    const segments = splitDenseWord(word.text).filter((segment) => !isSingleKanaCharacter(segment));
+    const segments = segmentSpacelessText(word.text).filter((segment) => !isSingleKanaCharacter(segment));
     return segments.length < 2
       ? [part]
       : segments.map((text) => ({

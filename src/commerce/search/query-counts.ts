@@ -11,16 +11,16 @@ import { buildTsqueryForSinglePart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
 import { matchesTsqueryExpressionSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
 import {
-  type SearchStatementForm,
-  getSearchStatementFormKey,
+  type SearchStatementVariant,
+  getSearchStatementVariantKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
 import type { ExpandedSearchQueryPart } from "./word-forms.ts";
 
 /** A search whose filters decide which documents are counted. */
-export interface FilteredSearch {
+export interface SearchContextForDocumentCounts {
   readonly reader: DatabaseReader;
-  readonly form: SearchStatementForm;
+  readonly form: SearchStatementVariant;
   readonly values: SearchSqlParameterValues;
   /** True if the catalogue is so large that documents with frequent words are counted in a random sample. */
   readonly isLarge: boolean;
@@ -36,7 +36,7 @@ const documentCounts: CountCache<{ readonly words: string; readonly count: numbe
 
 /** Returns, for each part of the query, the number of documents that contain this part, at most 1000. */
 export async function countDocumentsBySearchQueryPart(
-  search: FilteredSearch,
+  search: SearchContextForDocumentCounts,
   parts: readonly ExpandedSearchQueryPart[],
 ): Promise<(part: ExpandedSearchQueryPart) => number> {
   const queries = new Map(parts.map((part) => [buildTsqueryForSinglePart(part), queryOf(part)]));
@@ -54,7 +54,7 @@ export async function countDocumentsBySearchQueryPart(
   return (part) => counts.get(buildTsqueryForSinglePart(part)) ?? 0;
 }
 
-const queryOf = (part: ExpandedSearchQueryPart): TsqueryToCount => ({
+const queryOf = (part: ExpandedSearchQueryPart): TsqueryForDocumentCount => ({
   words: buildTsqueryForSinglePart(part),
   candidates: buildTsqueryForSinglePart(part, { isCandidate: true }),
 });
@@ -91,7 +91,7 @@ const partCounts: CountCache<PartCounts> = new WeakMap();
 
 /** Measures how many documents contain each part of a query, and in which fields. */
 export async function measureSearchQueryPartFrequencies(
-  search: FilteredSearch,
+  search: SearchContextForDocumentCounts,
   parts: readonly ExpandedSearchQueryPart[],
 ): Promise<(part: ExpandedSearchQueryPart) => SearchQueryPartFrequency> {
   const queries = parts.map((part) => ({
@@ -129,9 +129,9 @@ export async function measureSearchQueryPartFrequencies(
 }
 
 /** Returns the index of the first tsquery that finds a product; undefined if no tsquery does. */
-export async function findIndexOfFirstMatchingTsquery(
-  search: FilteredSearch,
-  queries: readonly TsqueryToCount[],
+export async function findPositionOfFirstMatchingTsquery(
+  search: SearchContextForDocumentCounts,
+  queries: readonly TsqueryForDocumentCount[],
 ): Promise<number | undefined> {
   const [row] = await runForQueries<{ words: string }>(search, {
     name: "first",
@@ -147,12 +147,12 @@ export async function findIndexOfFirstMatchingTsquery(
  * A tsquery whose documents are counted, and a simpler tsquery (`candidates`) for the index, which finds the
  * same documents and possibly more.
  */
-export interface TsqueryToCount {
+export interface TsqueryForDocumentCount {
   readonly words: string;
   readonly candidates: string;
 }
 
-interface ListedQuery extends TsqueryToCount {
+interface ListedQuery extends TsqueryForDocumentCount {
   readonly title?: string;
   readonly category?: string;
 }
@@ -196,7 +196,7 @@ const sampledMin = 8;
  * must multiply the counts of the row by this factor.
  */
 async function runSampled<Row extends { readonly words: string; readonly count: number }>(
-  search: FilteredSearch,
+  search: SearchContextForDocumentCounts,
   statement: QueriesStatement & { readonly cache: CountCache<Row> },
 ): Promise<CountedRow<Row>[]> {
   if (!search.isLarge) return withFactor(await runForQueries<Row>(search, statement), 1);
@@ -253,16 +253,16 @@ const filterParameters = [
   "availabilities",
 ] as const;
 
-const getFilterKey = ({ form, values }: FilteredSearch): string =>
-  JSON.stringify([getSearchStatementFormKey(form), filterParameters.map((name) => values[name])]);
+const getFilterKey = ({ form, values }: SearchContextForDocumentCounts): string =>
+  JSON.stringify([getSearchStatementVariantKey(form), filterParameters.map((name) => values[name])]);
 
 async function runForQueries<Row>(
-  { reader, form, values }: FilteredSearch,
+  { reader, form, values }: SearchContextForDocumentCounts,
   { name, queries, write, isSampled = false }: QueriesStatement & { readonly isSampled?: boolean },
 ): Promise<readonly Row[]> {
   if (queries.length === 0) return [];
   const statement = prepareStatementTemplate<Row>(reader, {
-    form: `${name} ${Number(isSampled)} ${getSearchStatementFormKey(form)}`,
+    form: `${name} ${Number(isSampled)} ${getSearchStatementVariantKey(form)}`,
     write: () => {
       const isFound = matchesTsqueryExpressionSql(form, sql`w.candidates`);
       const isIndexed = isSampled ? sql`${isFound} and ${isSampledSql}` : isFound;

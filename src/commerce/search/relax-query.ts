@@ -7,8 +7,8 @@
 import { buildTsqueryRequiringAllParts, type TsqueryOptions } from "./match-query.ts";
 import type { SearchQueryPart } from "./parse-query.ts";
 import {
-  type FilteredSearch,
-  findIndexOfFirstMatchingTsquery,
+  type SearchContextForDocumentCounts,
+  findPositionOfFirstMatchingTsquery,
   frequencyMax,
   type SearchQueryPartFrequency,
 } from "./query-counts.ts";
@@ -17,7 +17,7 @@ import { getStemmerOfLocale } from "./stems.ts";
 import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
 import { isPreposition } from "./word-lists.ts";
 
-export interface SearchQueryToRelax extends FilteredSearch {
+export interface SearchQueryToRelax extends SearchContextForDocumentCounts {
   readonly input: ProductSearchInput;
   readonly expanded: ExpandedSearchQuery;
   readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
@@ -60,7 +60,7 @@ export async function chooseSearchQueryPartsToKeep(
       addFiltersToTsquery(buildTsqueryRequiringAllParts({ ...expanded, forms: parts }, options), input);
     return { words: match({ hasMerchants: true }), candidates: match({ isCandidate: true }) };
   });
-  const first = await findIndexOfFirstMatchingTsquery(search, queries);
+  const first = await findPositionOfFirstMatchingTsquery(search, queries);
   return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
 }
 

@@ -8,7 +8,7 @@ import {
   parseSearchQuery,
   type SearchQueryPart,
   splitCompoundWordsOfSearchQuery,
-  splitDenseSearchQueryParts,
+  segmentSpacelessSearchQueryParts,
   removeSearchQueryParts,
 } from "./parse-query.ts";
 import { measureSearchQueryPartFrequencies, type SearchQueryPartFrequency } from "./query-counts.ts";
@@ -66,7 +66,7 @@ export async function relaxSearchQuery(search: SearchQueryToRepair): Promise<Rel
  * be corrected or left out.
  */
 async function splitDense({ expanded, expand }: SearchQueryToRepair): Promise<ExpandedSearchQuery> {
-  const split = splitDenseSearchQueryParts(expanded.query);
+  const split = segmentSpacelessSearchQueryParts(expanded.query);
   return split.words.length > expanded.query.words.length ? expand(split) : expanded;
 }
 

@@ -108,7 +108,7 @@ interface AttributeFilter {
   readonly values: readonly string[];
 }
 
-export interface SearchStatementForm {
+export interface SearchStatementVariant {
   /**
    * True if the search has words, or filters that need the full-text index. It then reads the table
    * `search_document`, otherwise the table `search_offer`.
@@ -127,16 +127,16 @@ export interface SearchStatementForm {
    * selects the matches among these candidates.
    */
   readonly hasCandidates: boolean;
-  /** True if only a part of the matches is ranked, because there are many; see `decideSearchMatchLimits`. */
+  /** True if only a part of the matches is ranked, because there are many; see `chooseSearchMatchStrategy`. */
   readonly isLimited: boolean;
   readonly sort: SearchSort;
 }
 
-export const getSearchStatementFormKey = ({ sort, ...flags }: SearchStatementForm): string =>
+export const getSearchStatementVariantKey = ({ sort, ...flags }: SearchStatementVariant): string =>
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
 /** SQL for the products that a search finds: a subquery, their main currency and their order. */
-export interface SearchMatchesSql {
+export interface MatchingProductsSqlParts {
   readonly base: RawBuilder<unknown>;
   /** Subquery for the main currency of the found products; returns at most one row. */
   readonly main: RawBuilder<unknown>;
@@ -164,7 +164,7 @@ export function getSearchLocaleChain(locale: string): readonly string[] {
  * SQL expression for the locale in which a product is searched and shown: the first of the requested locales
  * that the product has, or else the fallback.
  */
-export function resolvedLocaleSql(
+export function productDisplayLocaleSql(
   locales: RawBuilder<unknown>,
   fallback: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -188,7 +188,7 @@ export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder
  * SQL for the main currency of the found products: the currency that most of them have. If all offers in the
  * country have the same currency, returns this currency without counting.
  */
-export const mainCurrencySql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+export const mainCurrencyOfFoundProductsSql = (counted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select case when first = last then first else (${counted}) end as currency
   from (select (select currency from search_offer where country = ${countryParameter} order by currency
   limit 1) as first,
@@ -257,7 +257,7 @@ function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): S
     anyBrand: buildTsqueryRequiringAnyPart(expanded, { weight: "C", isAnyLexeme: true }),
     anyCategory: anyText,
     anyText,
-    phrase: buildTitlePhrase(expanded),
+    phrase: buildTitleSearchPhrase(expanded),
     code: ` ${query.code} `,
     codeStart: ` ${query.code}`,
   };
@@ -269,7 +269,7 @@ function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): S
  * between words (as in Chinese) may begin anywhere in a title. The last word may be the beginning of a longer
  * word, unless it is a known word.
  */
-export function buildTitlePhrase({ query, forms }: ExpandedSearchQuery): string {
+export function buildTitleSearchPhrase({ query, forms }: ExpandedSearchQuery): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");
   const isComplete = (forms.at(-1)?.weak.length ?? 0) > 0;
   return query.words[0]?.isDense === true ? phrase : ` ${phrase}${isComplete ? " " : ""}`;

@@ -8,13 +8,13 @@ import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runStatementForSingleRow } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import {
-  searchProductsWithoutWords,
+  searchProductsWithEmptyQuery,
   getSearchResultCountsCacheKey,
   type SearchResultRow,
 } from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { isLargeCatalogue, cacheSearchDocumentCount, decideSearchMatchLimits } from "./limit-matches.ts";
+import { isLargeCatalogue, cacheSearchDocumentCount, chooseSearchMatchStrategy } from "./limit-matches.ts";
 import { correctSearchQuery, relaxSearchQuery } from "./repair-query.ts";
 import {
   type SearchFacet,
@@ -25,9 +25,9 @@ import {
 import { clearStemCacheIfOutdated } from "./stems.ts";
 import {
   needsFullTextIndex,
-  getSearchStatementFormKey,
+  getSearchStatementVariantKey,
   searchMatchesMax,
-  type SearchStatementForm,
+  type SearchStatementVariant,
   type ProductSearchInput,
   type SearchSqlParameterValues,
   getSearchSqlParameterValues,
@@ -99,7 +99,7 @@ interface SearchRun {
 interface FinishedSearch {
   readonly result: Omit<ProductSearchResults, "query">;
   readonly expanded: ExpandedSearchQuery;
-  readonly form: SearchStatementForm;
+  readonly form: SearchStatementVariant;
   readonly values: SearchSqlParameterValues;
   readonly isLarge: boolean;
 }
@@ -113,7 +113,7 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
   const allValues = getSearchSqlParameterValues(input, { expanded, now });
   const wholeForm = formOf(input, query);
   const search = { input, expanded, form: wholeForm, values: allValues };
-  const { values, hasCandidates, isLimited } = await decideSearchMatchLimits(reader, search);
+  const { values, hasCandidates, isLimited } = await chooseSearchMatchStrategy(reader, search);
   const form = { ...wholeForm, hasCandidates, isLimited };
   const row = await findMatches(reader, { form, values });
   if (row.documentCount !== undefined) cacheSearchDocumentCount(reader, row.documentCount);
@@ -160,14 +160,14 @@ function findMatches(
 ): Promise<SearchResultRow> {
   const search = (): Promise<SearchResultRow> =>
     runStatementForSingleRow<SearchResultRow>(reader, {
-      form: getSearchStatementFormKey(form),
+      form: getSearchStatementVariantKey(form),
       write: (): RawBuilder<unknown> => buildSearchStatement(form),
       values,
       hasManyForms: true,
     });
   return form.hasWords
     ? search()
-    : searchProductsWithoutWords(reader, {
+    : searchProductsWithEmptyQuery(reader, {
         key: getSearchResultCountsCacheKey(form, values),
         values,
         count: search,
@@ -178,7 +178,7 @@ function findMatches(
  * Returns the properties of a search that determine its SQL text. A query that contains only punctuation
  * counts as a search with words and finds nothing.
  */
-function formOf(input: ProductSearchInput, { code }: ParsedSearchQuery): SearchStatementForm {
+function formOf(input: ProductSearchInput, { code }: ParsedSearchQuery): SearchStatementVariant {
   const { category, merchant, sort, filters, isExplained = false, hasAttributeFacets = false } = input;
   const isRelevanceOfAll = input.q.trim() === "" && sort === "relevance";
   return {

@@ -8,8 +8,8 @@ import { type RawBuilder, sql } from "kysely";
 import { createTemplateSqlParameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, productSummaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import {
-  searchMatchesWithWordsSql,
-  searchMatchesWithoutWordsSql,
+  buildMatchesSqlOfSearchWithWords,
+  buildMatchesSqlOfSearchWithoutWords,
   searchScoreSql,
   textRankSql,
   searchScoreTierSql,
@@ -20,7 +20,7 @@ import {
   countryParameter,
   searchMatchesMax,
   searchPageSizeMax,
-  type SearchStatementForm,
+  type SearchStatementVariant,
 } from "./search-form.ts";
 import {
   isSearchOfferInStockSql,
@@ -42,10 +42,10 @@ const max = sql.raw(String(searchMatchesMax));
  * without words, the first products in the sort order. `found` contains the matches that are counted. `main`
  * contains the currency that most matches have; only prices in this currency are compared.
  */
-export function buildSearchStatement(form: SearchStatementForm): Sql {
+export function buildSearchStatement(form: SearchStatementVariant): Sql {
   const { base, main, order } = form.hasWords
-    ? searchMatchesWithWordsSql(form)
-    : searchMatchesWithoutWordsSql(form);
+    ? buildMatchesSqlOfSearchWithWords(form)
+    : buildMatchesSqlOfSearchWithoutWords(form);
   return sql`
     with recursive ${usedLocales(form)}
     base as materialized (${base}),
@@ -113,7 +113,7 @@ function bestOf(order: Sql): Sql {
  * SQL that lists the locales in which products are indexed. The recursive query jumps in the index from one
  * locale to the next, instead of reading the whole index.
  */
-function usedLocales({ hasWords }: SearchStatementForm): Sql {
+function usedLocales({ hasWords }: SearchStatementVariant): Sql {
   if (!hasWords) return sql``;
   return sql`used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -147,7 +147,7 @@ const cachedPage = sql`
  * The outer `limit` is constant, so that PostgreSQL's planner knows the maximum size of a page; the inner
  * `limit` is a parameter.
  */
-function pageOf(form: SearchStatementForm, order: Sql): Sql {
+function pageOf(form: SearchStatementVariant, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const pageRows = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
@@ -175,7 +175,7 @@ const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
  * popularity step and text rank.
  */
 const explanation = (
-  form: SearchStatementForm,
+  form: SearchStatementVariant,
 ): Sql => sql`json_build_object('tier', ${searchScoreTierSql(form)},
   'isInStock', ${isSearchOfferInStockSql(offerKey)}, 'popularityStep', ${searchOfferPopularitySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
@@ -234,7 +234,7 @@ const byOffer = sql`(select locale, ${searchOfferAvailabilitySql(sql`offer`)} as
 const mostUsedLocale = sql`(select locale from ${byOffer} as o group by locale
   order by sum(count) desc, locale limit 1)`;
 
-function facetsOf({ hasAttributeFacets }: SearchStatementForm): Sql {
+function facetsOf({ hasAttributeFacets }: SearchStatementVariant): Sql {
   const largest = sql`count desc, value`;
   return sql`json_build_object(
     'category', ${list(

@@ -4,18 +4,18 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { getCompoundStem, prefixCompoundStemmers } from "./compounds.ts";
+import { getStemForCompoundComparison, prefixCompoundStemmers } from "./compounds.ts";
 import type { SearchDocumentWithoutStems } from "./index-rows.ts";
 import { type WordStemsByStemmer, getStemmerOfLocale } from "./stems.ts";
-import { computeTypoKeysOfVocabularyWord } from "./typo-keys.ts";
+import { computeTypoMatchKeysOfVocabularyWord } from "./typo-keys.ts";
 import { reverseText } from "./word-vocabulary.ts";
 
 export interface SearchTermRow {
   readonly locale: string;
   readonly term: string;
   /**
-   * The stem of the word (see `getCompoundStem`), written backwards. An index on this column finds compound
-   * words by their end.
+   * The stem of the word (see `getStemForCompoundComparison`), written backwards. An index on this column
+   * finds compound words by their end.
    */
   readonly reversed: string;
   /**
@@ -57,11 +57,11 @@ interface SearchTerm {
 export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): SearchTermRow => ({
   locale,
   term,
-  reversed: reverseText(getCompoundStem(term, getStemmerOfLocale(locale), stem)),
+  reversed: reverseText(getStemForCompoundComparison(term, getStemmerOfLocale(locale), stem)),
   typoKeys:
     spelling === undefined
       ? null
-      : computeTypoKeysOfVocabularyWord(term, {
+      : computeTypoMatchKeysOfVocabularyWord(term, {
           isCompound: prefixCompoundStemmers.has(getStemmerOfLocale(locale)),
         }),
   spelling: spelling === undefined || spelling === term ? null : spelling,

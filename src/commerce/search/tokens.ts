@@ -10,8 +10,8 @@ export interface SearchWord {
   /** The word in lower case with its accents. PostgreSQL's dictionaries contain stop words in this form. */
   readonly raw: string;
   /**
-   * True for a text in a script without spaces between words, for example Chinese or Thai. `splitDenseWord`
-   * splits such a text into segments.
+   * True for a text in a script without spaces between words, for example Chinese or Thai.
+   * `segmentSpacelessText` splits such a text into segments.
    */
   readonly isDense: boolean;
   /** Index of the first character of the word in the text from which the word was taken. */
@@ -95,7 +95,7 @@ const segmenter = new Intl.Segmenter("en", { granularity: "word" });
  * Splits a text without spaces into segments by dictionary, so that a search for シューズ (shoes) also finds
  * ランニングシューズ (running shoes).
  */
-export function splitDenseWord(text: string): string[] {
+export function segmentSpacelessText(text: string): string[] {
   return [...segmenter.segment(text)].map(({ segment }) => truncateWord(segment));
 }
 
@@ -103,7 +103,7 @@ export function splitDenseWord(text: string): string[] {
  * Returns all pairs of adjacent characters of a text. If the text has only one character, returns this
  * character.
  */
-export function listCharacterPairs(text: string): string[] {
+export function listCharacterBigrams(text: string): string[] {
   const characters = Array.from(text);
   return characters.length < 2
     ? characters
@@ -119,14 +119,14 @@ const han = /^\p{sc=Han}$/u;
  * Returns the searchable forms (lexemes) of words: the words themselves, and for a text without spaces its
  * segments, its pairs of characters and each Chinese character.
  */
-export function listLexemes(words: readonly SearchWord[]): Set<string> {
+export function listLexemesOfSearchWords(words: readonly SearchWord[]): Set<string> {
   const lexemes = new Set<string>();
   for (const { text, isDense } of words) {
     if (!isDense) lexemes.add(text);
     else
       for (const part of [
-        ...splitDenseWord(text),
-        ...listCharacterPairs(text),
+        ...segmentSpacelessText(text),
+        ...listCharacterBigrams(text),
         ...Array.from(text).filter((character) => han.test(character)),
       ])
         lexemes.add(part);

@@ -34,26 +34,28 @@ export function getMaxCorrectedTypos(word: string): 0 | 1 | 2 {
  * because a misspelt word can be up to two letters longer. The keys of a compound word include those of its
  * end.
  */
-export function computeTypoKeysOfVocabularyWord(
+export function computeTypoMatchKeysOfVocabularyWord(
   term: string,
   { isCompound }: { readonly isCompound: boolean },
 ): number[] {
   if (!lettersOnly.test(term)) return [];
   const { length } = Array.from(term);
   if (length < oneTypoLengthMin - 1) return [];
-  const keys = computeTypoKeysOfQueryWord(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
-  return isCompound && length >= compoundLengthMin ? [...keys, ...computeTypoKeysOfWordEnd(term, 2)] : keys;
+  const keys = computeTypoMatchKeysOfQueryWord(term, length >= twoTyposLengthMin - 2 ? 2 : 1);
+  return isCompound && length >= compoundLengthMin
+    ? [...keys, ...computeTypoMatchKeysOfWordSuffix(term, 2)]
+    : keys;
 }
 
 /** Returns the typo keys of a word in a query that may contain up to `typos` typos. */
-export const computeTypoKeysOfQueryWord = (word: string, typos: 0 | 1 | 2): number[] =>
+export const computeTypoMatchKeysOfQueryWord = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).slice(0, prefixLength), { typos });
 
 /**
  * Returns the typo keys that are computed from the last letters of a word. A compound word has such keys in
  * common with its end (`Handkaffeemühle` and `Kaffeemühle`).
  */
-export const computeTypoKeysOfWordEnd = (word: string, typos: 0 | 1 | 2): number[] =>
+export const computeTypoMatchKeysOfWordSuffix = (word: string, typos: 0 | 1 | 2): number[] =>
   deletionKeys(Array.from(word).toReversed().slice(0, prefixLength), { typos, mark: endMark });
 
 interface DeletionKeys {

@@ -7,13 +7,13 @@ import { prefixCompoundStemmers } from "./compounds.ts";
 import type { ParsedSearchQuery, SearchQueryPart } from "./parse-query.ts";
 import type { WordStemsByStemmer } from "./stems.ts";
 import {
-  listCharacterPairs,
+  listCharacterBigrams,
   isSingleKanaCharacter,
   type SearchWord,
-  splitDenseWord,
+  segmentSpacelessText,
   splitWords,
 } from "./tokens.ts";
-import { getOtherNumberFormOfIrregularNoun } from "./word-lists.ts";
+import { getSingularOrPluralOfIrregularNoun } from "./word-lists.ts";
 import type { SearchVocabularyEntry } from "./vocabulary-cache.ts";
 import type { SearchVocabulary } from "./word-vocabulary.ts";
 
@@ -75,7 +75,7 @@ export interface QueryWordStemsAndVocabulary {
   readonly synonyms?: QueryWordStemsAndVocabulary;
 }
 
-export function expandSearchQueryWithWordData(
+export function expandSearchQueryWithStemsAndVocabulary(
   query: ParsedSearchQuery,
   knowledge: QueryWordStemsAndVocabulary,
 ): ExpandedSearchQuery {
@@ -138,7 +138,7 @@ function formsOfWord(
   const exact: SearchWordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
   const weak: SearchWordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
   const loose = stemForms(text, stems);
-  const irregular = getOtherNumberFormOfIrregularNoun(text);
+  const irregular = getSingularOrPluralOfIrregularNoun(text);
   if (irregular !== undefined) loose.push({ lexemes: [{ text: irregular }], stemmers: ["english"] });
   if (!isLast && text.length >= prefixLengthMin) loose.push(...prefixForms(text, stems));
   if (entry === undefined) return { exact, loose, weak };
@@ -229,8 +229,8 @@ function synonymForms(
  * product may not contain.
  */
 function denseForm(text: string): SearchWordForm {
-  const segments = splitDenseWord(text);
+  const segments = segmentSpacelessText(text);
   const significant = segments.filter((segment) => !isSingleKanaCharacter(segment));
-  const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(listCharacterPairs));
+  const pairs = new Set((significant.length > 0 ? significant : segments).flatMap(listCharacterBigrams));
   return { lexemes: [...pairs].map((pair) => ({ text: pair, isPrefix: isSingleKanaCharacter(pair) })) };
 }

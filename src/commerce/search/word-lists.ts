@@ -68,7 +68,7 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
  * Returns the singular or plural of an English noun with an irregular plural, for example `knife` for
  * `knives`; undefined for other words.
  */
-export const getOtherNumberFormOfIrregularNoun = (word: string): string | undefined =>
+export const getSingularOrPluralOfIrregularNoun = (word: string): string | undefined =>
   irregularForms.get(word);
 
 /**

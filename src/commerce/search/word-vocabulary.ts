@@ -8,9 +8,9 @@ import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 import {
   compoundLanguages,
-  findCompoundSplits,
-  getCompoundStem,
-  isCompoundWithOtherMeaning,
+  findCompoundWordSplits,
+  getStemForCompoundComparison,
+  isCompoundWordWithUnrelatedMeaning,
   getLanguagesOfStemmer,
 } from "./compounds.ts";
 import { getStemmerOfLocale, type WordStemsByStemmer } from "./stems.ts";
@@ -103,7 +103,7 @@ async function loadEntries(
 ): Promise<{ version: string; entries: ReadonlyMap<string, SearchVocabularyEntry> }> {
   const umlautForms = new Map(words.map((word) => [word, foldUmlautDigraphs(word)]));
   const splits = new Map(
-    words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(findCompoundSplits)]),
+    words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(findCompoundWordSplits)]),
   );
   const candidates = [
     ...words,
@@ -157,7 +157,7 @@ interface WordToSuffix {
 function suffixesOf({ word, form, stems }: WordToSuffix): Suffix[] {
   return compoundLanguages.flatMap(({ stemmer, isRestKnown }) => {
     const stem = stems.get(stemmer)?.get(form);
-    const own = stem === undefined || stem === "" ? "" : getCompoundStem(form, stemmer, stem);
+    const own = stem === undefined || stem === "" ? "" : getStemForCompoundComparison(form, stemmer, stem);
     if (own.length < suffixLengthMin) return [];
     return [
       {
@@ -230,7 +230,7 @@ function toEntries(
       isPrefix: prefixes.has(text),
       umlautForm: umlautForm !== undefined && known.has(umlautForm) ? umlautForm : null,
       compounds: [...new Set((compounds.get(text) ?? []).map(({ term }) => term))].filter(
-        (term) => !isCompoundWithOtherMeaning(term, text),
+        (term) => !isCompoundWordWithUnrelatedMeaning(term, text),
       ),
       split: splits.get(text)?.find((pair) => pair.every((part) => known.has(part))) ?? null,
       partlyKnownSplit: findPartlyKnown(splits.get(text) ?? [], known),

@@ -30,7 +30,7 @@ interface BulkMarket {
  * The values that all generated products of one run have in common, for example the seed of the random
  * numbers.
  */
-export interface BulkProductSharedValues {
+export interface ValuesSharedByBulkProducts {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];
   /**
@@ -75,11 +75,11 @@ const ratesPerEuro: Readonly<Record<string, number>> = {
   KRW: 1480,
 };
 
-export function createBulkProductRows(number: number, context: BulkProductSharedValues): DemoProductRows {
+export function createBulkProductRows(number: number, context: ValuesSharedByBulkProducts): DemoProductRows {
   return toProductRows(designProduct(number, context), context);
 }
 
-function designProduct(number: number, { seed, now }: BulkProductSharedValues): ProductDesign {
+function designProduct(number: number, { seed, now }: ValuesSharedByBulkProducts): ProductDesign {
   const random = createRandomNumberGenerator(hashTextToNumber(`${seed}/${number}`));
   const { departments, collections, makers, origins } = loadBulkVocabulary();
   const colourCodes = Object.keys(loadDemoCatalog().labels.colours);
@@ -129,7 +129,7 @@ function pickStock(random: () => number): number {
   return share < 0.12 ? 1 + Math.floor(random() * 5) : 10 + Math.floor(random() * 400);
 }
 
-function toProductRows(design: ProductDesign, context: BulkProductSharedValues): DemoProductRows {
+function toProductRows(design: ProductDesign, context: ValuesSharedByBulkProducts): DemoProductRows {
   const { merchantId } = context;
   const createdAtMs = design.createdAt.getTime();
   const productId = createId("product", createdAtMs);

@@ -3,7 +3,7 @@
  * for all carts, and each transaction inserts 1000 carts.
  */
 import { sql } from "kysely";
-import { loadCurrentOfferForCart, type CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
+import { loadCurrentCartPricingData, type CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -72,7 +72,7 @@ async function loadContext(
   transaction: Transaction,
   { merchantId, now, keyring, seed = 1 }: BulkCartOptions,
 ): Promise<{ readonly context: BulkCartContext; readonly first: number }> {
-  const markets = await loadBulkMarketsWithVariants(transaction, { merchantId, now, seed });
+  const markets = await loadMarketsForBulkCarts(transaction, { merchantId, now, seed });
   const [market] = markets;
   if (market === undefined)
     throw new Error(`The merchant ${merchantId} has nothing in stock. Carts need variants in stock.`);
@@ -86,13 +86,13 @@ async function loadContext(
 }
 
 /**
- * Loads the merchant's markets that have variants in stock, each with the `CurrentOfferForCart` (prices,
+ * Loads the merchant's markets that have variants in stock, each with the `CurrentCartPricingData` (prices,
  * taxes, delivery methods, promotions) of these variants.
  */
-export async function loadBulkMarketsWithVariants(
+export async function loadMarketsForBulkCarts(
   transaction: Transaction,
   { merchantId, now, seed }: Pick<BulkCartContext, "merchantId" | "now" | "seed">,
-): Promise<readonly BulkMarketWithVariants[]> {
+): Promise<readonly MarketForBulkCarts[]> {
   const marketRows = await transaction
     .selectFrom("market")
     .select("id")
@@ -101,7 +101,7 @@ export async function loadBulkMarketsWithVariants(
     .execute();
   if (marketRows.length === 0)
     throw new Error(`The merchant ${merchantId} has no market. Carts and orders need a market.`);
-  const markets: BulkMarketWithVariants[] = [];
+  const markets: MarketForBulkCarts[] = [];
   for (const { id: marketId } of marketRows) {
     const variantIds = await findVariantIds(transaction, { marketId, seed });
     if (variantIds.length === 0) continue;
@@ -114,7 +114,7 @@ export async function loadBulkMarketsWithVariants(
       heldBySessionId: null,
       now,
     };
-    markets.push({ variantIds, offer: await loadCurrentOfferForCart(transaction, request) });
+    markets.push({ variantIds, offer: await loadCurrentCartPricingData(transaction, request) });
   }
   return markets;
 }
@@ -160,13 +160,13 @@ async function findActiveCodes(
   const request = { merchantId, marketId, variantIds: [], buyerReference: null, heldBySessionId: null, now };
   const rules = [];
   for (const { id } of rows)
-    rules.push((await loadCurrentOfferForCart(transaction, { ...request, code: { id } })).code);
+    rules.push((await loadCurrentCartPricingData(transaction, { ...request, code: { id } })).code);
   return rules.filter((rule) => rule !== undefined);
 }
 
 /** A market with the variants that its carts can contain. */
-export interface BulkMarketWithVariants {
-  readonly offer: CurrentOfferForCart;
+export interface MarketForBulkCarts {
+  readonly offer: CurrentCartPricingData;
   /**
    * Ids of variants that are on sale in the market and have enough stock, in an order that is the same in
    * every run with the same seed.
@@ -176,7 +176,7 @@ export interface BulkMarketWithVariants {
 
 interface BulkCartContext {
   readonly merchantId: string;
-  readonly markets: readonly BulkMarketWithVariants[];
+  readonly markets: readonly MarketForBulkCarts[];
   /** The merchant's active promotion codes. The pricing of a cart decides whether a code applies to the cart. */
   readonly codes: readonly PromotionRule[];
   readonly keyring: EncryptionKeyring;

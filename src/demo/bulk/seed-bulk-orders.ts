@@ -12,16 +12,16 @@ import { insertTableRows, type DemoTableRowToInsert } from "#demo/rows/insert-ro
 import { insertDemoOrderRows, type DemoOrderRows, createDemoOrderRows } from "#demo/rows/order-rows.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
+import type { CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
 import { createUnsavedCart } from "#demo/rows/cart-rows.ts";
 import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 import { createDemoOrderHistory } from "#demo/rows/order-stages.ts";
 import { pickDemoOrderStage } from "./pick-order-stage.ts";
 import {
   findNormalizedDemoAddress,
-  type BulkMarketWithVariants,
+  type MarketForBulkCarts,
   pickRandomCartLines,
-  loadBulkMarketsWithVariants,
+  loadMarketsForBulkCarts,
 } from "./seed-bulk-carts.ts";
 
 export interface BulkOrderOptions {
@@ -71,7 +71,7 @@ async function loadContext(
 ): Promise<{ readonly context: BulkOrderContext; readonly first: number }> {
   const markets = await addTimeZones(
     transaction,
-    keepShippableVariants(await loadBulkMarketsWithVariants(transaction, { merchantId, now, seed })),
+    keepShippableVariants(await loadMarketsForBulkCarts(transaction, { merchantId, now, seed })),
   );
   if (markets.length === 0)
     throw new Error(`The merchant ${merchantId} has nothing in stock that can be shipped.`);
@@ -176,7 +176,7 @@ async function snapshotOrderPolicies(
 }
 
 /** A market with the variants that its orders can contain. */
-interface BulkOrderMarket extends BulkMarketWithVariants {
+interface BulkOrderMarket extends MarketForBulkCarts {
   readonly timeZone: string;
 }
 
@@ -240,7 +240,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): DemoOrderRo
  * Removes the promotions from the data with which a cart is priced, because generated orders do not record
  * that a promotion was used.
  */
-const withoutPromotions = (offer: CurrentOfferForCart): CurrentOfferForCart => ({
+const withoutPromotions = (offer: CurrentCartPricingData): CurrentCartPricingData => ({
   ...offer,
   automatic: [],
   code: undefined,

@@ -7,7 +7,7 @@ import type { Database } from "#database/connect.ts";
 import type { CategoryTable } from "#database/tables.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { createBulkProductRows, type BulkProductSharedValues } from "./bulk-product-rows.ts";
+import { createBulkProductRows, type ValuesSharedByBulkProducts } from "./bulk-product-rows.ts";
 import { loadBulkVocabulary } from "#demo/demo-data.ts";
 import type { DemoLocalizedText } from "#demo/data/data-file.ts";
 import { insertDemoProductRows, type DemoProductRows } from "#demo/rows/product-rows.ts";
@@ -44,7 +44,7 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
     throw new RangeError(`count must be an integer from 0 to ${productCountMax}.`);
   const { markets, productCount } = await loadMerchant(db, merchantId);
   const categoryIds = await ensureCategories(db, { merchantId, now });
-  const context: BulkProductSharedValues = { merchantId, markets, categoryIds, now, seed };
+  const context: ValuesSharedByBulkProducts = { merchantId, markets, categoryIds, now, seed };
   let done = 0;
   const write = async (numbers: readonly number[]): Promise<void> => {
     const products = numbers.map((number) => createBulkProductRows(number, context));
@@ -97,7 +97,7 @@ async function writeBatch(
 async function loadMerchant(
   db: Database,
   merchantId: string,
-): Promise<{ markets: BulkProductSharedValues["markets"]; productCount: number }> {
+): Promise<{ markets: ValuesSharedByBulkProducts["markets"]; productCount: number }> {
   const markets = await db
     .selectFrom("market")
     .select(["id", "currency"])

@@ -4,7 +4,7 @@
  */
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
-import { loadCurrentOfferForCart, type CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
+import { loadCurrentCartPricingData, type CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -108,7 +108,7 @@ export async function loadDemoMarketLookupFunctions(
 /** The data that is needed to compute the prices of a cart in one market. */
 interface CartSupply {
   readonly country: string;
-  readonly offer: CurrentOfferForCart;
+  readonly offer: CurrentCartPricingData;
   readonly variantIds: ReadonlyMap<string, string>;
   readonly code: PromotionRule | null;
 }
@@ -124,7 +124,7 @@ async function createSupplyLoader(
   { owners, definitions, marketLookup, promotionCodes, now }: DemoCartPricingContext<DemoCartDefinition>,
 ): Promise<LoadCartSupply> {
   const variantIds = await loadVariantIds(transaction, { owners, definitions });
-  const offers = new Map<string, CurrentOfferForCart>();
+  const offers = new Map<string, CurrentCartPricingData>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
     // If the merchant no longer sells to the cart's country, the cart is created in the merchant's first
@@ -143,7 +143,7 @@ async function createSupplyLoader(
     };
     const offer =
       offers.get(market.id) ??
-      (await loadCurrentOfferForCart(transaction, {
+      (await loadCurrentCartPricingData(transaction, {
         ...request,
         variantIds: [...variantIdsOfMerchant.values()],
         code: null,
@@ -153,7 +153,7 @@ async function createSupplyLoader(
     const rule =
       normalized === undefined
         ? undefined
-        : (await loadCurrentOfferForCart(transaction, { ...request, code: { normalized } })).code;
+        : (await loadCurrentCartPricingData(transaction, { ...request, code: { normalized } })).code;
     return { country: market.country, offer, variantIds: variantIdsOfMerchant, code: rule ?? null };
   };
 }

@@ -18,7 +18,7 @@ const marketAmounts = z.tuple([
   nonNegativeInteger.nullable(),
   nonNegativeInteger.nullable(),
 ]);
-export type DemoProductPricesOfMarkets = z.infer<typeof marketAmounts>;
+export type DemoProductPricesByMarket = z.infer<typeof marketAmounts>;
 
 const restrictions = [
   "age_18",

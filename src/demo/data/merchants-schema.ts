@@ -65,7 +65,7 @@ const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
   /**
-   * The position of this market's price in the list `DemoProductPricesOfMarkets`, which has the prices of a
+   * The position of this market's price in the list `DemoProductPricesByMarket`, which has the prices of a
    * product in all markets.
    */
   amountIndex: z.literal([0, 1, 2]),

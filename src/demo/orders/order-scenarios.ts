@@ -6,7 +6,7 @@ import type { DemoCartDefinition } from "#demo/carts/price-carts.ts";
 import type { DemoOrderName, DemoCheckoutSessionName } from "#demo/demo-file.ts";
 import {
   acceptReturn,
-  requestReturnStep,
+  createReturnRequestStep,
   deliverParcel,
   cancelPlacedOrder,
   captureOrderPayment,
@@ -125,7 +125,11 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
       [10 * day, registerWarrantyOfOrderLine("TEC-STILLE-BLACK", "ST-0007-4410")],
       [
         9 * day,
-        requestReturnStep({ kind: "return_refund", reason: "size_too_small", sku: "CLO-VARME-SLATE-M" }),
+        createReturnRequestStep({
+          kind: "return_refund",
+          reason: "size_too_small",
+          sku: "CLO-VARME-SLATE-M",
+        }),
       ],
       [7 * day, markScenarioReturnAsSentByBuyer],
       [5 * day, receiveReturnedLines],
@@ -140,7 +144,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
       [6 * day, deliverParcel],
       [
         2 * day,
-        requestReturnStep({
+        createReturnRequestStep({
           kind: "exchange",
           reason: "size_too_small",
           sku: "CLO-HVERD-SLATE-S",
@@ -155,7 +159,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     steps: [
       ...buyAndShip(7 * day, "LH4412070005"),
       [4 * day, deliverParcel],
-      [day, requestReturnStep({ kind: "withdrawal", reason: "unwanted", sku: "CLO-INNERST-BLACK-M" })],
+      [day, createReturnRequestStep({ kind: "withdrawal", reason: "unwanted", sku: "CLO-INNERST-BLACK-M" })],
     ],
   }),
   defineScenario({

@@ -131,7 +131,7 @@ export interface ReturnRequestStepOptions extends Pick<ReturnRequestFields, "kin
   readonly exchangeForSku?: string;
 }
 
-export const requestReturnStep =
+export const createReturnRequestStep =
   ({ kind, reason, sku, exchangeForSku }: ReturnRequestStepOptions): DemoOrderScenarioStep =>
   async (context) => {
     const { transaction, commandContextFor } = context;

@@ -12,12 +12,12 @@ import {
   createEmptyUnpricedCartDraft,
   type RepricedCart,
 } from "#commerce/carts/cart-draft.ts";
-import type { CurrentOfferForCart } from "#commerce/carts/load-offer.ts";
+import type { CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import { digestAddressToken } from "#commerce/carts/find-carts.ts";
+import { hashCartAddressToken } from "#commerce/carts/find-carts.ts";
 import { insertTableRows, type DemoTableRowToInsert } from "./insert-rows.ts";
 
 /** The status of a cart of the demo data, with the values that this status requires. */
@@ -132,7 +132,7 @@ export function insertDemoCartRows(transaction: Transaction, carts: readonly Dem
  */
 export interface CreateUnsavedCartInput {
   readonly merchantId: string;
-  readonly offer: CurrentOfferForCart;
+  readonly offer: CurrentCartPricingData;
   readonly country: string;
   readonly lines: readonly { readonly variantId: string; readonly quantity: number }[];
   readonly buyer: { readonly reference: string; readonly email: string | null } | null;
@@ -222,7 +222,7 @@ function createDraft({
 
 function createDraftDelivery(
   address: PostalAddress | null,
-  { deliveries: [first] }: CurrentOfferForCart["market"],
+  { deliveries: [first] }: CurrentCartPricingData["market"],
   at: number,
 ): Pick<UnpricedCartDraft, "address" | "addressTokenDigest" | "deliveryMethodId"> {
   if (address === null) return { address: null, addressTokenDigest: undefined, deliveryMethodId: null };
@@ -237,7 +237,7 @@ function createDraftDelivery(
     },
     // The database stores only a digest of the address token. The token is created only for this digest and
     // is not returned, so a client that needs a token submits the address again.
-    addressTokenDigest: digestAddressToken(createId("addressToken", at)),
+    addressTokenDigest: hashCartAddressToken(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
   };
 }

@@ -8,14 +8,14 @@ import type { DemoMerchant } from "#demo/demo-data.ts";
 import type { DemoTableRowToInsert } from "./insert-rows.ts";
 
 /** The id of a market, and the position of this market's price in the list of a product's prices. */
-export interface DemoMarketIdWithPricePosition {
+export interface DemoMarketIdAndPriceListIndex {
   readonly id: string;
   readonly amountIndex: DemoMarket["amountIndex"];
 }
 
 export interface DemoMerchantRows {
   readonly merchant: DemoTableRowToInsert<"merchant">;
-  readonly markets: readonly DemoMarketIdWithPricePosition[];
+  readonly markets: readonly DemoMarketIdAndPriceListIndex[];
   readonly categoryIds: ReadonlyMap<string, string>;
   readonly market: readonly DemoTableRowToInsert<"market">[];
   readonly marketCountry: readonly DemoTableRowToInsert<"marketCountry">[];

@@ -5,12 +5,12 @@
 import type { StockAvailability } from "#commerce/catalog/availability.ts";
 import { createId } from "#foundation/ids.ts";
 import type {
-  DemoProductPricesOfMarkets,
+  DemoProductPricesByMarket,
   DemoProductEntry,
   DemoProductEntryOption,
 } from "#demo/data/catalog-schema.ts";
 import type { DemoTableRowToInsert } from "./insert-rows.ts";
-import type { DemoMarketIdWithPricePosition } from "./merchant-rows.ts";
+import type { DemoMarketIdAndPriceListIndex } from "./merchant-rows.ts";
 import { createDemoGtin, hashTextToNumber } from "#demo/random.ts";
 
 export interface DemoVariantRows {
@@ -22,7 +22,7 @@ export interface DemoVariantRows {
 
 export interface DemoVariantRowsContext {
   readonly merchantId: string;
-  readonly markets: readonly DemoMarketIdWithPricePosition[];
+  readonly markets: readonly DemoMarketIdAndPriceListIndex[];
   readonly now: Date;
   /** The time when the product was created. A product that is not a draft was published at the same time. */
   readonly createdAt: Date;
@@ -158,7 +158,7 @@ function createReceiptRow({
 interface VariantPriceInput {
   readonly row: VariantRow;
   readonly choices: Choices;
-  readonly market: DemoMarketIdWithPricePosition;
+  readonly market: DemoMarketIdAndPriceListIndex;
   readonly rowsContext: DemoVariantRowsContext;
 }
 
@@ -167,7 +167,7 @@ function createPriceRows(
   { row, choices, market, rowsContext }: VariantPriceInput,
 ): DemoTableRowToInsert<"price">[] {
   const choiceWithPrice = Object.values(choices).find((choice) => entry.priceOf?.[choice] !== undefined);
-  const amounts: DemoProductPricesOfMarkets =
+  const amounts: DemoProductPricesByMarket =
     (choiceWithPrice === undefined ? undefined : entry.priceOf?.[choiceWithPrice]) ?? entry.price;
   const amount = amounts[market.amountIndex];
   if (amount === null) return [];

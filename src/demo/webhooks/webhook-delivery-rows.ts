@@ -3,7 +3,7 @@ import type { Insertable } from "kysely";
 import type { WebhookAttemptTable, WebhookDeliveryTable } from "#database/tables.ts";
 import type { DemoWebhookDeliveryName } from "#demo/demo-file.ts";
 import { createId } from "#foundation/ids.ts";
-import { getAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
+import { getDeliveryAttemptDelaySeconds } from "#webhooks/delivery-rules.ts";
 
 /**
  * The name of a webhook delivery of the demo, which is also its status. demo.json lists all of these
@@ -74,7 +74,7 @@ export function createWebhookDeliveryRows({
 function computeAttemptTimes(createdAt: Date, count: number): Date[] {
   const times: Date[] = [];
   for (let atMs = createdAt.getTime(), number = 1; number <= count; number += 1) {
-    atMs += getAttemptDelaySeconds(number, withoutJitter) * 1000;
+    atMs += getDeliveryAttemptDelaySeconds(number, withoutJitter) * 1000;
     times.push(new Date(atMs));
   }
   return times;

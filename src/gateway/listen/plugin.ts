@@ -9,7 +9,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { CredentialVerifier } from "#access/credentials.ts";
-import { findInstallationForListenCommand, type InstallationOfListenCommand } from "#access/installations.ts";
+import {
+  findInstallationForListenCommand,
+  type InstallationUsedByListenCommand,
+} from "#access/installations.ts";
 import { recordApiKeyUse } from "#access/keys/verify-keys.ts";
 import {
   getCredentialIdOfViewer,
@@ -19,7 +22,7 @@ import {
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
 import type { GraphqlServices } from "#graph/context.ts";
-import { authenticateRequest, getHttpHeaderLines } from "#http/caller.ts";
+import { authenticateRequest, getHttpHeaderValues } from "#http/caller.ts";
 import { countRequestAgainstQuota, type RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
@@ -34,7 +37,7 @@ import {
   signEventForListener,
 } from "#webhooks/listened-events.ts";
 
-export interface EventListenPluginOptions {
+export interface EventListenerPluginOptions {
   readonly services: Pick<GraphqlServices, "db" | "clock" | "keyring" | "publicUrl">;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
@@ -75,7 +78,10 @@ const listenBody = z.strictObject({
 });
 type ListenBody = z.infer<typeof listenBody>;
 
-export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = async (server, options) => {
+export const eventListenerPlugin: FastifyPluginAsync<EventListenerPluginOptions> = async (
+  server,
+  options,
+) => {
   const { db, clock, keyring } = options.services;
   const stopping = new AbortController();
   let waiting = 0;
@@ -123,9 +129,9 @@ export const eventListenPlugin: FastifyPluginAsync<EventListenPluginOptions> = a
 async function identifyListener(
   request: FastifyRequest,
   reply: FastifyReply,
-  { limiter, credentials, authentication, services: { db, clock, publicUrl } }: EventListenPluginOptions,
+  { limiter, credentials, authentication, services: { db, clock, publicUrl } }: EventListenerPluginOptions,
 ): Promise<IntegratorViewer | InternalTokenOrStaffViewer> {
-  const isApp = /^(?:bearer +cpk_|dpop )/i.test(getHttpHeaderLines(request, "authorization")[0] ?? "");
+  const isApp = /^(?:bearer +cpk_|dpop )/i.test(getHttpHeaderValues(request, "authorization")[0] ?? "");
   if (!isApp) {
     const viewer = await authentication.authenticate(request);
     if (viewer.role !== "admin" && viewer.role !== "operator") throw createFailure("role_not_allowed");
@@ -183,7 +189,7 @@ function createCloseSignal({ raw }: FastifyReply): AbortSignal {
 
 interface Waiting {
   readonly input: ListenBody;
-  readonly installation: InstallationOfListenCommand;
+  readonly installation: InstallationUsedByListenCommand;
   readonly signal: AbortSignal;
 }
 
@@ -192,7 +198,7 @@ interface Waiting {
  * time (`waitSeconds`) ends or the process stops.
  */
 async function waitForEvents(
-  { services: { db, clock } }: Pick<EventListenPluginOptions, "services">,
+  { services: { db, clock } }: Pick<EventListenerPluginOptions, "services">,
   { input, installation, signal }: Waiting,
 ) {
   const { eventTypes, cursor, since, waitSeconds } = input;

@@ -33,10 +33,10 @@ import {
   toClientAddressKey,
   authenticateRequest,
   type RouteAuthentication,
-  getHttpHeaderLines,
+  getHttpHeaderValues,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
-import { type CheckAfterCredentialVerification, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
+import { type PostAuthenticationCheck, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import {
   type RateLimitCounterKey,
@@ -54,7 +54,7 @@ export const identifyCaller: RestRequestStep = {
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
     const challenge = challengeOptions(operation.security, services.publicUrl);
-    const admission = createCheckAfterCredentialVerification(services, operation);
+    const admission = createPostAuthenticationCheck(services, operation);
     const acceptsApiKey = challenge.schemes.includes("bearer");
     const authentication: RouteAuthentication<RestRequestState, IntegratorViewer> = {
       ...challenge,
@@ -113,7 +113,7 @@ export const runInternalRequestAsVerifiedViewer = <Result>(
 ): Result => viewerOfInternalRequest.run(viewer, send);
 
 interface IntegratorAuthentication extends Pick<RestGatewayServices, "credentials"> {
-  readonly admit: CheckAfterCredentialVerification<IntegratorViewer>;
+  readonly admit: PostAuthenticationCheck<IntegratorViewer>;
   /**
    * The protected resource to which the request was sent. Only the MCP server accepts an access token without
    * a DPoP proof, as a bearer token.
@@ -152,7 +152,7 @@ export async function authenticateIntegrator(
     });
   const { method, raw } = request;
   const [path = ""] = (raw.url ?? "").split("?");
-  const proofs = getHttpHeaderLines(request, "dpop");
+  const proofs = getHttpHeaderValues(request, "dpop");
   return credentials.accessToken({ token, scheme, resource, proofs, method, path }, admit);
 }
 
@@ -186,10 +186,10 @@ function recordCredentialUse(
  * refuses suspended apps and callers over their rate limit. So an app cannot store more DPoP proofs than its
  * rate limit allows requests.
  */
-export function createCheckAfterCredentialVerification(
+export function createPostAuthenticationCheck(
   { limiter }: Pick<RestGatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestRequestState) => CheckAfterCredentialVerification<IntegratorViewer> {
+): (call: RestRequestState) => PostAuthenticationCheck<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
@@ -224,7 +224,7 @@ export const limitByAddress: RestRequestStep = {
   appliesTo: ({ security }) => security.kind === "anonymous",
   create: (services, operation) => {
     const { security } = operation;
-    const admission = createCheckAfterCredentialVerification(services, operation);
+    const admission = createPostAuthenticationCheck(services, operation);
     const bucket = security.kind === "anonymous" ? security.bucket : "default";
     return async (call) => {
       call.viewer = await readOptionalViewer(call, {
@@ -250,7 +250,7 @@ async function readOptionalViewer(
   call: RestRequestState,
   verifier: IntegratorAuthentication,
 ): Promise<Viewer> {
-  const values = getHttpHeaderLines(call.request, "authorization");
+  const values = getHttpHeaderValues(call.request, "authorization");
   if (values.length === 0) return anonymousViewer;
   try {
     const authorization = parseAuthorizationHeader(values);

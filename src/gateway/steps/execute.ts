@@ -13,10 +13,10 @@ import {
 } from "#database/idempotency.ts";
 import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { RestRequestState, RestGatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
-import type { FailedAttemptsLimit, RestOperation } from "#gateway/contract.ts";
+import type { FailedAttemptsRateLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
-import { createConditionalRequestAnswerRenderer } from "./revalidate.ts";
+import { createConditionalResponseRenderer } from "./revalidate.ts";
 
 /**
  * Executes the operation's GraphQL document with Mesh. If the result has errors, throws the failure of the
@@ -78,7 +78,7 @@ export const sendAnswer: RestRequestStep = {
       operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
     const { constantField } = operation;
     const renderChanged =
-      constantField === null ? undefined : createConditionalRequestAnswerRenderer(constantField);
+      constantField === null ? undefined : createConditionalResponseRenderer(constantField);
     return ({ result, recorded, reply, request }) => {
       void reply.header("cache-control", cacheControl);
       if (recorded !== undefined) {
@@ -174,12 +174,12 @@ async function countFailure(
   return refusal;
 }
 
-const isCounted = (code: FailureCode, { codes }: FailedAttemptsLimit): boolean => codes.includes(code);
+const isCounted = (code: FailureCode, { codes }: FailedAttemptsRateLimit): boolean => codes.includes(code);
 
 function countersOf(
   { variables, viewer }: RestRequestState,
-  { bucket, credentialBucket, by }: FailedAttemptsLimit,
-): [FailedAttemptsLimit["bucket"], string][] {
+  { bucket, credentialBucket, by }: FailedAttemptsRateLimit,
+): [FailedAttemptsRateLimit["bucket"], string][] {
   const credential = isIntegratorViewer(viewer) ? getCredentialIdOfViewer(viewer) : "";
   return [
     [bucket, String(variables[by])],

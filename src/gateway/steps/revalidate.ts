@@ -22,7 +22,7 @@ interface RevalidatedRequest {
  * Sets the headers of an answer and returns the text of its body. Returns null if the status is 304, which
  * has no body.
  */
-export type ConditionalRequestAnswerRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
+export type ConditionalResponseRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
@@ -34,9 +34,7 @@ const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
  * consists of two hashes: that of the constant field, which is computed once, and that of the rest of the
  * answer. The constant field is converted to JSON text only if the answer contains it.
  */
-export function createConditionalRequestAnswerRenderer(
-  constantField: string,
-): ConditionalRequestAnswerRenderer {
+export function createConditionalResponseRenderer(constantField: string): ConditionalResponseRenderer {
   let constantHash: string | undefined;
   return (data, { request, reply, render }) => {
     constantHash ??= hash(JSON.stringify(data[constantField]));

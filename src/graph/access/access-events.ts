@@ -9,12 +9,12 @@ import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import {
-  type EventMerchantTimeAndCause,
+  type MerchantTimeAndCauseOfEvent,
   type EventSubjectRenderFunction,
   insertEvents,
 } from "#webhooks/outbox.ts";
 
-export interface AccessEventPublishOptions extends Omit<EventMerchantTimeAndCause, "merchantId"> {
+export interface AccessEventPublishOptions extends Omit<MerchantTimeAndCauseOfEvent, "merchantId"> {
   readonly render: EventSubjectRenderFunction;
 }
 

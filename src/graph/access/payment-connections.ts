@@ -12,7 +12,7 @@ import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantSecretMutationKind } from "#graph/mutation-kinds.ts";
-import { defineMutation, type WorkBeforeMutationTransaction, reloadChangedRow } from "#graph/mutation.ts";
+import { defineMutation, type MutationPreparationFunction, reloadChangedRow } from "#graph/mutation.ts";
 import { MerchantRef } from "#graph/refs.ts";
 import { ModeEnum } from "./identity.ts";
 
@@ -102,7 +102,7 @@ interface ConnectInput {
 }
 
 /** Asks the provider for the account of the key, before the transaction begins. */
-const verifyKey: WorkBeforeMutationTransaction<ConnectInput, VerifiedProviderAccount> = async (
+const verifyKey: MutationPreparationFunction<ConnectInput, VerifiedProviderAccount> = async (
   { secretKey, webhookSigningSecret },
   { stripeApiBase },
 ) => {

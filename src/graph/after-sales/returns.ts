@@ -12,7 +12,7 @@ import {
   receiveReturn,
   markReturnInTransit,
 } from "#commerce/after-sales/return-steps.ts";
-import type { OrderWithChangedPartId } from "#commerce/orders/change-order.ts";
+import type { OrderAndIdOfChangedPart } from "#commerce/orders/change-order.ts";
 import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import type { ReturnView } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
@@ -140,7 +140,7 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
   }),
 });
 
-const returnToAnswer = (_context: GraphqlContext, { order, id }: OrderWithChangedPartId): ReturnView =>
+const returnToAnswer = (_context: GraphqlContext, { order, id }: OrderAndIdOfChangedPart): ReturnView =>
   requireOrderPart(order, "returns", id);
 
 defineMutation({

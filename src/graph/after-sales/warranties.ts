@@ -6,7 +6,7 @@ import {
   openWarrantyClaim,
   resolveWarrantyClaim,
 } from "#commerce/after-sales/warranty-claims.ts";
-import type { OrderWithChangedPartId } from "#commerce/orders/change-order.ts";
+import type { OrderAndIdOfChangedPart } from "#commerce/orders/change-order.ts";
 import type { WarrantyView } from "#commerce/orders/render-parts.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
@@ -72,7 +72,7 @@ const WarrantyClaimResolveInput = builder.inputType("WarrantyClaimResolveInput",
   }),
 });
 
-const warrantyToAnswer = (_context: GraphqlContext, { order, id }: OrderWithChangedPartId): WarrantyView =>
+const warrantyToAnswer = (_context: GraphqlContext, { order, id }: OrderAndIdOfChangedPart): WarrantyView =>
   requireOrderPart(order, "warranties", id);
 
 defineMutation({

@@ -5,7 +5,7 @@ import {
   isCartOfOtherBuyer,
   isCartPastRetention,
 } from "#commerce/carts/cart-status.ts";
-import { buildCartListSqlQuery, findCartByAddressToken } from "#commerce/carts/find-carts.ts";
+import { buildCartListSqlQuery, findCartIdByAddressToken } from "#commerce/carts/find-carts.ts";
 import { getCurrentDeliveryOptions, toCartView } from "#commerce/carts/render-cart.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
@@ -169,7 +169,7 @@ export function toGraphqlCart(cart: CartAggregate, { clock, publicUrl }: Graphql
  * Returns whether the caller may see the cart. Carts whose retention period is over are visible only to the
  * service itself.
  */
-export function isCartVisible(cart: CartAggregate, context: GraphqlContext): boolean {
+export function isCartVisibleToCaller(cart: CartAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer" && context.viewer.cartId !== cart.id) return false;
   const owner = getCallerMerchantId(context);
   const isOfOwner = owner === null || owner === cart.merchant.id;
@@ -188,7 +188,7 @@ builder.queryField("cart", (t) =>
     args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
-      return cart === null || !isCartVisible(cart, context) ? null : toGraphqlCart(cart, context);
+      return cart === null || !isCartVisibleToCaller(cart, context) ? null : toGraphqlCart(cart, context);
     },
   }),
 );
@@ -256,13 +256,13 @@ builder.queryField("deliveryOptions", (t) =>
       }),
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
-      const cartId = await findCartByAddressToken(context.db, {
+      const cartId = await findCartIdByAddressToken(context.db, {
         merchantId: requireMerchantId(context, merchantId),
         addressToken,
       });
       const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);
       const options =
-        cart === null || !isCartVisible(cart, context)
+        cart === null || !isCartVisibleToCaller(cart, context)
           ? undefined
           : getCurrentDeliveryOptions(cart, context.clock.now());
       if (options === undefined)

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { ProductSearchFilters } from "#commerce/search/search-form.ts";
-import type { ArgumentRuleIssueParams } from "#graph/argument-rules.ts";
+import type { ZodArgumentRuleIssueParams } from "#graph/argument-rules.ts";
 import { builder } from "#graph/builder.ts";
 import { AvailabilityEnum } from "./products.ts";
 
@@ -21,7 +21,7 @@ interface PriceRange {
 
 const priceRange = z.custom<PriceRange>().superRefine(({ minMinor, maxMinor }, context) => {
   const refuse = (rule: string, message: string): void =>
-    context.addIssue({ code: "custom", message, params: { rule } satisfies ArgumentRuleIssueParams });
+    context.addIssue({ code: "custom", message, params: { rule } satisfies ZodArgumentRuleIssueParams });
   const [min, max] = [minMinor ?? null, maxMinor ?? null];
   if (min === null && max === null) refuse("required", 'must have "minMinor", "maxMinor" or both');
   if (min !== null && max !== null && min > max)

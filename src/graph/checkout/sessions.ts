@@ -17,7 +17,7 @@ import {
   getInternalCredentialId,
   hideFromAnalysts,
 } from "#graph/context.ts";
-import { isCartVisible, toGraphqlCart } from "#graph/carts/carts.ts";
+import { isCartVisibleToCaller, toGraphqlCart } from "#graph/carts/carts.ts";
 import { ModeEnum } from "#graph/access/identity.ts";
 import { PaymentProviderEnum } from "#graph/access/payment-connections.ts";
 import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
@@ -219,7 +219,7 @@ export function toGraphqlCheckoutSession(
 const isSessionVisible = (
   { session, cart }: LockedCartAndCheckoutSession,
   context: GraphqlContext,
-): boolean => isCartVisible(cart, context) && canAccessCheckoutSession(session.id, context);
+): boolean => isCartVisibleToCaller(cart, context) && canAccessCheckoutSession(session.id, context);
 
 async function loadSessionCart(
   session: CheckoutSessionAggregate,

@@ -4,7 +4,7 @@
  * again.
  */
 import type { DatabasePoller } from "#database/polling.ts";
-import type { DeliveryChanges } from "#webhooks/watch-deliveries.ts";
+import type { ChangedDeliveryIdsOfEndpoint } from "#webhooks/watch-deliveries.ts";
 
 export interface ObjectChangeForSubscription {
   /**
@@ -66,14 +66,14 @@ const waitingMax = 1_000;
  * Each further step has all changes since the step before.
  */
 export function followEndpointDeliveries(
-  polling: DatabasePoller<DeliveryChanges>,
+  polling: DatabasePoller<ChangedDeliveryIdsOfEndpoint>,
   endpointId: string,
 ): AsyncIterableIterator<ChangedDeliveriesForSubscription> {
   const waiting = new Set<string>();
   let isMore = false;
   let isBegun = false;
   let isReady = false;
-  const addChanges = (seen: DeliveryChanges | null): void => {
+  const addChanges = (seen: ChangedDeliveryIdsOfEndpoint | null): void => {
     isReady = true;
     if (!isBegun || seen === null) return;
     isMore ||= seen.isMore;

@@ -11,8 +11,8 @@ import {
   getMerchantIdForListQuery,
   merchantReaders,
 } from "#graph/context.ts";
-import { isCartVisible, toGraphqlCart } from "#graph/carts/carts.ts";
-import { isOrderVisible } from "#graph/orders/order-queries.ts";
+import { isCartVisibleToCaller, toGraphqlCart } from "#graph/carts/carts.ts";
+import { isOrderVisibleToCaller } from "#graph/orders/order-queries.ts";
 import { toGraphqlOrder } from "#graph/orders/orders.ts";
 import { CartRef, OrderRef, WebhookDeliveryRef } from "#graph/refs.ts";
 import {
@@ -79,7 +79,7 @@ builder.subscriptionFields((t) => ({
     subscribe: (_root, { id }, context) => watchObjectVersion(watchOf(context).carts, id),
     resolve: async (step, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
-      if (cart === null || !isCartVisible(cart, context)) return null;
+      if (cart === null || !isCartVisibleToCaller(cart, context)) return null;
       step.sentVersion(cart.version);
       return toGraphqlCart(cart, context);
     },
@@ -95,7 +95,7 @@ builder.subscriptionFields((t) => ({
     subscribe: (_root, { id }, context) => watchObjectVersion(watchOf(context).orders, id),
     resolve: async (step, { id }, context) => {
       const order = await context.loaders.orders.load(id);
-      if (order === null || !isOrderVisible(order, context)) return null;
+      if (order === null || !isOrderVisibleToCaller(order, context)) return null;
       step.sentVersion(order.version);
       return toGraphqlOrder(order, context);
     },

@@ -8,7 +8,7 @@ import { createDatabasePoller, type DatabasePoller } from "#database/polling.ts"
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { findEventFeedEndPositions } from "#webhooks/event-feed.ts";
-import { createDeliveryChangeFinder, type DeliveryChanges } from "#webhooks/watch-deliveries.ts";
+import { createDeliveryChangeFinder, type ChangedDeliveryIdsOfEndpoint } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
   /**
@@ -18,7 +18,7 @@ export interface SubscriptionPollers {
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
   /** Polls for changed webhook deliveries; the watched objects are webhook endpoints. */
-  readonly deliveries: DatabasePoller<DeliveryChanges>;
+  readonly deliveries: DatabasePoller<ChangedDeliveryIdsOfEndpoint>;
   /** The position of the last event in the event feed, by merchant (`findEventFeedEndPositions`). */
   readonly eventFeeds: DatabasePoller<number>;
   /** True if a subscription of this process follows the given object. */

@@ -21,7 +21,7 @@ import {
   trackingNumberLengthMax,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
 import { carrierLengthMax, createFulfillment } from "#commerce/orders/fulfillment/create-fulfillment.ts";
-import type { OrderWithChangedPartId } from "#commerce/orders/change-order.ts";
+import type { OrderAndIdOfChangedPart } from "#commerce/orders/change-order.ts";
 import type { ReportedTrackingStatus } from "#commerce/orders/fulfillment/fulfillment-rules.ts";
 import type { FulfillmentView } from "#commerce/orders/render-parts.ts";
 import {
@@ -168,7 +168,7 @@ const FulfillmentTrackInput = builder.inputType("FulfillmentTrackInput", {
 
 const answerFulfillment = (
   _context: GraphqlContext,
-  { order, id }: OrderWithChangedPartId,
+  { order, id }: OrderAndIdOfChangedPart,
 ): FulfillmentView => requireOrderPart(order, "fulfillments", id);
 
 defineMutation({

@@ -13,7 +13,7 @@ import {
   type CallerKind,
   type GraphqlContext,
   integratorCallers,
-  getOrderActor,
+  getOrderActorOfCaller,
   getCallerMerchantId,
   merchantReaders,
 } from "#graph/context.ts";
@@ -21,12 +21,12 @@ import { FulfillmentRef, OrderRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef
 import { toGraphqlOrder } from "./orders.ts";
 
 /** Returns whether the caller may read the order. */
-export function isOrderVisible(order: OrderAggregate, context: GraphqlContext): boolean {
+export function isOrderVisibleToCaller(order: OrderAggregate, context: GraphqlContext): boolean {
   if (context.viewer.kind === "buyer") return order.sessionId === context.viewer.sessionId;
   return (
     isMerchantReadableByCaller(order.merchant.id, context) &&
     !isOrderOfOtherBuyer(order, {
-      actor: getOrderActor(context),
+      actor: getOrderActorOfCaller(context),
       buyerReference: context.buyerReference,
       buyerSessionId: context.buyerSessionId,
     })
@@ -56,7 +56,9 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: "The id of the order, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);
-      return order === null || !isOrderVisible(order, context) ? null : toGraphqlOrder(order, context);
+      return order === null || !isOrderVisibleToCaller(order, context)
+        ? null
+        : toGraphqlOrder(order, context);
     },
   }),
 }));

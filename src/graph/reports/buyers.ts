@@ -11,7 +11,7 @@ import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
   marketArgs,
-  readShopReport,
+  readReportInReadOnlyTransaction,
   reportArgs,
   reportBaseCost,
   reportListCost,
@@ -114,6 +114,6 @@ builder.queryField("buyerReport", (t) =>
     complexity: { field: reportBaseCost, multiplier: 24 },
     args: { ...reportArgs, ...marketArgs },
     resolve: (_root, args, context) =>
-      readShopReport(context, args, (reader, scope) => readBuyerReport(reader, scope)),
+      readReportInReadOnlyTransaction(context, args, (reader, scope) => readBuyerReport(reader, scope)),
   }),
 );

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import {
   type ExportJobRow,
-  type ExportFilePart,
+  type ExportFileByteRange,
   findExportChunkAtByte,
   findExportJob,
 } from "#commerce/exports/export-jobs.ts";
@@ -66,7 +66,7 @@ const decompress = promisify(gunzip);
 
 async function* readChunks(
   reader: DatabaseReader,
-  { exportId, start, size }: ExportFilePart,
+  { exportId, start, size }: ExportFileByteRange,
 ): AsyncGenerator<Buffer, void> {
   const end = start + size;
   for (let byte = start; byte < end;) {

@@ -13,9 +13,9 @@ import { OrderStatusEnum } from "#graph/orders/order-enums.ts";
 import {
   computeListReportCost,
   listLengthArgs,
-  requireReportListLength,
+  requireReportListLengthWithinLimit,
   marketArgs,
-  readShopReport,
+  readReportInReadOnlyTransaction,
   reportArgs,
   reportListCost,
   ReportPeriodRef,
@@ -129,8 +129,8 @@ builder.queryField("fulfillmentReport", (t) =>
     complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
     resolve: (_root, { first, ...args }, context) => {
-      requireReportListLength(context, first);
-      return readShopReport(context, args, (reader, scope) =>
+      requireReportListLengthWithinLimit(context, first);
+      return readReportInReadOnlyTransaction(context, args, (reader, scope) =>
         readFulfillmentReport(reader, { ...scope, first, now: context.clock.now() }),
       );
     },

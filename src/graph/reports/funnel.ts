@@ -13,7 +13,7 @@ import {
   computeBucketedReportCost,
   intervalArgs,
   marketArgs,
-  readShopReport,
+  readReportInReadOnlyTransaction,
   reportArgs,
   ReportBucketRef,
   reportListCost,
@@ -122,7 +122,7 @@ builder.queryField("funnelReport", (t) =>
     complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (_root, args, context) =>
-      readShopReport(context, args, (reader, scope) =>
+      readReportInReadOnlyTransaction(context, args, (reader, scope) =>
         readCheckoutFunnelReport(reader, { ...scope, now: context.clock.now() }),
       ),
   }),

@@ -11,7 +11,7 @@ import {
   computeListReportCost,
   listLengthArgs,
   reportListCost,
-  requireReportListLength,
+  requireReportListLengthWithinLimit,
   reportTotalsCost,
 } from "./report-period.ts";
 
@@ -110,7 +110,7 @@ builder.queryField("inventoryReport", (t) =>
       ...listLengthArgs,
     },
     resolve: (_root, { merchantId, days, coverDaysMax, first }, context) => {
-      requireReportListLength(context, first);
+      requireReportListLengthWithinLimit(context, first);
       const owner = getMerchantIdForListQuery(context, merchantId);
       const now = context.clock.now();
       return context.services.readOnly((reader) =>

@@ -13,9 +13,9 @@ import { merchantReaders } from "#graph/context.ts";
 import {
   computeListReportCost,
   listLengthArgs,
-  requireReportListLength,
+  requireReportListLengthWithinLimit,
   marketArgs,
-  readShopReport,
+  readReportInReadOnlyTransaction,
   reportArgs,
   reportListCost,
   ReportPeriodRef,
@@ -160,8 +160,8 @@ builder.queryField("productReport", (t) =>
       ...listLengthArgs,
     },
     resolve: (_root, { groupBy, sort, first, ...args }, context) => {
-      requireReportListLength(context, first);
-      return readShopReport(context, args, (reader, scope) =>
+      requireReportListLengthWithinLimit(context, first);
+      return readReportInReadOnlyTransaction(context, args, (reader, scope) =>
         readProductReport(reader, { ...scope, groupBy, sort, first }),
       );
     },

@@ -10,10 +10,10 @@ import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
   listLengthArgs,
-  requireReportListLength,
+  requireReportListLengthWithinLimit,
   computeListReportCost,
   marketArgs,
-  readShopReport,
+  readReportInReadOnlyTransaction,
   reportArgs,
   reportListCost,
   ReportPeriodRef,
@@ -113,8 +113,8 @@ builder.queryField("promotionReport", (t) =>
     complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },
     resolve: (_root, args, context) => {
-      requireReportListLength(context, args.first);
-      return readShopReport(context, args, (reader, scope) =>
+      requireReportListLengthWithinLimit(context, args.first);
+      return readReportInReadOnlyTransaction(context, args, (reader, scope) =>
         readPromotionReport(reader, { ...scope, first: args.first }),
       );
     },

@@ -10,7 +10,7 @@ import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import {
   marketArgs,
-  readShopReport,
+  readReportInReadOnlyTransaction,
   reportArgs,
   reportBaseCost,
   reportListCost,
@@ -91,6 +91,6 @@ builder.queryField("refundReport", (t) =>
     complexity: { field: reportBaseCost, multiplier: 20 },
     args: { ...reportArgs, ...marketArgs },
     resolve: (_root, args, context) =>
-      readShopReport(context, args, (reader, scope) => readRefundReport(reader, scope)),
+      readReportInReadOnlyTransaction(context, args, (reader, scope) => readRefundReport(reader, scope)),
   }),
 );

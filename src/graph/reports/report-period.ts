@@ -206,7 +206,7 @@ export const listLengthArgs = builder.args((t) => ({
  * more than the file may contain is allowed: if this additional entry exists, the service knows that the file
  * is incomplete.
  */
-export function requireReportListLength({ isReportFile }: GraphqlContext, first: number): void {
+export function requireReportListLengthWithinLimit({ isReportFile }: GraphqlContext, first: number): void {
   const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;
   if (first >= 1 && first <= max) return;
   throw createFailureWithDetail("invalid_field", {
@@ -238,7 +238,7 @@ interface ShopReportInput extends ReportPeriodInput {
  * The data that a report covers: the period, the merchant and the market, with the currencies of the markets
  * and the time buckets of the period.
  */
-export interface ShopReportMerchantAndPeriod extends ReportScope {
+export interface ReportScopeWithCurrenciesAndBuckets extends ReportScope {
   /** The currencies of the markets that the report covers. */
   readonly currencies: readonly string[];
   readonly buckets: readonly PeriodBucket[];
@@ -248,10 +248,10 @@ export interface ShopReportMerchantAndPeriod extends ReportScope {
  * Reads a report in a read-only transaction. The arguments are checked before the database is read, and
  * parsed again after the markets have been read, because the time zone of the period depends on the market.
  */
-export function readShopReport<Result>(
+export function readReportInReadOnlyTransaction<Result>(
   context: GraphqlContext,
   args: ShopReportInput,
-  read: (reader: DatabaseReader, scope: ShopReportMerchantAndPeriod) => Promise<Result>,
+  read: (reader: DatabaseReader, scope: ReportScopeWithCurrenciesAndBuckets) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
   parseReportPeriod(args);
   const merchantId = getMerchantIdForListQuery(context, args.merchantId);

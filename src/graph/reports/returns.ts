@@ -5,7 +5,13 @@ import { ReturnReasonEnum } from "#graph/orders/eligibility-enums.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
-import { ReportPeriodRef, readShopReport, reportBaseCost, marketArgs, reportArgs } from "./report-period.ts";
+import {
+  ReportPeriodRef,
+  readReportInReadOnlyTransaction,
+  reportBaseCost,
+  marketArgs,
+  reportArgs,
+} from "./report-period.ts";
 
 const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
   description:
@@ -98,6 +104,6 @@ builder.queryField("returnReport", (t) =>
     authScopes: { callers: merchantReaders },
     complexity: { field: reportBaseCost },
     args: { ...reportArgs, ...marketArgs },
-    resolve: (_root, args, context) => readShopReport(context, args, readReturnReport),
+    resolve: (_root, args, context) => readReportInReadOnlyTransaction(context, args, readReturnReport),
   }),
 );

@@ -16,8 +16,8 @@ import {
   ReportBucketRef,
   reportListCost,
   ReportPeriodRef,
-  readShopReport,
-  type ShopReportMerchantAndPeriod,
+  readReportInReadOnlyTransaction,
+  type ReportScopeWithCurrenciesAndBuckets,
   computeBucketedReportCost,
   reportTotalsCost,
   intervalArgs,
@@ -188,7 +188,7 @@ const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").imple
 });
 
 interface SalesReport {
-  readonly scope: ShopReportMerchantAndPeriod;
+  readonly scope: ReportScopeWithCurrenciesAndBuckets;
   readonly period: Period;
   readonly currencies: readonly CurrencySales[];
 }
@@ -268,7 +268,7 @@ builder.queryField("salesReport", (t) =>
     complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },
     resolve: (...[, args, context, info]) =>
-      readShopReport(context, args, async (reader, scope) => ({
+      readReportInReadOnlyTransaction(context, args, async (reader, scope) => ({
         scope,
         currencies: selectsField(info, "currencies") ? await readSalesReport(reader, scope) : [],
       })),

@@ -15,7 +15,7 @@ import {
   parseReportPeriod,
   reportTotalsCost,
   listLengthArgs,
-  requireReportListLength,
+  requireReportListLengthWithinLimit,
   reportArgs,
 } from "./report-period.ts";
 
@@ -111,7 +111,7 @@ builder.queryField("searchReport", (t) =>
       }),
     },
     resolve: async (_root, { country, first, ...args }, context) => {
-      requireReportListLength(context, first);
+      requireReportListLengthWithinLimit(context, first);
       parseReportPeriod(args);
       const period = parseReportPeriod({ ...args, timeZone: "UTC" });
       const { from, to } = period;

@@ -24,7 +24,7 @@ import {
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import { type InstallationEventLog, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
+import { type EventsReadableByInstallation, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
 import { buildDeliveryIdSqlQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import { type DeliveryStatus, eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
@@ -230,7 +230,7 @@ WebhookLog.implement({
   }),
 });
 
-const oldestOf = ({ events }: InstallationEventLog): Date | null => events.at(-1)?.occurredAt ?? null;
+const oldestOf = ({ events }: EventsReadableByInstallation): Date | null => events.at(-1)?.occurredAt ?? null;
 
 builder.objectField(InstallationRef, "webhookEvent", (t) =>
   t.field({

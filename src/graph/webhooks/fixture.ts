@@ -9,7 +9,7 @@ import { WebhookEndpointRef } from "#graph/refs.ts";
 import { decryptEndpointSecrets } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
   type SignatureFixtureRequest,
-  type LiveSignatureFixture,
+  type SignedExampleWebhookRequest,
   createSignatureFixture,
   type SignatureFixture,
 } from "#webhooks/signature-fixture.ts";
@@ -62,7 +62,7 @@ const Request = builder.objectRef<SignatureFixtureRequest>("SignatureRequest").i
   }),
 });
 
-const Live = builder.objectRef<LiveSignatureFixture>("SignatureLiveFixture").implement({
+const Live = builder.objectRef<SignedExampleWebhookRequest>("SignatureLiveFixture").implement({
   description:
     "An example request signed at the time of the query with the endpoint's secrets. Nothing is sent to " +
     "the endpoint.",

@@ -8,7 +8,7 @@ import { createFailureWithDetail, type FailureDetail } from "#foundation/failure
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
-import { defineMutation, type WorkBeforeMutationTransaction } from "#graph/mutation.ts";
+import { defineMutation, type MutationPreparationFunction } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import {
   createEndpoint,
@@ -176,7 +176,7 @@ const EndpointDeleted = builder
  * Resolves the host name of a webhook endpoint's URL. Returns a fault if one of the host's IP addresses is
  * not allowed.
  */
-const findUrlFaults: WorkBeforeMutationTransaction<
+const findUrlFaults: MutationPreparationFunction<
   { readonly url?: string | null | undefined },
   readonly FailureDetail[]
 > = async ({ url }, { resolvedNames }) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);

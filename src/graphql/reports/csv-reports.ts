@@ -7,11 +7,11 @@ import {
   type BuyerCohortRow,
   cancellationColumns,
   deliveryErrorColumns,
-  type FunnelBucketRow,
+  type CheckoutFunnelBucketRow,
   type DeliveryHealthBucketRow,
   outcomeColumns,
   toBuyerCohortCsvRows,
-  toFunnelCsvRow,
+  toCheckoutFunnelCsvRow,
   toDeliveryHealthCsvRow,
 } from "./csv-rows.ts";
 import { addMajorUnitAmountCells, type CsvReportRow as Row, getMajorUnitAmountColumns } from "./csv-table.ts";
@@ -188,7 +188,8 @@ export const csvReports: ReadonlyMap<string, CsvReportDefinition> = new Map([
       query: `query (${shopVariables}, $interval: ReportInterval! = DAY) {
         report: funnelReport(${shopArguments}, interval: $interval) { buckets {
         ${[...spread, ...carts].join(" ")} outcomes { status reason sessions } } } }`,
-      toRows: ({ buckets }: { readonly buckets: readonly FunnelBucketRow[] }) => buckets.map(toFunnelCsvRow),
+      toRows: ({ buckets }: { readonly buckets: readonly CheckoutFunnelBucketRow[] }) =>
+        buckets.map(toCheckoutFunnelCsvRow),
     }),
   ],
   [

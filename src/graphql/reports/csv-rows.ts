@@ -29,14 +29,17 @@ interface FunnelOutcome {
   readonly sessions: number;
 }
 
-export type FunnelBucketRow = CsvReportRow & { readonly outcomes: readonly FunnelOutcome[] };
+export type CheckoutFunnelBucketRow = CsvReportRow & { readonly outcomes: readonly FunnelOutcome[] };
 
 /**
  * Builds one CSV row of the funnel report, which shows how many buyers go from cart to order. The row covers
  * one part of the period, for example a day. Each outcome of a checkout has its own column, with the value 0
  * if the outcome did not occur.
  */
-export function toFunnelCsvRow({ outcomes: found, ...bucket }: FunnelBucketRow): CsvReportRow {
+export function toCheckoutFunnelCsvRow({
+  outcomes: found,
+  ...bucket
+}: CheckoutFunnelBucketRow): CsvReportRow {
   const counts = new Map(
     found.map(({ status, reason, sessions }) => [reason === null ? status : `${status}_${reason}`, sessions]),
   );

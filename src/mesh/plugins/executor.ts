@@ -12,10 +12,10 @@ import {
 import { execute, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { getPreparedGraphqlDocument } from "#mesh/prepared-document.ts";
-import { createGraphqlExecutionPolicyPlugin } from "#mesh/run.ts";
+import { createGraphqlExecutorOverridePlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutionPolicyPlugin(({ schema, document, operationName }, executeWithMesh) => {
+  createGraphqlExecutorOverridePlugin(({ schema, document, operationName }, executeWithMesh) => {
     if (isBuiltInGraphqlDocument(document)) {
       const query = getCompiledBuiltInGraphqlDocument(getLowerCaseEnumSchema(schema), document);
       return ({ rootValue, contextValue, variableValues }) =>

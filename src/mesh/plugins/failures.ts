@@ -9,8 +9,8 @@ import type { GraphqlContext } from "#graph/context.ts";
 import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import {
   type GraphqlDocumentExecutor,
-  type GraphqlExecutionPolicyArgs,
-  createGraphqlExecutionPolicyPlugin,
+  type GraphqlDocumentExecutionArgs,
+  createGraphqlExecutorOverridePlugin,
 } from "#mesh/run.ts";
 import {
   toGraphqlError,
@@ -20,7 +20,7 @@ import {
 } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutionPolicyPlugin((args, execute) => (input): ReturnType<GraphqlDocumentExecutor> => {
+  createGraphqlExecutorOverridePlugin((args, execute) => (input): ReturnType<GraphqlDocumentExecutor> => {
     try {
       const running = execute(input);
       return running instanceof Promise
@@ -34,12 +34,12 @@ export default (): Plugin =>
     }
   });
 
-const toFailedResult = (error: unknown, args: GraphqlExecutionPolicyArgs): ExecutionResult =>
+const toFailedResult = (error: unknown, args: GraphqlDocumentExecutionArgs): ExecutionResult =>
   convertErrors({ errors: [toGraphqlError(error)] }, args);
 
 function convertErrors(
   result: ExecutionResult,
-  { document, contextValue, schema }: GraphqlExecutionPolicyArgs,
+  { document, contextValue, schema }: GraphqlDocumentExecutionArgs,
 ): ExecutionResult {
   if (result.errors === undefined) return result;
   const { requestId, publicUrl, viewer }: Partial<GraphqlContext> = contextValue;

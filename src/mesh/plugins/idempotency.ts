@@ -14,17 +14,17 @@ import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import {
   createGraphqlRequestFingerprint,
   getIdempotencyKeyOfMutation,
-  runWorkBeforeMutationTransaction,
+  runMutationPreparationFunctions,
 } from "#mesh/idempotent-document.ts";
 import { getGraphqlDocumentRequirements } from "#mesh/operation-security.ts";
 import {
   type GraphqlDocumentExecutor,
-  type GraphqlExecutionPolicyArgs,
-  createGraphqlExecutionPolicyPlugin,
+  type GraphqlDocumentExecutionArgs,
+  createGraphqlExecutorOverridePlugin,
 } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutionPolicyPlugin((args, execute): GraphqlDocumentExecutor | undefined => {
+  createGraphqlExecutorOverridePlugin((args, execute): GraphqlDocumentExecutor | undefined => {
     const { schema, document, operationName, contextValue } = args;
     if (
       contextValue.viewer === undefined ||
@@ -44,7 +44,7 @@ const refuseWithoutKey: GraphqlDocumentExecutor = () => {
 };
 
 function runOnceByArgument(
-  args: GraphqlExecutionPolicyArgs,
+  args: GraphqlDocumentExecutionArgs,
   execute: GraphqlDocumentExecutor,
 ): GraphqlDocumentExecutor {
   return async (input) => {
@@ -74,7 +74,7 @@ async function runOnce(
 ): Promise<ExecutionResult> {
   const context = input.contextValue as GraphqlContext;
   try {
-    const prepared = await runWorkBeforeMutationTransaction(input as GraphqlExecutionPolicyArgs);
+    const prepared = await runMutationPreparationFunctions(input as GraphqlDocumentExecutionArgs);
     let result: ExecutionResult = { data: null };
     const answer = await context.services.doOnce(claim, async (transaction) => {
       result = await execute({

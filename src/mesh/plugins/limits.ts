@@ -12,13 +12,13 @@ import { computeGraphqlOperationCost } from "#mesh/document-cost.ts";
 import { getPreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 import {
   type GraphqlDocumentExecutor,
-  type GraphqlExecutionPolicyArgs,
-  createGraphqlExecutionPolicyPlugin,
+  type GraphqlDocumentExecutionArgs,
+  createGraphqlExecutorOverridePlugin,
 } from "#mesh/run.ts";
 import { toGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutionPolicyPlugin((args, execute): GraphqlDocumentExecutor | undefined => {
+  createGraphqlExecutorOverridePlugin((args, execute): GraphqlDocumentExecutor | undefined => {
     if (args.contextValue.viewer === undefined || isBuiltInGraphqlDocument(args.document)) return undefined;
     return async (input) => {
       requireNoControlCharacters(args);
@@ -42,7 +42,7 @@ export default (): Plugin =>
  * Computes the cost of a client's document. If the variables are invalid, returns an error instead of
  * throwing it, because the client has made a mistake and the service has no bug.
  */
-function tryMeasureCost(args: GraphqlExecutionPolicyArgs): GraphqlQueryCost | GraphQLError {
+function tryMeasureCost(args: GraphqlDocumentExecutionArgs): GraphqlQueryCost | GraphQLError {
   try {
     return measureGraphqlQueryCost(args);
   } catch (error) {
@@ -56,7 +56,7 @@ function tryMeasureCost(args: GraphqlExecutionPolicyArgs): GraphqlQueryCost | Gr
  * the mutation again, although the first one may have succeeded.
  */
 function limitTime(
-  { document, operationName }: GraphqlExecutionPolicyArgs,
+  { document, operationName }: GraphqlDocumentExecutionArgs,
   running: ReturnType<GraphqlDocumentExecutor>,
 ): ReturnType<GraphqlDocumentExecutor> {
   const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
@@ -71,7 +71,7 @@ export interface GraphqlQueryCost {
 
 /** Returns the cost of the operation that a document runs, and the maximum cost for the caller's role. */
 export const measureGraphqlQueryCost = (
-  args: Omit<GraphqlExecutionPolicyArgs, "rootValue">,
+  args: Omit<GraphqlDocumentExecutionArgs, "rootValue">,
 ): GraphqlQueryCost => ({
   requested:
     getPreparedGraphqlDocument(args.document)?.measureCost(args) ?? computeGraphqlOperationCost(args),

@@ -10,13 +10,13 @@ import {
   getGraphqlDocumentRequirements,
   requireCredentialForGraphqlDocument,
 } from "#mesh/operation-security.ts";
-import type { GraphqlExecutionPolicyArgs } from "#mesh/run.ts";
+import type { GraphqlDocumentExecutionArgs } from "#mesh/run.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { MeshDevContext } from "./caller.ts";
 
 export default (): Plugin => ({
   onExecute: ({ args, setExecuteFn }) => {
-    const refusal = findAccessError(args as unknown as GraphqlExecutionPolicyArgs);
+    const refusal = findAccessError(args as unknown as GraphqlDocumentExecutionArgs);
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
@@ -25,7 +25,7 @@ export default (): Plugin => ({
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {
-    const refusal = findAccessError(args as unknown as GraphqlExecutionPolicyArgs);
+    const refusal = findAccessError(args as unknown as GraphqlDocumentExecutionArgs);
     if (refusal !== undefined) setResultAndStopExecution({ errors: [refusal] });
   },
 });
@@ -35,7 +35,7 @@ function findAccessError({
   document,
   operationName,
   contextValue,
-}: GraphqlExecutionPolicyArgs): PublicGraphqlError | undefined {
+}: GraphqlDocumentExecutionArgs): PublicGraphqlError | undefined {
   const { viewer, refusal, requestId, publicUrl }: MeshDevContext = contextValue;
   try {
     if (viewer === undefined) throw refusal ?? createFailure("credentials_missing");

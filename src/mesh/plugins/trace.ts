@@ -9,9 +9,9 @@ import { isTracingEnabled, type Span, type SpanOptions, runInChildSpan } from "#
 import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import { getGraphqlRootFields } from "#mesh/idempotent-document.ts";
 import {
-  type GraphqlExecutionPolicy,
-  type GraphqlExecutionPolicyArgs,
-  createGraphqlExecutionPolicyPlugin,
+  type GraphqlExecutorOverride,
+  type GraphqlDocumentExecutionArgs,
+  createGraphqlExecutorOverridePlugin,
 } from "#mesh/run.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 
@@ -19,9 +19,9 @@ import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
  * Creates the plugin; without tracing, the plugin has no hooks. Tracing is started before GraphQL Mesh is
  * opened, so this function already knows whether tracing is on.
  */
-export default (): Plugin => (isTracingEnabled() ? createGraphqlExecutionPolicyPlugin(traceExecution) : {});
+export default (): Plugin => (isTracingEnabled() ? createGraphqlExecutorOverridePlugin(traceExecution) : {});
 
-const traceExecution: GraphqlExecutionPolicy = (args, execute) => {
+const traceExecution: GraphqlExecutorOverride = (args, execute) => {
   if (isBuiltInGraphqlDocument(args.document)) return undefined;
   const start = createSpanOptions(args);
   return (input) =>
@@ -33,7 +33,7 @@ const traceExecution: GraphqlExecutionPolicy = (args, execute) => {
     );
 };
 
-function createSpanOptions({ document, operationName }: GraphqlExecutionPolicyArgs): SpanOptions {
+function createSpanOptions({ document, operationName }: GraphqlDocumentExecutionArgs): SpanOptions {
   const operation = getOperationAST(document, operationName);
   const fields = operation
     ? [

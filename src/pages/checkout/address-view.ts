@@ -59,7 +59,7 @@ const isEmailAsked = ({ session, isHolder }: CheckoutPageVisit): boolean =>
  * Returns the fields of the typed address that the form of its country has. Leaves out all other fields; a
  * missing field becomes an empty text.
  */
-export function selectAddressFieldsOfCountryForm(
+export function pickAddressFieldsUsedInCountry(
   typed: EnteredAddress,
   visit: CheckoutPageVisit,
 ): EnteredAddress {
@@ -81,7 +81,7 @@ export function findEnteredAddressFaults(
   typed: EnteredAddress,
   visit: CheckoutPageVisit,
 ): AddressFormFieldFault[] {
-  const requiredParts = selectAddressFieldsOfCountryForm(typed, visit);
+  const requiredParts = pickAddressFieldsUsedInCountry(typed, visit);
   const missing: FailureDetail[] =
     getEmailEnteredInAddressForm(typed, visit) === ""
       ? [{ in: "body", field: "/email", code: "required", message: "" }]

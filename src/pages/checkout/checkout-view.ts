@@ -19,7 +19,7 @@ import { renderBrandingFooter } from "./branding-view.ts";
 import { getLastPaymentFailureMessage, renderPaymentForm } from "./payment-view.ts";
 import { hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import { renderCheckoutPageHeader } from "./page-header.ts";
-import { getPromotionReasonMessage } from "./promotion-texts.ts";
+import { getBriefPromotionRefusalMessage } from "./promotion-texts.ts";
 import { renderSavedAddress, renderSavedContactEmail } from "./saved-address-view.ts";
 import { renderOrderSummary } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutPageVisit } from "./visit.ts";
@@ -237,7 +237,7 @@ function promotionView(
     const { code, title } = promotion;
     const text =
       state === "suspended"
-        ? `${say("promotionSuspended", { code })} ${getPromotionReasonMessage(suspendedReason, language) ?? ""}`
+        ? `${say("promotionSuspended", { code })} ${getBriefPromotionRefusalMessage(suspendedReason, language) ?? ""}`
         : say("promotionApplied", { code, title });
     return html`<form method="post" action="${path}" class="promotion" data-in-place>
       <h3>${say("promotion")}</h3>

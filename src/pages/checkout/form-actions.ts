@@ -10,7 +10,7 @@ import { createFailure, Failure, getRetryAfterSeconds } from "#foundation/failur
 import { amountMinorMax } from "#foundation/money.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import {
-  selectAddressFieldsOfCountryForm,
+  pickAddressFieldsUsedInCountry,
   getEmailEnteredInAddressForm,
   findEnteredAddressFaults,
   readEnteredAddress,
@@ -21,7 +21,7 @@ import { getFailureCodeMessage } from "./fault-texts.ts";
 import { createPageUrlQueryAfterFormSuccess, parseSessionVersion, parseFormInteger } from "./form-values.ts";
 import { findFirstMissingSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import { getLanguageSelectedByFormAction } from "./page-language.ts";
-import { getPromotionRefusalMessage } from "./promotion-texts.ts";
+import { getDetailedPromotionRefusalMessage } from "./promotion-texts.ts";
 import type { CheckoutLanguage } from "./texts.ts";
 import {
   changeCheckoutPageVisitLanguage,
@@ -32,9 +32,9 @@ import {
   sendCheckoutPageWithFormErrors,
   redirectToCheckoutPage,
   sendFormFailureResponse,
-  reloadSessionAfterRefusal,
+  reloadCheckoutSessionAfterRefusedForm,
   changeCheckoutSessionAndRedirect,
-  runCheckoutSessionChange,
+  runCheckoutSessionChangeDocument,
   claimCheckoutPageForBrowser,
 } from "./form-replies.ts";
 
@@ -130,10 +130,10 @@ async function setAddress(visit: CheckoutPageVisit, form: URLSearchParams): Prom
   }
   const contactEmail = getEmailEnteredInAddressForm(typed, visit);
   const input = {
-    address: selectAddressFieldsOfCountryForm(typed, visit),
+    address: pickAddressFieldsUsedInCountry(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
-  await runCheckoutSessionChange(visit, visit.pageContext.documents.setAddress, {
+  await runCheckoutSessionChangeDocument(visit, visit.pageContext.documents.setAddress, {
     input,
     takesOver: true,
     entered: contactEmail === undefined ? ["address"] : ["address", "buyer_email"],
@@ -229,7 +229,7 @@ async function refuseCode(visit: CheckoutPageVisit, code: string, failure: Failu
   visit.request.failureCode = failure.code;
   if (failure.status === 429)
     void visit.reply.header("retry-after", String(getRetryAfterSeconds(failure) ?? 1));
-  return sendCheckoutPageWithFormErrors(await reloadSessionAfterRefusal(visit), failure.status, {
+  return sendCheckoutPageWithFormErrors(await reloadCheckoutSessionAfterRefusedForm(visit), failure.status, {
     code,
     codeFault,
   });
@@ -243,7 +243,9 @@ function codeFaultOf({ language, locale, say }: CheckoutPageVisit, failure: Fail
   if (failure.status === 429)
     return say("tooManyCodes", { time: formatWaitTime(getRetryAfterSeconds(failure) ?? 1, language) });
   if (failure.status === 400) return getFailureCodeMessage("promotion_code_malformed", language);
-  return wrongCodes.has(failure.code) ? getPromotionRefusalMessage(failure, { language, locale }) : undefined;
+  return wrongCodes.has(failure.code)
+    ? getDetailedPromotionRefusalMessage(failure, { language, locale })
+    : undefined;
 }
 
 async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
@@ -255,8 +257,10 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
     // Nothing is paid yet if the buyer has selected another delivery option and pressed the pay button of the
     // same form, because the page showed the amount for the previous option. The page is shown again with the
     // new amount.
-    await runCheckoutSessionChange(visit, pageContext.documents.selectDelivery, { input: { optionId } });
-    return sendCheckoutPageWithFormErrors(await reloadSessionAfterRefusal(visit), 409, {
+    await runCheckoutSessionChangeDocument(visit, pageContext.documents.selectDelivery, {
+      input: { optionId },
+    });
+    return sendCheckoutPageWithFormErrors(await reloadCheckoutSessionAfterRefusedForm(visit), 409, {
       card: readEnteredCardFieldsWithoutValidation(visit, form),
       notice: getFailureCodeMessage("checkout_amount_changed", language),
     });

@@ -7,7 +7,7 @@ import type { FastifyReply } from "fastify";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
 import { type AddressFormFieldFault, readEnteredAddress } from "./address-view.ts";
-import { recordBrowserOfEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
+import { recordBrowserThatEnteredPersonalData } from "#commerce/checkout/entered-data.ts";
 import { tryClaimCheckoutPageForBrowser } from "#commerce/checkout/session-page.ts";
 import type { CheckoutGraphqlDocumentRunner } from "./checkout-services.ts";
 import { readEnteredCardFieldsWithoutValidation } from "./card-form.ts";
@@ -53,7 +53,7 @@ export async function sendFormFailureResponse(
   visit.request.failureCode = code;
   const { language } = visit;
   if (form.get("action") === "pay" && status === 409) await reprice(visit);
-  const fresh = await reloadSessionAfterRefusal(visit);
+  const fresh = await reloadCheckoutSessionAfterRefusedForm(visit);
   if (code === "address_market_mismatch")
     return sendCheckoutPageWithFormErrors(fresh, 409, {
       typed: readEnteredAddress(form),
@@ -95,7 +95,7 @@ async function reprice(visit: CheckoutPageVisit): Promise<void> {
  */
 async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {
-    await runCheckoutSessionChange(visit, visit.pageContext.documents.selectDelivery, {
+    await runCheckoutSessionChangeDocument(visit, visit.pageContext.documents.selectDelivery, {
       input: { optionId },
     });
     return true;
@@ -109,7 +109,9 @@ async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): P
  * Loads the checkout session again after the service has refused a form, so that the page shows the current
  * amounts and not the amounts from before the form was sent.
  */
-export async function reloadSessionAfterRefusal(visit: CheckoutPageVisit): Promise<CheckoutPageVisit> {
+export async function reloadCheckoutSessionAfterRefusedForm(
+  visit: CheckoutPageVisit,
+): Promise<CheckoutPageVisit> {
   const { viewer, request, pageContext } = visit;
   const documentRequest = { viewer, requestId: request.id, variables: { id: viewer.sessionId } };
   const session = await pageContext.documents.session<CheckoutPageSession | null>(documentRequest);
@@ -131,11 +133,11 @@ export async function changeCheckoutSessionAndRedirect(
   run: CheckoutGraphqlDocumentRunner,
   { to = "", ...options }: SessionChangeOptions & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
-  await runCheckoutSessionChange(visit, run, options);
+  await runCheckoutSessionChangeDocument(visit, run, options);
   return redirectToCheckoutPage(visit, to);
 }
 
-export function runCheckoutSessionChange(
+export function runCheckoutSessionChangeDocument(
   visit: CheckoutPageVisit,
   run: CheckoutGraphqlDocumentRunner,
   { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,
@@ -148,7 +150,11 @@ export function runCheckoutSessionChange(
     );
     await claimCheckoutPageForBrowser(visit, transaction, takesOver);
     const { digest } = visit.browser;
-    await recordBrowserOfEnteredPersonalData(transaction, { cartId: viewer.cartId, digest, kinds: entered });
+    await recordBrowserThatEnteredPersonalData(transaction, {
+      cartId: viewer.cartId,
+      digest,
+      kinds: entered,
+    });
   });
 }
 

@@ -4,7 +4,7 @@
  * and from the same origin. The secret appears only in the page's own forms and in no log line.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { type Failure, createFailure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { runCheckoutFormAction } from "./form-actions.ts";
@@ -247,5 +247,5 @@ function toRefusal(error: unknown): Failure {
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   return status < 500
     ? createFailure("malformed_request", { cause: error })
-    : toUnavailableFailureIfTemporary(toFailure(error));
+    : convertTemporaryFailureToUnavailable(toFailure(error));
 }

@@ -117,7 +117,7 @@ interface ReaderLanguage {
  * Returns the message that says why a promotion code was refused. The message contains the missing amount or
  * quantity if a minimum was not reached.
  */
-export function getPromotionRefusalMessage(
+export function getDetailedPromotionRefusalMessage(
   { code, parts }: Failure,
   { language, locale }: ReaderLanguage,
 ): string {
@@ -132,14 +132,14 @@ export function getPromotionRefusalMessage(
     const texts = reason === "minimum_subtotal_not_met" ? missingAmount : missingQuantity;
     return fillPlaceholders(getTextInLanguage(texts, language), { missing, required });
   }
-  return getPromotionReasonMessage(reason, language) ?? getTextInLanguage(codeUnknown, language);
+  return getBriefPromotionRefusalMessage(reason, language) ?? getTextInLanguage(codeUnknown, language);
 }
 
 /**
  * Returns the message for the reason why a promotion code does not apply. The message contains no amounts or
  * quantities. Undefined for an unknown reason.
  */
-export function getPromotionReasonMessage(
+export function getBriefPromotionRefusalMessage(
   reason: string | null,
   language: CheckoutLanguage,
 ): string | undefined {

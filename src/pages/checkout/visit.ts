@@ -6,7 +6,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CheckoutBuyerViewer } from "#access/viewer.ts";
 import {
-  type EnteredPersonalData,
+  type EnteredAddressAndEmail,
   decryptPersonalDataEnteredByBrowser,
 } from "#commerce/checkout/entered-data.ts";
 import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
@@ -56,7 +56,7 @@ export interface CheckoutPageVisit {
    * The address and e-mail address that were entered in this browser. The page may show them completely in
    * this browser.
    */
-  readonly entered: EnteredPersonalData;
+  readonly entered: EnteredAddressAndEmail;
   readonly language: CheckoutLanguage;
   /** The locale in which the page formats amounts. */
   readonly locale: string;
@@ -124,7 +124,7 @@ const brands = new WeakMap<FastifyRequest, readonly string[]>();
 export const getRequestLanguage = (request: FastifyRequest): CheckoutLanguage =>
   languages.get(request) ?? choosePreferredLanguage(request) ?? "en";
 
-const nothingEntered: EnteredPersonalData = { address: undefined, email: undefined };
+const nothingEntered: EnteredAddressAndEmail = { address: undefined, email: undefined };
 
 /**
  * Finds the checkout session of a request and its state for this browser; undefined if no session has this

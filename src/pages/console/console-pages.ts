@@ -12,7 +12,7 @@ import {
   renderSignInFields,
   type SignInFormState,
 } from "#pages/shared/sign-in-fields.ts";
-import { toUnavailableFailureIfTemporary } from "#database/database-errors.ts";
+import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { createFailure, type Failure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
@@ -137,7 +137,7 @@ function toRefusal(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500
     ? createFailure("malformed_request", { cause: error })
-    : toUnavailableFailureIfTemporary(toFailure(error));
+    : convertTemporaryFailureToUnavailable(toFailure(error));
 }
 
 function pageOf(status: number, retryAfterSeconds: number | null): HtmlPage {

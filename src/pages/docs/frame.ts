@@ -99,5 +99,5 @@ export const renderStabilityBadges = ({
   ${isDeprecated ? html`<span class="badge warn">deprecated</span>` : undefined}`;
 
 /** Allows line breaks between the words of a long operation name. */
-export const addWordBreaks = (id: string): HtmlMarkup =>
+export const addWordBreaksToOperationName = (id: string): HtmlMarkup =>
   html`${id.split(/(?=[A-Z][a-z])/).map((word, index) => (index === 0 ? html`${word}` : html`<wbr />${word}`))}`;

@@ -6,7 +6,7 @@ import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation, OpenApiDocumentRateLimit } from "./api-document.ts";
 import type { RequestExampleProvider } from "./examples.ts";
-import { addWordBreaks, renderStabilityBadges, renderHttpMethodBadge } from "./frame.ts";
+import { addWordBreaksToOperationName, renderStabilityBadges, renderHttpMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { createCodeSamples, renderCodeSamples } from "./code/code-samples.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
@@ -39,7 +39,7 @@ export function renderOperationContent(operation: OpenApiDocumentOperation, page
       <p class="crumb">${operation.tag}</p>
       <h1>${getOperationTitle(operation.id)} ${renderStabilityBadges(operation)}</h1>
       <p class="address">${renderHttpMethodBadge(operation.method)} <code>${operation.path}</code></p>
-      <p class="soft">Operation <code>${addWordBreaks(operation.id)}</code></p>
+      <p class="soft">Operation <code>${addWordBreaksToOperationName(operation.id)}</code></p>
       <p class="lead">${renderInlineMarkdown(lead)}</p>
       ${more.length === 0 ? undefined : html`<p>${renderInlineMarkdown(more.join(" "))}</p>`}
       ${factsOf(operation, home)}

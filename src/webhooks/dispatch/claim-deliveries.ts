@@ -64,16 +64,16 @@ export async function claimDeliveries(
   { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
   if (endpointIds.length === 0 || deliveriesMax <= 0) return [];
-  const moment = createDeliveryClaimTimesAsSql(now);
+  const moment = createDeliveryClaimTimeSqlExpressions(now);
   const { at } = moment;
   const until = new Date(now.getTime() + leaseMs);
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
     with room as (
-      select h.endpoint_id, h.installation_id, ${currentSendRateTokensSql(moment)} as tokens, h.probe_at is not null as
+      select h.endpoint_id, h.installation_id, ${availableSendTokensOfEndpointSql(moment)} as tokens, h.probe_at is not null as
       is_probe, u.under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
-        case when h.probe_at is not null then 1 else least(floor(${currentSendRateTokensSql(moment)})::integer,
+        case when h.probe_at is not null then 1 else least(floor(${availableSendTokensOfEndpointSql(moment)})::integer,
         ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
@@ -166,7 +166,7 @@ const burstShare = 0.2;
  */
 const aheadMsMax = 2 * leaseMs;
 
-export interface DeliveryClaimTimesAsSql {
+export interface DeliveryClaimTimeSqlExpressions {
   readonly at: RawBuilder<unknown>;
   /**
    * The latest time that a correct row can contain. Stored times after this time are ignored, because they
@@ -175,12 +175,15 @@ export interface DeliveryClaimTimesAsSql {
   readonly latest: RawBuilder<unknown>;
 }
 
-export const createDeliveryClaimTimesAsSql = (now: Date): DeliveryClaimTimesAsSql => ({
+export const createDeliveryClaimTimeSqlExpressions = (now: Date): DeliveryClaimTimeSqlExpressions => ({
   at: sql`${now}::timestamptz`,
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const currentSendRateTokensSql = ({ at, latest }: DeliveryClaimTimesAsSql): RawBuilder<number> => {
+export const availableSendTokensOfEndpointSql = ({
+  at,
+  latest,
+}: DeliveryClaimTimeSqlExpressions): RawBuilder<number> => {
   const perSecond = sql`coalesce(w.max_per_second, ${perSecondDefault})`;
   const refilled = sql`h.tokens + greatest(extract(epoch
     from ${at} - h.tokens_at)::double precision, 0) * ${perSecond}`;
@@ -194,7 +197,7 @@ export const currentSendRateTokensSql = ({ at, latest }: DeliveryClaimTimesAsSql
  */
 export const countSendingDeliveriesSql = (
   condition: RawBuilder<unknown>,
-  { at, latest }: DeliveryClaimTimesAsSql,
+  { at, latest }: DeliveryClaimTimeSqlExpressions,
 ): RawBuilder<number> =>
   sql<number>`(select count(*) from webhook_delivery s
     where s.status = 'sending' and ${condition} and s.next_attempt_at > ${at}

@@ -11,7 +11,7 @@ import {
   type DomainEvent,
   type EventOutbox,
   type EventSubjectRenderFunction,
-  runWithEventOutbox,
+  runFunctionAndInsertOutboxEvents,
 } from "#webhooks/outbox.ts";
 import {
   type EndpointHealthCounters,
@@ -63,7 +63,7 @@ function recordFailure(
   const { merchantId } = failed.delivery;
   const cause = { operationId: null, actor: "system", requestId: null } as const;
   return runInTransaction(db, (transaction) =>
-    runWithEventOutbox(transaction, { merchantId, now, cause, render }, async (outbox) => {
+    runFunctionAndInsertOutboxEvents(transaction, { merchantId, now, cause, render }, async (outbox) => {
       // The endpoint's row is locked first, and then the row with the endpoint's health. Commands that change
       // endpoints lock these rows in the same order, which prevents deadlocks.
       await transaction

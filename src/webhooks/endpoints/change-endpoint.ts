@@ -9,14 +9,18 @@ import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { EventMerchantTimeAndCause, EventOutbox, EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type {
+  MerchantTimeAndCauseOfEvent,
+  EventOutbox,
+  EventSubjectRenderFunction,
+} from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { findEndpoints, createEndpointConflictFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 import { type EndpointInputCheckOptions, requireValidEndpointUrl } from "./endpoint-input.ts";
 import type { StoredChangedFieldsFilters } from "./field-filters.ts";
 
 export interface EndpointCommandContext
-  extends EventMerchantTimeAndCause, Omit<EndpointInputCheckOptions, "resolvedFaults"> {
+  extends MerchantTimeAndCauseOfEvent, Omit<EndpointInputCheckOptions, "resolvedFaults"> {
   /**
    * The installation that runs the command; null if the caller acts for the merchant and may change endpoints
    * of all installations of the merchant.
@@ -50,7 +54,7 @@ type Found = Pick<WebhookEndpoint, "id" | "installationId">;
  * Returns an SQL query that selects an endpoint if the caller may use it. Deleted endpoints and endpoints of
  * other merchants or installations are not found.
  */
-export function buildCallerEndpointSqlQuery(
+export function buildSqlQueryForEndpointOfCaller(
   transaction: Transaction,
   { merchantId, installationId }: Pick<EndpointCommandContext, "merchantId" | "installationId">,
   endpointId: string,
@@ -73,7 +77,7 @@ export async function lockEndpoint(
   context: EndpointCommandContext,
   endpointId: string,
 ): Promise<WebhookEndpoint> {
-  const found = await buildCallerEndpointSqlQuery(transaction, context, endpointId)
+  const found = await buildSqlQueryForEndpointOfCaller(transaction, context, endpointId)
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (found === undefined) throw createFailure("webhook_endpoint_not_found");
@@ -166,7 +170,7 @@ export async function lockInstallation(
 }
 
 /** Refuses the URL of a receiver on this machine unless the merchant is in test mode. */
-export function requireUrlAllowedByMerchantMode(
+export function requireLoopbackUrlOnlyInTestMode(
   url: string,
   { isLoopbackAllowed }: EndpointCommandContext,
   { mode }: LockedInstallation,

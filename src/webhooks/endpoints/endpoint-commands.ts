@@ -13,11 +13,11 @@ import {
   type EndpointUrlCommandContext,
   lockEndpoint,
   lockInstallation,
-  buildCallerEndpointSqlQuery,
+  buildSqlQueryForEndpointOfCaller,
   loadWebhookEndpoint,
   requireInstallationNotUninstalled,
   requireUnusedUrlAndEndpointLimit,
-  requireUrlAllowedByMerchantMode,
+  requireLoopbackUrlOnlyInTestMode,
   saveEndpoint,
   toJsonbValue,
 } from "./change-endpoint.ts";
@@ -49,7 +49,7 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret> {
   requireValidEndpointFields(input, context);
   const installation = await lockInstallation(transaction, context, input.installationId);
-  requireUrlAllowedByMerchantMode(input.url, context, installation);
+  requireLoopbackUrlOnlyInTestMode(input.url, context, installation);
   requireInstallationNotUninstalled(installation);
   await requireUnusedUrlAndEndpointLimit(transaction, installation, { url: input.url });
   const id = await insertEndpoint(transaction, context, input);
@@ -133,11 +133,11 @@ async function lockEndpointForNewUrl(
   context: EndpointCommandContext,
   { endpointId, url }: { readonly endpointId: string; readonly url: string },
 ): Promise<WebhookEndpoint> {
-  const found = await buildCallerEndpointSqlQuery(transaction, context, endpointId).executeTakeFirst();
+  const found = await buildSqlQueryForEndpointOfCaller(transaction, context, endpointId).executeTakeFirst();
   if (found === undefined) throw createFailure("webhook_endpoint_not_found");
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
-  requireUrlAllowedByMerchantMode(url, context, installation);
+  requireLoopbackUrlOnlyInTestMode(url, context, installation);
   await requireUnusedUrlAndEndpointLimit(transaction, installation, { url, except: endpoint.id });
   return endpoint;
 }

@@ -4,12 +4,12 @@
  */
 import { describe, expect, it } from "vitest";
 import { type CartAggregate, cartColumns } from "#commerce/carts/cart-aggregate.ts";
-import { toComparableCartState, toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
+import { createCartComparisonKey, toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
 import { storedCart } from "./stored-cart.ts";
 
 const cart = storedCart();
 const stateOf = (changed: CartAggregate): string =>
-  toComparableCartState({ ...changed, buyerEmailId: changed.buyerEmail?.id ?? null });
+  createCartComparisonKey({ ...changed, buyerEmailId: changed.buyerEmail?.id ?? null });
 
 /** Fields that the comparison leaves out, with the reason of each. */
 const notCompared = new Set([

@@ -5,7 +5,11 @@
 import { describe, expect, it } from "vitest";
 import type { StoredCartLine } from "#commerce/carts/cart-aggregate.ts";
 import { type UnpricedCartDraft, toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
-import type { CurrentOfferForCart, CartOfferMarket, CartOfferVariant } from "#commerce/carts/load-offer.ts";
+import type {
+  CurrentCartPricingData,
+  CartPricingMarket,
+  CartPricingVariant,
+} from "#commerce/carts/load-offer.ts";
 import { repriceCart, type CartRepriceResult } from "#commerce/carts/reprice.ts";
 import { storedCart } from "./stored-cart.ts";
 
@@ -13,7 +17,7 @@ const now = new Date("2026-06-01T12:00:00.000Z");
 const before = storedCart({ promotions: [] });
 const [line] = before.lines;
 
-const variant: CartOfferVariant = {
+const variant: CartPricingVariant = {
   id: "var_1",
   productId: "prd_1",
   isPublished: true,
@@ -40,7 +44,7 @@ const variant: CartOfferVariant = {
   categoryIds: [],
 };
 
-const market: CartOfferMarket = {
+const market: CartPricingMarket = {
   id: "mkt_eu",
   currency: "EUR",
   taxIncluded: false,
@@ -67,8 +71,8 @@ const market: CartOfferMarket = {
 
 interface Change {
   readonly draft?: Partial<UnpricedCartDraft>;
-  readonly variant?: Partial<CartOfferVariant> | null;
-  readonly market?: Partial<CartOfferMarket>;
+  readonly variant?: Partial<CartPricingVariant> | null;
+  readonly market?: Partial<CartPricingMarket>;
   readonly at?: Date;
 }
 
@@ -78,7 +82,7 @@ function repriced({
   market: there = {},
   at = now,
 }: Change = {}): CartRepriceResult["next"] {
-  const offer: CurrentOfferForCart = {
+  const offer: CurrentCartPricingData = {
     merchantLocale: "en",
     market: { ...market, ...there },
     variants: new Map(changed === null ? [] : [[variant.id, { ...variant, ...changed }]]),

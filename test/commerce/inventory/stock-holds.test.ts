@@ -6,11 +6,11 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  allocateOrderStock,
-  releaseOrderStock,
-  reserveOrderStock,
+  allocateStockToOrder,
+  releaseStockOfOrder,
+  reserveStockForOrder,
   restockReturnedUnits,
-  convertHoldsToOrderStock,
+  assignHeldStockToOrder,
 } from "#commerce/inventory/order-stock.ts";
 import { replaceStockHolds, releaseStockHolds, setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
@@ -209,7 +209,7 @@ describeOnBoth("the stock", (open) => {
     const sessionId = await held(variantId, 5, null);
     const sold = await world.run(
       (transaction, context, note: string) =>
-        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
+        assignHeldStockToOrder(transaction, context, { sessionId, note }),
       "N-1",
     );
     expect([...sold]).toEqual([[variantId, 3]]);
@@ -217,7 +217,7 @@ describeOnBoth("the stock", (open) => {
     const allocate = () =>
       world.run(
         (transaction, context, quantity: number) =>
-          allocateOrderStock(transaction, context, [{ variantId, quantity }], "N-1"),
+          allocateStockToOrder(transaction, context, [{ variantId, quantity }], "N-1"),
         2,
       );
     expect(await allocate()).toEqual([{ variantId, wanted: 2, available: 0 }]);
@@ -240,12 +240,12 @@ describeOnBoth("the stock", (open) => {
     const sessionId = await held(variantId, 5, null);
     await world.run(
       (transaction, context, note: string) =>
-        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
+        assignHeldStockToOrder(transaction, context, { sessionId, note }),
       "N-2",
     );
     await world.run(
       (transaction, context, line: { waiting: number; allocated: number }) =>
-        releaseOrderStock(transaction, context, [{ variantId, ...line }], "N-2"),
+        releaseStockOfOrder(transaction, context, [{ variantId, ...line }], "N-2"),
       { waiting: 1, allocated: 2 },
     );
     expect(await levelOf(variantId)).toEqual({ onHand: 2, reserved: 1 });
@@ -262,7 +262,7 @@ describeOnBoth("the stock", (open) => {
     await held(variantId, 2);
     const reserve = (later: number) =>
       runInTransaction(world.db, (transaction) =>
-        reserveOrderStock(transaction, world.later(later), [{ variantId, quantity: 3 }]),
+        reserveStockForOrder(transaction, world.later(later), [{ variantId, quantity: 3 }]),
       );
     expect(await reserve(0)).toEqual([{ variantId, wanted: 3, available: 1 }]);
     expect(await reserve(60 * minuteMs)).toEqual([]);
@@ -275,14 +275,14 @@ describeOnBoth("the stock", (open) => {
     await world.db.deleteFrom("variant").where("id", "=", variantId).execute();
     const sold = await world.run(
       (transaction, context, note: string) =>
-        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
+        assignHeldStockToOrder(transaction, context, { sessionId, note }),
       "N-3",
     );
     expect([...sold]).toEqual([]);
     await world.run(
       async (transaction, context, line: VariantQuantity) => {
-        expect(await allocateOrderStock(transaction, context, [line], "N-3")).toEqual([]);
-        await releaseOrderStock(transaction, context, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
+        expect(await allocateStockToOrder(transaction, context, [line], "N-3")).toEqual([]);
+        await releaseStockOfOrder(transaction, context, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
         await restockReturnedUnits(transaction, context, [line], "N-3");
       },
       { variantId, quantity: 1 },
@@ -352,7 +352,7 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
       .where("sessionId", "=", sessionId)
       .executeTakeFirst();
     const allocated =
-      (await convertHoldsToOrderStock(transaction, context, { sessionId, note: "s" })).get(variantId) ?? 0;
+      (await assignHeldStockToOrder(transaction, context, { sessionId, note: "s" })).get(variantId) ?? 0;
     order.allocated += allocated;
     order.waiting += (hold?.quantity ?? 0) - allocated;
   },
@@ -361,14 +361,14 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
       waiting: Math.min(quantity, order.waiting),
       allocated: Math.min(quantity, order.allocated),
     };
-    await releaseOrderStock(transaction, context, [{ variantId, ...back }], "c");
+    await releaseStockOfOrder(transaction, context, [{ variantId, ...back }], "c");
     order.waiting -= back.waiting;
     order.allocated -= back.allocated;
   },
   allocate: async (transaction, context, { variantId, order }) => {
     if (
       order.waiting === 0 ||
-      (await allocateOrderStock(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
+      (await allocateStockToOrder(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
     )
       return;
     order.waiting -= 1;

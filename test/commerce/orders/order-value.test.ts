@@ -9,7 +9,7 @@ import {
   computeRefundableOrderAmountMinor,
   computeRemainingShippingMinor,
   computeUncapturedAmountMinor,
-  computeLineUnitsValueMinor,
+  computeValueOfOrderLineUnitsMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
   OrderFulfillment,
@@ -199,15 +199,24 @@ describe("the value of a cancellation", () => {
   it("values a unit after the canceled and refunded ones, and never above the rest of its line", () => {
     const line = { totalMinor: 100, reducedMinor: 0, ordered: 3 };
     // Thirds of 100 are 33, 33 and 34, in whatever way the earlier units were removed.
-    expect(computeLineUnitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 0 }), 1)).toBe(33);
+    expect(computeValueOfOrderLineUnitsMinor(lineOf("a", { ...line, canceled: 0, refunded: 0 }), 1)).toBe(33);
     expect(
-      computeLineUnitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 1, reducedMinor: 66 }), 1),
+      computeValueOfOrderLineUnitsMinor(
+        lineOf("a", { ...line, canceled: 1, refunded: 1, reducedMinor: 66 }),
+        1,
+      ),
     ).toBe(34);
     expect(
-      computeLineUnitsValueMinor(lineOf("a", { ...line, canceled: 0, refunded: 2, reducedMinor: 66 }), 1),
+      computeValueOfOrderLineUnitsMinor(
+        lineOf("a", { ...line, canceled: 0, refunded: 2, reducedMinor: 66 }),
+        1,
+      ),
     ).toBe(34);
     expect(
-      computeLineUnitsValueMinor(lineOf("a", { ...line, canceled: 1, refunded: 0, reducedMinor: 90 }), 1),
+      computeValueOfOrderLineUnitsMinor(
+        lineOf("a", { ...line, canceled: 1, refunded: 0, reducedMinor: 90 }),
+        1,
+      ),
     ).toBe(10);
   });
 

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createPromotedLinePredicate } from "#commerce/pricing/discounts.ts";
 import { priceCart } from "#commerce/pricing/price-cart.ts";
 import {
-  type PromotionCartContext,
+  type CartDataForPromotionChoice,
   type ChosenPromotions,
   choosePromotions,
 } from "#commerce/promotions/choose-promotions.ts";
@@ -74,7 +74,7 @@ const appliedOf = ({ automatic, code }: ChosenPromotions): PromotionRule[] => [
 ];
 
 /** Checks all conditions at once in any order, unlike the module. */
-function isBroken(rule: PromotionRule, facts: PromotionCartContext): boolean {
+function isBroken(rule: PromotionRule, facts: CartDataForPromotionChoice): boolean {
   return [isNotNow(rule), isNotForBuyer(rule, facts.buyerReference), isNotForCart(rule, facts)].includes(
     true,
   );
@@ -95,7 +95,10 @@ function isNotForBuyer(rule: PromotionRule, buyer: string | null): boolean {
   );
 }
 
-function isNotForCart(rule: PromotionRule, { marketId, currency, pricing }: PromotionCartContext): boolean {
+function isNotForCart(
+  rule: PromotionRule,
+  { marketId, currency, pricing }: CartDataForPromotionChoice,
+): boolean {
   const entitled = pricing.lines.filter(createPromotedLinePredicate(rule.discount.entitled));
   const units = entitled.reduce((sum, { quantity }) => sum + quantity, 0);
   const subtotal = entitled.reduce((sum, { unitPriceMinor, quantity }) => sum + unitPriceMinor * quantity, 0);

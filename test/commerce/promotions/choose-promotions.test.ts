@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { BuyXGetYRule, DiscountRule } from "#commerce/pricing/discounts.ts";
 import type { CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import {
-  type PromotionCartContext,
+  type CartDataForPromotionChoice,
   choosePromotions,
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
@@ -31,11 +31,11 @@ function line(id: string, unitPriceMinor: number, quantity: number): CartLineToP
 const lines = [line("shirt", 3000, 2), line("shoe", 4000, 1)];
 
 function facts(
-  change: Partial<PromotionCartContext> & {
+  change: Partial<CartDataForPromotionChoice> & {
     readonly lines?: readonly CartLineToPrice[];
     readonly shippingMinor?: number;
   } = {},
-): PromotionCartContext {
+): CartDataForPromotionChoice {
   const pricing = {
     taxIncluded: true,
     lines: change.lines ?? lines,
@@ -89,7 +89,7 @@ const code = (change: Change = {}): PromotionRule =>
 /** The applied promotions in order with their discounts, and the reason why the code is refused. */
 function chosen(
   offered: { readonly automatic?: readonly PromotionRule[]; readonly code?: PromotionRule },
-  cart: PromotionCartContext = facts(),
+  cart: CartDataForPromotionChoice = facts(),
 ): { readonly applied: readonly [string, number][]; readonly refusal: PromotionRefusal | null } {
   const choice = choosePromotions(cart, { automatic: offered.automatic ?? [], code: offered.code ?? null });
   const applied = choice.priced.discounts.map(({ promotionId, discountMinor }): [string, number] => [
@@ -108,7 +108,7 @@ function chosen(
 
 interface Case {
   readonly rule: Change;
-  readonly cart?: PromotionCartContext;
+  readonly cart?: CartDataForPromotionChoice;
   readonly data?: PromotionRefusal["data"];
 }
 
@@ -270,7 +270,7 @@ describe("a code applies to a cart", () => {
       bea,
     ],
     ["at its minimum", { currency: "EUR", minimumSubtotalMinor: 10_000, minimumQuantity: 3 }, facts()],
-  ] satisfies [string, Change, PromotionCartContext][])("%s", (_, rule, cart) => {
+  ] satisfies [string, Change, CartDataForPromotionChoice][])("%s", (_, rule, cart) => {
     expect(chosen({ code: code(rule) }, cart)).toEqual({ applied: [["code", 1000]], refusal: null });
   });
 

@@ -2,9 +2,9 @@
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
-  loadCurrentOfferForCart,
-  type CurrentOfferForCart,
-  type LoadCurrentOfferForCartOptions,
+  loadCurrentCartPricingData,
+  type CurrentCartPricingData,
+  type LoadCurrentCartPricingDataOptions,
 } from "#commerce/carts/load-offer.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-status.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
@@ -34,8 +34,8 @@ describeOnBoth("promotions as carts read them", (open) => {
   };
   const offerTo = (
     buyerReference: string | null,
-    code: LoadCurrentOfferForCartOptions["code"] = null,
-  ): Promise<CurrentOfferForCart> => {
+    code: LoadCurrentCartPricingDataOptions["code"] = null,
+  ): Promise<CurrentCartPricingData> => {
     const { merchantId, now } = world.context;
     const wanted = {
       merchantId,
@@ -46,7 +46,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       heldBySessionId: null,
       now,
     };
-    return runInTransaction(world.db, (transaction) => loadCurrentOfferForCart(transaction, wanted));
+    return runInTransaction(world.db, (transaction) => loadCurrentCartPricingData(transaction, wanted));
   };
   const byCode = async (
     normalized: string,

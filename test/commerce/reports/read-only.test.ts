@@ -1,7 +1,7 @@
 /** Reports only read: the database refuses every write, and cancels statements that take too long. */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { createReportReadRunner } from "#database/read-only.ts";
+import { createReportQueryRunner } from "#database/read-only.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (engine) => {
@@ -9,7 +9,7 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
 
   it("refuses every write, while other transactions can write", async () => {
     const { db } = world().database;
-    const readOnly = createReportReadRunner(db);
+    const readOnly = createReportQueryRunner(db);
     const name = async (): Promise<unknown> =>
       (await db.selectFrom("merchant").select("name").orderBy("id").executeTakeFirst())?.name;
     const before = await name();
@@ -26,7 +26,7 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
 
   it("restores the connection's settings", async () => {
     const { db } = world().database;
-    await createReportReadRunner(db)((reader) => sql`select 1`.execute(reader));
+    await createReportQueryRunner(db)((reader) => sql`select 1`.execute(reader));
     const { rows } = await sql<
       Record<string, string>
     >`select current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as
@@ -39,7 +39,7 @@ describe("on postgres", () => {
   const world = useWorld("postgres");
 
   it("a statement that takes too long is canceled by the database, and the error says so", async () => {
-    const readOnly = createReportReadRunner(world().database.db, { timeoutMs: 100 });
+    const readOnly = createReportQueryRunner(world().database.db, { timeoutMs: 100 });
     await expect(readOnly((reader) => sql`select pg_sleep(30)`.execute(reader))).rejects.toMatchObject({
       code: "upstream_timeout",
       message: "The report took longer than the limit of 0.1 s. Request fewer days, or one merchant.",

@@ -1,7 +1,7 @@
 /** Searches of a large catalogue rank only the most popular of too many matches. */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildRankingLimitTsqueries } from "#commerce/search/limit-matches.ts";
+import { buildTsqueriesLimitingRankedDocuments } from "#commerce/search/limit-matches.ts";
 import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
 import {
   defaultSearchMatchLimits,
@@ -102,7 +102,7 @@ describe("the limits of matches", () => {
       { step: 5, candidates: 2, matches: 2, titles: 1 },
     ];
     const { titles = "", others = "" } =
-      buildRankingLimitTsqueries(steps, { ...limitsOf(1000), othersMax: 200 }) ?? {};
+      buildTsqueriesLimitingRankedDocuments(steps, { ...limitsOf(1000), othersMax: 200 }) ?? {};
     expect(titles).toMatch(/^\('\+9' \| .*'\+5' \| '\+4' \| '\+3' \| '\+2' \| '\+1' \| '%1'\)$/);
     // About 128 of the 200 documents have step 5, which leaves 72 of the 1280 with step 2: 3.6 of 64.
     expect(others).toMatch(/'\+3' \| '\+2' & '%2'\)$/);
@@ -110,9 +110,12 @@ describe("the limits of matches", () => {
 
   it("are left out if all matches can be ranked", () => {
     expect(
-      buildRankingLimitTsqueries([{ step: 0, candidates: 15, matches: 15, titles: 5 }], limitsOf(1000)),
+      buildTsqueriesLimitingRankedDocuments(
+        [{ step: 0, candidates: 15, matches: 15, titles: 5 }],
+        limitsOf(1000),
+      ),
     ).toBeUndefined();
-    expect(buildRankingLimitTsqueries([], limitsOf(1000))).toBeUndefined();
+    expect(buildTsqueriesLimitingRankedDocuments([], limitsOf(1000))).toBeUndefined();
   });
 });
 

@@ -1,9 +1,9 @@
 /** Quantities in texts, and the words of compounds. */
 import { describe, expect, it } from "vitest";
-import { findCompoundSplits } from "#commerce/search/compounds.ts";
+import { findCompoundWordSplits } from "#commerce/search/compounds.ts";
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { findQuantitiesInText } from "#commerce/search/quantities.ts";
-import { getOtherNumberFormOfIrregularNoun, foldUmlautDigraphs } from "#commerce/search/word-lists.ts";
+import { getSingularOrPluralOfIrregularNoun, foldUmlautDigraphs } from "#commerce/search/word-lists.ts";
 
 describe("quantities", () => {
   it.each([
@@ -46,14 +46,14 @@ it.each([
   ["geburtstagsgeschenk", ["geburtstag", "geschenk"]],
   ["kuchenmesser", ["kuche", "messer"]],
 ])("the reader of quantities splits %s also into %j", (word, pair) => {
-  expect(findCompoundSplits(word)).toContainEqual(pair);
+  expect(findCompoundWordSplits(word)).toContainEqual(pair);
 });
 
 it("knows irregular plurals and umlauts that are spelled with two letters", () => {
   expect([
-    getOtherNumberFormOfIrregularNoun("knives"),
-    getOtherNumberFormOfIrregularNoun("knife"),
-    getOtherNumberFormOfIrregularNoun("tents"),
+    getSingularOrPluralOfIrregularNoun("knives"),
+    getSingularOrPluralOfIrregularNoun("knife"),
+    getSingularOrPluralOfIrregularNoun("tents"),
   ]).toEqual(["knife", "knives", undefined]);
   expect(["kaffeemuehle", "rucksaecke", "neue", "tent"].map(foldUmlautDigraphs)).toEqual([
     "kaffeemuhle",

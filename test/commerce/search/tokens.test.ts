@@ -8,7 +8,7 @@ import {
   splitWords,
   removeCaseAndAccents,
   joinHyphenatedWords,
-  listLexemes,
+  listLexemesOfSearchWords,
 } from "#commerce/search/tokens.ts";
 
 const wordsOf = (text: string): string[] => splitWords(text).map((word) => word.text);
@@ -52,13 +52,13 @@ describe("words", () => {
   });
 
   it("of a script without spaces are found by any two letters, and Chinese ones by each character", () => {
-    const lexemes = listLexemes(splitWords("運動靴とランニングシューズ"));
+    const lexemes = listLexemesOfSearchWords(splitWords("運動靴とランニングシューズ"));
     for (const part of ["運動", "靴", "シュ", "ュー", "ーズ", "ランニング"]) expect(lexemes).toContain(part);
   });
 
   it("are limited to the length that an index allows", () => {
     for (const text of ["x".repeat(5000), "あ".repeat(5000), "\u{1d7d8}".repeat(99), "ก".repeat(3000)]) {
-      for (const lexeme of listLexemes(splitWords(text))) {
+      for (const lexeme of listLexemesOfSearchWords(splitWords(text))) {
         expect(Buffer.byteLength(lexeme)).toBeLessThan(512);
         expect(lexeme.isWellFormed()).toBe(true);
       }

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
-  computeTypoKeysOfQueryWord,
-  computeTypoKeysOfVocabularyWord,
+  computeTypoMatchKeysOfQueryWord,
+  computeTypoMatchKeysOfVocabularyWord,
   getMaxCorrectedTypos,
 } from "#commerce/search/typo-keys.ts";
 import { computeEditDistance } from "#foundation/nearest.ts";
@@ -35,9 +35,9 @@ it("finds every word within the distance by a common key", () => {
         return letters.join("");
       }, term);
       fc.pre(computeEditDistance(typed, term, 2) <= getMaxCorrectedTypos(typed));
-      const keys = new Set(computeTypoKeysOfVocabularyWord(term, { isCompound: false }));
+      const keys = new Set(computeTypoMatchKeysOfVocabularyWord(term, { isCompound: false }));
       expect(
-        computeTypoKeysOfQueryWord(typed, getMaxCorrectedTypos(typed)).some((key) => keys.has(key)),
+        computeTypoMatchKeysOfQueryWord(typed, getMaxCorrectedTypos(typed)).some((key) => keys.has(key)),
       ).toBe(true);
     }),
     { numRuns: 2000 },

@@ -5,7 +5,7 @@ import {
   chooseReportInterval,
   findReportFilterFault,
   getReportCsvPath,
-  getDayBeforeToday,
+  getDateDaysAgo,
   getReportPath,
   listPeriodPresets,
   parseReportFilter,
@@ -25,7 +25,7 @@ describe("the choices of the reports", () => {
       currency: null,
     });
     expect(read("zone=Europe/Berlin").to).toBe("2026-03-02");
-    expect(getDayBeforeToday(1, "America/New_York", now)).toBe("2026-02-28");
+    expect(getDateDaysAgo(1, "America/New_York", now)).toBe("2026-02-28");
   });
 
   it("are written to the address as they were read from it", () => {

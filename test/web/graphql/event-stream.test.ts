@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFailure } from "#foundation/failure.ts";
-import { type SubscriptionResults, sendSubscriptionResults } from "#graphql/event-streams.ts";
+import { type SubscriptionResultStream, sendSubscriptionResults } from "#graphql/event-streams.ts";
 
 describe("events", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -19,7 +19,7 @@ describe("events", () => {
     const over = new AbortController();
     const rendered: unknown[] = [];
     let ends = 0;
-    const results: SubscriptionResults = {
+    const results: SubscriptionResultStream = {
       steps,
       signal: over.signal,
       end: () => void (ends += 1),

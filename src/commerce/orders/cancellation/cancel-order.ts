@@ -19,7 +19,7 @@ import {
   type CancellationObstacle,
   createCancellationObstacle,
 } from "./reasons.ts";
-import { findPartlyCanceledPromotionLines } from "./obstacles.ts";
+import { findLinesOfPartlyCanceledPromotion } from "./obstacles.ts";
 import {
   changeLockedOrder,
   lockOrder,
@@ -31,7 +31,7 @@ import {
   findOrderLineSelectionFaults,
   noteLengthMax,
   createOrderConflictFailure,
-  requireSelectableOrderLineUnits,
+  requireOrderLineSelectionWithinLimits,
   requireKnownOrderLines,
 } from "#commerce/orders/order-checks.ts";
 import type {
@@ -132,7 +132,7 @@ export function decideOrderCancellation(
  * lines can only be canceled together.
  */
 function requireWholeSets(order: OrderAggregate, lines: readonly OrderLineIdAndQuantity[]): void {
-  const lineIds = findPartlyCanceledPromotionLines(order, lines);
+  const lineIds = findLinesOfPartlyCanceledPromotion(order, lines);
   if (lineIds === undefined) return;
   const reasons = [createCancellationObstacle("line_not_separable", { data: { lineIds } })];
   const message = "A promotion joins the chosen units with other units: they can only be canceled together.";
@@ -176,7 +176,7 @@ export function requireCancelableUnits(
     quantity: decision === "denied" ? 0 : cancelableQuantity,
     reasons: decision === "denied" ? reasons : goneUnitsReasons(stored.get(lineId)),
   }));
-  requireSelectableOrderLineUnits(order, { lines, selectable, ...refusal });
+  requireOrderLineSelectionWithinLimits(order, { lines, selectable, ...refusal });
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { CancellationReason } from "./reasons.ts";
 import { sql } from "kysely";
-import { releaseOrderStock } from "#commerce/inventory/order-stock.ts";
+import { releaseStockOfOrder } from "#commerce/inventory/order-stock.ts";
 import { restorePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -18,7 +18,7 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderLineIdAndQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { allocateRefundToLinesAndShipping, queueRefund } from "#commerce/orders/payment/refunds.ts";
-import { decreaseUnreservedUnitCounts } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
+import { decreaseUnreservedUnitsOfFulfillments } from "#commerce/orders/fulfillment/fulfillment-stock.ts";
 import { voidAuthorizationsIfNothingOwed } from "#commerce/orders/payment/order-payment.ts";
 
 export interface OrderUnitsToCancel {
@@ -52,9 +52,9 @@ export async function cancelOrderUnits(
     waiting: waiting - unreserved,
     allocated,
   }));
-  await releaseOrderStock(transaction, context, stock, order.number);
+  await releaseStockOfOrder(transaction, context, stock, order.number);
   const unreserved = value.lines.map((units) => ({ lineId: units.lineId, quantity: units.unreserved }));
-  await decreaseUnreservedUnitCounts(transaction, { order, returnId: null, lines: unreserved });
+  await decreaseUnreservedUnitsOfFulfillments(transaction, { order, returnId: null, lines: unreserved });
   await cancelLineUnits(transaction, order.id, value.lines);
   const events: OrderEvent[] = [
     { type: value.isWhole ? "order.canceled" : "order.partially_canceled" },

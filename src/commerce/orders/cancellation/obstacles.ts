@@ -221,7 +221,7 @@ export function findOrderLinesSharingPromotions({
  * Checks whether the cancellation takes only a part of the units that a promotion connects. Returns the ids
  * of the lines that the first such promotion connects; undefined if there is no such promotion.
  */
-export function findPartlyCanceledPromotionLines(
+export function findLinesOfPartlyCanceledPromotion(
   order: Pick<OrderAggregate, "promotions" | "lines">,
   chosen: readonly OrderLineIdAndQuantity[],
 ): readonly string[] | undefined {

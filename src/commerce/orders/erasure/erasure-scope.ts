@@ -19,7 +19,7 @@ import type { Database } from "#database/connect.ts";
 import { findIdempotencyRecords, type IdempotencyRecordKey } from "#database/idempotency-maintenance.ts";
 import { DecryptionError, type EncryptionKeyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import { digestAddressToken } from "#commerce/carts/find-carts.ts";
+import { hashCartAddressToken } from "#commerce/carts/find-carts.ts";
 
 /**
  * The object from which the search for a buyer's data starts. A buyer reference is unique only within its
@@ -129,7 +129,7 @@ async function findErasureStart(
           .executeTakeFirst()
       : target.by === "cart"
         ? await cart.where("cart.id", "=", value).executeTakeFirst()
-        : await cart.where("cart.addressTokenDigest", "=", digestAddressToken(value)).executeTakeFirst();
+        : await cart.where("cart.addressTokenDigest", "=", hashCartAddressToken(value)).executeTakeFirst();
   return found === undefined
     ? undefined
     : { merchantId: found.merchantId, cartIds: [found.id], buyerReference: null };

@@ -12,7 +12,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import {
-  type OrderWithChangedPartId,
+  type OrderAndIdOfChangedPart,
   changeLockedOrder,
   lockOrder,
   type OrderIdAndExpectedVersion,
@@ -27,7 +27,7 @@ import {
 import {
   isFulfillmentNeededForLine,
   countUnitsInFulfillments,
-  countUnsendableUnits,
+  countRefundedUnitsNotToSend,
   getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import { type FulfillmentType, isFulfillmentInProgress, requireShippableOrder } from "./fulfillment-rules.ts";
@@ -55,7 +55,7 @@ export async function createFulfillment(
   transaction: Transaction,
   context: OrderCommandContext,
   input: CreateFulfillmentInput,
-): Promise<OrderWithChangedPartId> {
+): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors([
     ...findOrderLineSelectionFaults(input.lines),
     ...getTextFieldErrors("/carrier", input.carrier, { max: carrierLengthMax }),
@@ -144,7 +144,7 @@ export function countUnfulfilledUnits(
     0,
     getUncanceledQuantity(line) -
       countUnitsInFulfillments(order.fulfillments.filter(isFulfillmentInProgress), line.id) -
-      countUnsendableUnits(order, line),
+      countRefundedUnitsNotToSend(order, line),
   );
 }
 

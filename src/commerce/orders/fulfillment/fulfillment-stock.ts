@@ -6,9 +6,9 @@
  */
 import { sql } from "kysely";
 import {
-  allocateOrderStock,
-  releaseOrderStock,
-  reserveAvailableOrderStock,
+  allocateStockToOrder,
+  releaseStockOfOrder,
+  reserveAvailableStockForOrder,
   restockReturnedUnits,
 } from "#commerce/inventory/order-stock.ts";
 import type { StockShortage } from "#commerce/inventory/stock-holds.ts";
@@ -43,7 +43,7 @@ export interface OrderAndFulfillment {
  * The changes of the unit counts (allocated, shipped, delivered) of an order line for each unit of a
  * fulfillment: 1, -1 or 0.
  */
-export interface OrderLineUnitCountChange {
+export interface OrderLineFulfillmentProgressChange {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
@@ -53,13 +53,13 @@ export interface OrderLineUnitCountChange {
  * Changes the numbers of allocated, shipped and delivered units of order lines. The change applies to the
  * units in `lines`; if `lines` is left out, to all units of the fulfillment.
  */
-export async function changeOrderLineUnitCounts(
+export async function changeOrderLineFulfillmentProgress(
   transaction: Transaction,
   {
     fulfillment,
     lines = fulfillment.lines,
   }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly OrderLineIdAndQuantity[] },
-  { allocated = 0, shipped = 0, delivered = 0 }: OrderLineUnitCountChange,
+  { allocated = 0, shipped = 0, delivered = 0 }: OrderLineFulfillmentProgressChange,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
   await sql`
@@ -93,14 +93,14 @@ export async function allocateFulfillmentUnits(
   if (taken.has(fulfillment.status)) return;
   const waiting = fulfillment.returnId === null ? waitingUnits(change) : replacementUnits(change);
   if (waiting.length === 0) return;
-  requireStock(order, await reserveAvailableOrderStock(transaction, context, unreservedOf(waiting)));
-  requireStock(order, await allocateOrderStock(transaction, context, waiting, order.number));
-  await decreaseUnreservedUnitCounts(transaction, {
+  requireStock(order, await reserveAvailableStockForOrder(transaction, context, unreservedOf(waiting)));
+  requireStock(order, await allocateStockToOrder(transaction, context, waiting, order.number));
+  await decreaseUnreservedUnitsOfFulfillments(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
   });
-  await changeOrderLineUnitCounts(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
+  await changeOrderLineFulfillmentProgress(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
 }
 
 interface WaitingUnits extends OrderLineIdAndQuantity {
@@ -156,11 +156,15 @@ export async function reserveStockToResendLostUnits(
   const { fulfillment } = change;
   if (fulfillment.returnId !== null) return createReplacementFulfillment(transaction, context, change);
   const { again } = splitLost(change);
-  await changeOrderLineUnitCounts(transaction, { fulfillment, lines: again }, { shipped: -1, allocated: -1 });
+  await changeOrderLineFulfillmentProgress(
+    transaction,
+    { fulfillment, lines: again },
+    { shipped: -1, allocated: -1 },
+  );
   await markUnreserved(
     transaction,
     fulfillment.id,
-    missingOf(again, await reserveAvailableOrderStock(transaction, context, again)),
+    missingOf(again, await reserveAvailableStockForOrder(transaction, context, again)),
   );
   return [];
 }
@@ -178,7 +182,7 @@ export async function updateStockForUnitsReturnedToSender(
   const { order, fulfillment } = change;
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(change);
-    await changeOrderLineUnitCounts(transaction, { fulfillment, lines: again }, { shipped: -1 });
+    await changeOrderLineFulfillmentProgress(transaction, { fulfillment, lines: again }, { shipped: -1 });
     await restockReturnedUnits(transaction, context, settled, order.number);
     return [];
   }
@@ -187,7 +191,7 @@ export async function updateStockForUnitsReturnedToSender(
     waiting: 0,
     allocated: quantity,
   }));
-  await releaseOrderStock(transaction, context, back, order.number);
+  await releaseStockOfOrder(transaction, context, back, order.number);
   return createReplacementFulfillment(transaction, context, change);
 }
 
@@ -241,7 +245,7 @@ async function createReplacementFulfillment(
   const { returnId, type, carrier } = fulfillment;
   const units = replacementUnits(change);
   const missing = new Map(
-    missingOf(units, await reserveAvailableOrderStock(transaction, context, units)).map(
+    missingOf(units, await reserveAvailableStockForOrder(transaction, context, units)).map(
       ({ lineId, quantity }) => [lineId, quantity],
     ),
   );
@@ -311,7 +315,7 @@ interface DroppedUnits {
  * Reduces the stored numbers of unreserved units, because stock has now been reserved for these units or they
  * were canceled. Reduces the numbers of older fulfillments first.
  */
-export async function decreaseUnreservedUnitCounts(
+export async function decreaseUnreservedUnitsOfFulfillments(
   transaction: Transaction,
   { order, returnId, lines }: DroppedUnits,
 ): Promise<void> {

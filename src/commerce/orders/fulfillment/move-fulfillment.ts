@@ -11,7 +11,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { carrierLengthMax } from "./create-fulfillment.ts";
 import {
-  type OrderWithChangedPartId,
+  type OrderAndIdOfChangedPart,
   changeOrder,
   type OrderCommandContext,
   findOrderIdOfOrderPart,
@@ -24,7 +24,7 @@ import {
   type ReportedTrackingStatus,
 } from "./fulfillment-rules.ts";
 import {
-  changeOrderLineUnitCounts,
+  changeOrderLineFulfillmentProgress,
   type OrderAndFulfillment,
   reserveStockToResendLostUnits,
   updateStockForUnitsReturnedToSender,
@@ -54,7 +54,7 @@ export interface RecordFulfillmentTrackingInput extends FulfillmentIdAndOrderVer
 
 export const trackingNumberLengthMax = 64;
 
-type Changing = Promise<OrderWithChangedPartId>;
+type Changing = Promise<OrderAndIdOfChangedPart>;
 
 export function packFulfillment(
   transaction: Transaction,
@@ -91,7 +91,7 @@ export function shipFulfillment(
     },
     effect: async (change) => {
       await allocateFulfillmentUnits(transaction, context, change);
-      await changeOrderLineUnitCounts(transaction, change, { shipped: 1 });
+      await changeOrderLineFulfillmentProgress(transaction, change, { shipped: 1 });
     },
   });
 }
@@ -154,7 +154,7 @@ export function markFulfillmentDelivered(
     // Units for pickup are not shipped. They are recorded as shipped at the time at which they are handed to
     // the buyer.
     effect: async (change) =>
-      changeOrderLineUnitCounts(transaction, change, {
+      changeOrderLineFulfillmentProgress(transaction, change, {
         delivered: 1,
         shipped: change.fulfillment.type === "pickup" ? 1 : 0,
       }),

@@ -29,7 +29,7 @@ import {
   findOrderLineSelectionFaults,
   noteLengthMax,
   createOrderConflictFailure,
-  requireSelectableOrderLineUnits,
+  requireOrderLineSelectionWithinLimits,
   requireAmountInOrderCurrency,
   requireKnownOrderLines,
   requireNoDisputedPayment,
@@ -38,7 +38,7 @@ import {
   computeRefundableOrderAmountMinor,
   computeRefundablePaymentAmountMinor,
   computeRemainingShippingMinor,
-  computeLineUnitsValueMinor,
+  computeValueOfOrderLineUnitsMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
   OrderLineIdAndQuantity,
@@ -175,7 +175,7 @@ function toRefundLines(
   order: OrderAggregate,
   chosen: readonly OrderLineIdAndQuantity[],
 ): OrderRefund["lines"] {
-  requireSelectableOrderLineUnits(order, {
+  requireOrderLineSelectionWithinLimits(order, {
     lines: chosen,
     selectable: order.lines.map((line) => ({
       lineId: line.id,
@@ -190,7 +190,7 @@ function toRefundLines(
     const quantity = quantities.get(line.id);
     return quantity === undefined
       ? []
-      : [{ lineId: line.id, quantity, amountMinor: computeLineUnitsValueMinor(line, quantity) }];
+      : [{ lineId: line.id, quantity, amountMinor: computeValueOfOrderLineUnitsMinor(line, quantity) }];
   });
 }
 

@@ -2,7 +2,7 @@
  * Saves the outcome of a payment operation (a queued request to the payment provider) in the payment or
  * refund, and in its order or checkout session. Does nothing if the outcome was saved before.
  */
-import { cancelAndVoidPayment, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
+import { cancelPaymentAndQueueVoid, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import {
@@ -79,7 +79,7 @@ async function settleAuthorization(
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
       return failPayment(transaction, context, { payment, failureCode: outcome.code });
-    return cancelAndVoidPayment(transaction, context, { payment, failureCode: "late" });
+    return cancelPaymentAndQueueVoid(transaction, context, { payment, failureCode: "late" });
   }
   if (outcome.outcome === "authorized" && isAgreedAmount) {
     await placeOrder(transaction, context, {

@@ -6,7 +6,7 @@ import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.t
 import { NoTokenGivenError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
 
 /** The measurements of one GraphQL operation that the reader has run. */
-export interface OperationMeasurement {
+export interface GraphqlOperationMeasurements {
   readonly durationMs: number;
   readonly bytes: number;
   readonly errorCount: number;
@@ -32,21 +32,21 @@ interface Definition {
 
 interface Answer {
   readonly errors?: readonly unknown[];
-  readonly extensions?: { readonly cost?: NonNullable<OperationMeasurement["cost"]> };
+  readonly extensions?: { readonly cost?: NonNullable<GraphqlOperationMeasurements["cost"]> };
 }
 
 export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
 
-export interface OperationRunListeners {
+export interface GraphqlOperationRunListeners {
   /** The callback before an operation that the reader has started is sent. */
   readonly onRun: () => void;
   /** The callback after an operation that the reader has started was answered. */
-  readonly onMeasured: (run: OperationMeasurement) => void;
+  readonly onMeasured: (run: GraphqlOperationMeasurements) => void;
 }
 
 export function createGraphiqlFetcher(
   keeper: GraphiqlTokenKeeper,
-  { onRun, onMeasured }: OperationRunListeners,
+  { onRun, onMeasured }: GraphqlOperationRunListeners,
 ): GraphiqlFetcher {
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
@@ -99,7 +99,10 @@ function parseAnswer(text: string, status: number): Answer {
   }
 }
 
-const measure = ({ errors = [], extensions }: Answer): Pick<OperationMeasurement, "errorCount" | "cost"> => ({
+const measure = ({
+  errors = [],
+  extensions,
+}: Answer): Pick<GraphqlOperationMeasurements, "errorCount" | "cost"> => ({
   errorCount: errors.length,
   cost: extensions?.cost,
 });

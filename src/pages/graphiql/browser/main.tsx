@@ -14,7 +14,7 @@ import {
   watchGraphiqlAnswer,
 } from "./editor.ts";
 import { ExamplePicker } from "./example-picker.tsx";
-import { createGraphiqlFetcher, type OperationMeasurement } from "./fetcher.ts";
+import { createGraphiqlFetcher, type GraphqlOperationMeasurements } from "./fetcher.ts";
 import { type GraphiqlPageData, readEmbeddedPageData } from "./page-data.ts";
 import { GraphiqlResultPanel } from "./result/result-panel.tsx";
 import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
@@ -122,7 +122,7 @@ async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: Ed
 interface EditorParts {
   readonly keeper: GraphiqlTokenKeeper;
   readonly onRun: () => void;
-  readonly onMeasured: (run: OperationMeasurement) => void;
+  readonly onMeasured: (run: GraphqlOperationMeasurements) => void;
 }
 
 async function begin(): Promise<void> {
@@ -133,7 +133,8 @@ async function begin(): Promise<void> {
   const data = readEmbeddedPageData() as GraphiqlPageData;
   const keeper = new GraphiqlTokenKeeper(data.endpoint);
   const choosePane = renderPaneTabs(tabs, editor);
-  const showCost = (run?: OperationMeasurement): void => render(<GraphiqlStatusLine run={run} />, foot);
+  const showCost = (run?: GraphqlOperationMeasurements): void =>
+    render(<GraphiqlStatusLine run={run} />, foot);
   render(<Tools keeper={keeper} data={data} onPick={() => choosePane("query")} />, tools);
   showCost();
   const shown = showEditor(editor, data, {

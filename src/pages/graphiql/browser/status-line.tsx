@@ -3,13 +3,17 @@
  * the last answer.
  */
 import type { JSX } from "preact";
-import type { OperationMeasurement } from "./fetcher.ts";
+import type { GraphqlOperationMeasurements } from "./fetcher.ts";
 
 const whole = new Intl.NumberFormat("en");
 const fraction = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** Renders the status line below the editor. Screen readers read its text aloud when the text changes. */
-export function GraphiqlStatusLine({ run }: { readonly run: OperationMeasurement | undefined }): JSX.Element {
+export function GraphiqlStatusLine({
+  run,
+}: {
+  readonly run: GraphqlOperationMeasurements | undefined;
+}): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
   return (
     <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
@@ -18,7 +22,7 @@ export function GraphiqlStatusLine({ run }: { readonly run: OperationMeasurement
   );
 }
 
-function textOf(run: OperationMeasurement, isOver: boolean): string {
+function textOf(run: GraphqlOperationMeasurements, isOver: boolean): string {
   const { cost, durationMs, bytes, errorCount } = run;
   const measured = [durationOf(durationMs), sizeOf(bytes)];
   if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");

@@ -39,7 +39,7 @@ interface GraphqlRequest {
  * A response, and the time at which its request was sent. If the request had to wait for the token dialog,
  * the time is the time after this wait.
  */
-export interface ResponseWithRequestTime {
+export interface ResponseWithRequestStartTime {
   readonly response: Response;
   /** The time at which the request was sent, in milliseconds of the clock of `performance.now()`. */
   readonly sentAt: number;
@@ -169,7 +169,7 @@ export class GraphiqlTokenKeeper {
    * Sends a GraphQL request with the stored token. If there is no token or the service refuses the token,
    * waits until the reader has entered a token. Throws `NoTokenGivenError` if the reader closes the dialog.
    */
-  async send(request: GraphqlRequest): Promise<ResponseWithRequestTime> {
+  async send(request: GraphqlRequest): Promise<ResponseWithRequestStartTime> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
       const sentAt = performance.now();
       return { response: await this.#post(undefined, request), sentAt };

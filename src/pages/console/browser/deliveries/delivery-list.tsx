@@ -40,7 +40,7 @@ import {
 import {
   mergeLoadedAndLiveDeliveries,
   findNewOrChangedListedDeliveries,
-  type DeliveryListState,
+  type DeliveryListFilterAndPosition,
   type LiveWebhookDeliveriesById,
   getDeliveriesReportedSinceQuery,
   addReportedDeliveriesToLiveList,
@@ -150,7 +150,7 @@ function BulkReplayButton({ endpoint }: { readonly endpoint: ConsoleWebhookEndpo
 }
 
 interface LiveDeliveriesProps
-  extends Pick<DeliveryListProps, "endpointId" | "onDelivered">, DeliveryListState {
+  extends Pick<DeliveryListProps, "endpointId" | "onDelivered">, DeliveryListFilterAndPosition {
   readonly query: GraphqlQueryState<DeliveryListQueryResult>;
 }
 

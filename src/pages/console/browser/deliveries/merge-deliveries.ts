@@ -8,7 +8,7 @@ import type {
   ConsoleDeliveryStatus,
 } from "./delivery-documents.ts";
 
-export interface DeliveryListState {
+export interface DeliveryListFilterAndPosition {
   readonly status: ConsoleDeliveryStatus | null;
   /**
    * True if the shown part of the list contains the newest deliveries. New deliveries are added only to this
@@ -52,7 +52,7 @@ export const getDeliveriesReportedSinceQuery = (
 export function mergeLoadedAndLiveDeliveries(
   { webhookDeliveries: page }: DeliveryListQueryResult,
   reported: LiveWebhookDeliveriesById,
-  { status, isNewest }: DeliveryListState,
+  { status, isNewest }: DeliveryListFilterAndPosition,
 ): DeliveryListQueryResult {
   const loaded = new Map(page.edges.map(({ node }) => [node.id, node]));
   const oldest = page.edges[0]?.node;

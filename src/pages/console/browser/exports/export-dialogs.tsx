@@ -9,7 +9,7 @@ import {
   cancelExportDocument,
   createExportDocument,
   type ConsoleExportJob,
-  type ExportRowKind,
+  type ConsoleExportKind,
   exportRowKinds,
 } from "./export-documents.ts";
 import { toExportPeriod } from "./export-period.ts";
@@ -22,7 +22,7 @@ interface CreateExportProps {
 const kindOptions = exportRowKinds.map((value) => ({ value, label: formatEnumValue(value) }));
 
 export function CreateExportDialog({ onCreated, onClose }: CreateExportProps): JSX.Element {
-  const [kind, setKind] = useState<ExportRowKind>("ORDERS");
+  const [kind, setKind] = useState<ConsoleExportKind>("ORDERS");
   const [first, setFirst] = useState("");
   const [last, setLast] = useState("");
   const { isBusy, failure, run } = useGraphqlMutation(createExportDocument);

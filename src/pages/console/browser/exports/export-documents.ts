@@ -15,11 +15,11 @@ export const exportRowKinds = [
   "PRODUCTS",
   "STOCK_MOVEMENTS",
 ] as const;
-export type ExportRowKind = (typeof exportRowKinds)[number];
+export type ConsoleExportKind = (typeof exportRowKinds)[number];
 
 export interface ConsoleExportJob {
   readonly id: string;
-  readonly kind: ExportRowKind;
+  readonly kind: ConsoleExportKind;
   readonly status: "QUEUED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELED";
   /**
    * The start of the exported period (included); null if the export has no start date and therefore begins
@@ -53,7 +53,7 @@ export const exportsDocument = createConsoleGraphqlDocument<
 `);
 
 export interface ConsoleCreateExportInput {
-  readonly kind: ExportRowKind;
+  readonly kind: ConsoleExportKind;
   readonly from?: string;
   readonly to?: string;
 }

@@ -78,7 +78,7 @@ export async function sendGraphqlRequest<Result, Variables extends object>(
   );
   const answer = await read(response);
   const [error] = answer.errors ?? [];
-  if (response.status === 401) reloadForSignIn();
+  if (response.status === 401) reloadPageToShowSignIn();
   if (error !== undefined) throw new GraphqlFailure(error.message, error.extensions);
   return answer.data as Result;
 }
@@ -109,7 +109,7 @@ const returnEveryMs = 10_000;
  * Reloads the page after the session has ended. The service then shows the sign-in page, and afterwards the
  * same page of the console again. Reloads at most once in ten seconds, to avoid an endless loop.
  */
-export function reloadForSignIn(): void {
+export function reloadPageToShowSignIn(): void {
   const last = Number(sessionStorage.getItem(lastReturn) ?? 0);
   if (Date.now() - last < returnEveryMs) return;
   sessionStorage.setItem(lastReturn, String(Date.now()));

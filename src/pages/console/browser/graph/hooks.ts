@@ -15,7 +15,7 @@ import {
   consoleHeaders,
   type GraphqlFailure,
   type GraphqlRequestOptions,
-  reloadForSignIn,
+  reloadPageToShowSignIn,
 } from "./client.ts";
 import type { ConsoleGraphqlDocument } from "./documents.ts";
 
@@ -55,7 +55,7 @@ export function useGraphqlSubscription<Result, Variables extends object>(
         if (signal.aborted) return;
         setState(next);
         if (next === "connecting") isFirst = true;
-        if (status === 401) reloadForSignIn();
+        if (status === 401) reloadPageToShowSignIn();
       },
     });
     return () => stopping.abort();

@@ -8,7 +8,7 @@ import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
 const exponents = new Map<string, number>();
 
 /** Returns the number of decimal digits that the browser uses for a currency (ISO 4217). */
-export function getBrowserCurrencyExponent(currency: string): number {
+export function getCurrencyExponentUsedByBrowser(currency: string): number {
   const known = exponents.get(currency);
   if (known !== undefined) return known;
   const format = new Intl.NumberFormat("en", { style: "currency", currency });
@@ -18,7 +18,7 @@ export function getBrowserCurrencyExponent(currency: string): number {
 }
 
 export const formatMinorAmount = (amountMinor: number, currency: string): string =>
-  formatMoney({ amountMinor, currency, exponent: getBrowserCurrencyExponent(currency) });
+  formatMoney({ amountMinor, currency, exponent: getCurrencyExponentUsedByBrowser(currency) });
 
 /** Returns a share as a percentage, for example “12.5%”; a dash if the share is null. */
 export const formatShareAsPercentage = (share: number | null): string =>

@@ -15,7 +15,7 @@ import {
   MinorAmountText,
   formatMinorAmount,
   formatShareAsPercentage,
-  getBrowserCurrencyExponent,
+  getCurrencyExponentUsedByBrowser,
   filterRowsByCurrency,
 } from "./amounts.tsx";
 import { chooseReportInterval, type ReportFilter } from "./report-choices.ts";
@@ -111,7 +111,7 @@ interface SalesProps extends ReportViewProps {
 function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
   const { currency, totals, buckets } = sales;
   const interval = chooseReportInterval(choices);
-  const scale = 10 ** getBrowserCurrencyExponent(currency);
+  const scale = 10 ** getCurrencyExponentUsedByBrowser(currency);
   const format = (value: number): string => formatMinorAmount(Math.round(value * scale), currency);
   return (
     <>

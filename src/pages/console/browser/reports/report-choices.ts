@@ -30,7 +30,7 @@ const isReportDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
 /** Returns the calendar day that is the given number of days before today, in a time zone. */
-export function getDayBeforeToday(days: number, timeZone: string, now = new Date()): string {
+export function getDateDaysAgo(days: number, timeZone: string, now = new Date()): string {
   const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(now);
   return addDays(today, -days);
 }
@@ -59,8 +59,8 @@ export function parseReportFilter(query: URLSearchParams, now = new Date()): Rep
   const [from, to, currency] = [query.get("from"), query.get("to"), query.get("currency")];
   return {
     report: reportNames.find((name) => name === query.get("report")) ?? "sales",
-    from: isReportDay(from) ? from : getDayBeforeToday(29, dayZone, now),
-    to: isReportDay(to) ? to : getDayBeforeToday(0, dayZone, now),
+    from: isReportDay(from) ? from : getDateDaysAgo(29, dayZone, now),
+    to: isReportDay(to) ? to : getDateDaysAgo(0, dayZone, now),
     timeZone,
     currency: currency !== null && /^[A-Z]{3}$/.test(currency) ? currency : null,
   };
@@ -131,7 +131,7 @@ export interface PeriodPreset {
 
 /** Returns the periods of a report that staff can choose with one click, for example the last 7 days. */
 export function listPeriodPresets(timeZone: string, now = new Date()): readonly PeriodPreset[] {
-  const today = getDayBeforeToday(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
+  const today = getDateDaysAgo(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
   const monthStart = `${today.slice(0, 8)}01`;
   const lastMonthEnd = addDays(monthStart, -1);
   return [

@@ -70,7 +70,7 @@ export const requestDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface ApiRequestSenderLists {
+export interface ApiRequestSenderChoices {
   readonly installations: GraphqlConnection<AppName>;
   readonly apiKeys: GraphqlConnection<{
     readonly id: string;
@@ -87,7 +87,7 @@ const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
  * Reads the apps, API keys and OAuth grants by which the request log can be filtered: all apps, the newest
  * 100 keys and the newest 100 grants.
  */
-export const requestSendersDocument = createConsoleGraphqlDocument<ApiRequestSenderLists>(`
+export const requestSendersDocument = createConsoleGraphqlDocument<ApiRequestSenderChoices>(`
   query ConsoleRequestSenders {
     installations(first: 100) { edges { node { id app { name } } } ${pageInfo} }
     apiKeys(last: 100) { edges { node { id name lastFour installation { id app { name } } } } ${pageInfo} }

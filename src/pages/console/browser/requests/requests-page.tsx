@@ -14,7 +14,7 @@ import {
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
 import { apiOperations } from "./api-operations.ts";
-import { type ApiRequestSenderLists, requestSendersDocument } from "./request-documents.ts";
+import { type ApiRequestSenderChoices, requestSendersDocument } from "./request-documents.ts";
 import { exactStatuses, parseRequestLogFilter, getRequestLogPath, statusRanges } from "./request-filter.ts";
 import { ApiRequestList } from "./request-table.tsx";
 import "#pages/console/browser/parts/filters.css";
@@ -129,7 +129,7 @@ const StatusSelect = (props: OwnProps): JSX.Element => (
 
 interface SenderProps extends OwnProps {
   /** The apps, API keys and OAuth grants by which the log can be filtered; undefined until they are loaded. */
-  readonly senders: ApiRequestSenderLists | undefined;
+  readonly senders: ApiRequestSenderChoices | undefined;
 }
 
 function AppSelect({ senders, ...props }: SenderProps): JSX.Element {

@@ -55,7 +55,7 @@ interface FoundEvent {
  * An object that was found by its id: a checkout session, or a part of an order, for example a payment or a
  * return.
  */
-export interface FoundSessionOrOrderPart extends ById {
+export interface FoundCheckoutSessionOrOrderPart extends ById {
   readonly status: string;
   readonly orderId: string | null;
   readonly cartId?: string;
@@ -80,25 +80,25 @@ export const findCartDocument = createConsoleGraphqlDocument<
 }`);
 
 export const findSessionDocument = createConsoleGraphqlDocument<
-  { found: FoundSessionOrOrderPart | null },
+  { found: FoundCheckoutSessionOrOrderPart | null },
   ById
 >(
   `query ConsoleFindSession($id: ID!) { found: hostedCheckoutSession(id: $id) { id status orderId cartId } }`,
 );
 export const findPaymentDocument = createConsoleGraphqlDocument<
-  { found: FoundSessionOrOrderPart | null },
+  { found: FoundCheckoutSessionOrOrderPart | null },
   ById
 >(`query ConsoleFindPayment($id: ID!) { found: payment(id: $id) { id status orderId } }`);
 export const findRefundDocument = createConsoleGraphqlDocument<
-  { found: FoundSessionOrOrderPart | null },
+  { found: FoundCheckoutSessionOrOrderPart | null },
   ById
 >(`query ConsoleFindRefund($id: ID!) { found: refund(id: $id) { id status orderId } }`);
 export const findFulfillmentDocument = createConsoleGraphqlDocument<
-  { found: FoundSessionOrOrderPart | null },
+  { found: FoundCheckoutSessionOrOrderPart | null },
   ById
 >(`query ConsoleFindFulfillment($id: ID!) { found: fulfillment(id: $id) { id status orderId } }`);
 export const findReturnDocument = createConsoleGraphqlDocument<
-  { found: FoundSessionOrOrderPart | null },
+  { found: FoundCheckoutSessionOrOrderPart | null },
   ById
 >(`query ConsoleFindReturn($id: ID!) { found: return(id: $id) { id status orderId } }`);
 

@@ -23,7 +23,7 @@ import {
   type FoundInstallation,
   type FoundApiKey,
   type FoundOrder,
-  type FoundSessionOrOrderPart,
+  type FoundCheckoutSessionOrOrderPart,
   type FoundStaff,
   type ConsoleNameSearchQueryResult,
   namedObjectsDocument,
@@ -127,7 +127,7 @@ const staffHit = ({ id, name, email, disabledAt }: FoundStaff): ConsoleSearchHit
  */
 function partHit(
   prefix: SearchableIdPrefix,
-  { id, status, orderId, cartId }: FoundSessionOrOrderPart,
+  { id, status, orderId, cartId }: FoundCheckoutSessionOrOrderPart,
 ): ConsoleSearchHit {
   const kind = searchedKinds[prefix];
   const to =
@@ -168,7 +168,10 @@ const finder =
 
 const partFinder = (
   prefix: SearchableIdPrefix,
-  document: ConsoleGraphqlDocument<{ found: FoundSessionOrOrderPart | null }, { readonly id: string }>,
+  document: ConsoleGraphqlDocument<
+    { found: FoundCheckoutSessionOrOrderPart | null },
+    { readonly id: string }
+  >,
 ): Finder =>
   finder(
     document,

@@ -14,14 +14,14 @@ import {
  */
 const explainedMax = 5;
 
-export interface ErrorListLinks {
+export interface ErrorDocumentationUrls {
   /** The URL path of the JavaScript module with the explanations of error codes. */
   readonly errorGuide: string;
   /** The URL path of the documentation. */
   readonly docs: string;
 }
 
-interface ErrorListProps extends ErrorListLinks {
+interface ErrorListProps extends ErrorDocumentationUrls {
   readonly errors: readonly GraphqlAnswerError[];
 }
 

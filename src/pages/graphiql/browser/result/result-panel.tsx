@@ -5,10 +5,10 @@ import { GraphiqlTabRow } from "#pages/graphiql/browser/tab-row.tsx";
 import { readAnswerErrors } from "./answer-errors.ts";
 import { findGraphqlAnswerLists } from "./answer-lists.ts";
 import { AnswerListView } from "./answer-table.tsx";
-import { ErrorList, type ErrorListLinks } from "./error-list.tsx";
-import { type LoadedGraphqlSchema, getTypeNameOfList } from "./schema-types.ts";
+import { ErrorList, type ErrorDocumentationUrls } from "./error-list.tsx";
+import { type LoadedGraphqlSchema, getItemTypeNameOfAnswerList } from "./schema-types.ts";
 
-export interface ResultPanelUrlPaths extends ErrorListLinks {
+export interface ResultPanelUrlPaths extends ErrorDocumentationUrls {
   /** The URL path of the type map. */
   readonly map: string;
 }
@@ -46,7 +46,7 @@ export function GraphiqlResultPanel({ text, schema, links, host }: ResultPanelPr
           <AnswerListView
             lists={lists}
             typeOf={({ path }) => {
-              const name = schema === undefined ? undefined : getTypeNameOfList(schema, path);
+              const name = schema === undefined ? undefined : getItemTypeNameOfAnswerList(schema, path);
               return name === undefined ? undefined : { name, url: `${links.map}?type=${name}` };
             }}
           />

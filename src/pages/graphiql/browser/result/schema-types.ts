@@ -19,7 +19,7 @@ export interface LoadedGraphqlSchema {
  * Returns the name of the type of a list's items. Returns undefined if a field of the path is not in the
  * schema, for example because the GraphQL operation gives the field another name (an alias).
  */
-export function getTypeNameOfList(schema: LoadedGraphqlSchema, path: string): string | undefined {
+export function getItemTypeNameOfAnswerList(schema: LoadedGraphqlSchema, path: string): string | undefined {
   const names = path.split(".");
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const found = roots.map((root) =>

@@ -5,9 +5,9 @@
  */
 import type { JSX } from "preact";
 import { getFieldElementId, getTypeMapTypeUrl } from "./address.ts";
-import { TypePicture } from "./type-picture.tsx";
+import { GraphqlTypeDiagram } from "./type-picture.tsx";
 import {
-  getAreaOfRootField,
+  getSubjectAreaOfRootField,
   type FieldArgument,
   isPaginationType,
   type GraphqlTypeKind,
@@ -44,7 +44,7 @@ export function TypeMapTypePage({ map, type, field }: TypePageProps): JSX.Elemen
       <p>
         <span class="badge">{type.kind}</span> <Description text={type.description} />
       </p>
-      <TypePicture map={map} type={type} />
+      <GraphqlTypeDiagram map={map} type={type} />
       {type.parts.length === 0 ? null : (
         <section>
           <h3>
@@ -193,7 +193,7 @@ export function TypeMapAreaPage({ map, area }: Area): JSX.Element {
 
 function rootParts({ map, area }: Area, root: string): readonly GraphqlTypeMember[] {
   return (map.get(root)?.parts ?? []).filter(
-    (part) => getAreaOfRootField(part, (name) => map.get(name)?.area) === area,
+    (part) => getSubjectAreaOfRootField(part, (name) => map.get(name)?.area) === area,
   );
 }
 

@@ -261,7 +261,7 @@ function typesReachedFromOneArea(
  * Returns the area of a query, mutation or subscription: the area that its name indicates (`orders`,
  * `orderCancel`), otherwise the area of its result type.
  */
-export function getAreaOfRootField(
+export function getSubjectAreaOfRootField(
   { name, leadsTo }: Pick<GraphqlTypeMember, "name" | "leadsTo">,
   areaOf: (type: string) => string | undefined,
 ): string {

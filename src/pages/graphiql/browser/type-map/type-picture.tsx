@@ -39,7 +39,7 @@ interface Shown {
   readonly type: TypeMapType;
 }
 
-export function TypePicture({ map, type }: Shown): JSX.Element {
+export function GraphqlTypeDiagram({ map, type }: Shown): JSX.Element {
   const all = namesIn(map, type);
   const from = stacked(all.slice(0, boxesMax));
   const hidden = all.length - from.length;
