@@ -54,12 +54,24 @@ const layers = {
   ],
 };
 
+/** The only folder that may import the package of Stripe. */
+const stripeFolder = "src/commerce/payments/stripe/**";
+const onlyStripeFolder = {
+  group: ["stripe"],
+  message: `Only ${stripeFolder} may import the package stripe.`,
+};
+
 const onlyFrom = (files: string, open: readonly string[], message: string): OxlintOverride => ({
   files: [files],
   rules: {
     "no-restricted-imports": [
       "error",
-      { patterns: [{ group: ["../**", "#*", "#*/**", ...open.map((path) => `!${path}`)], message }] },
+      {
+        patterns: [
+          { group: ["../**", "#*", "#*/**", ...open.map((path) => `!${path}`)], message },
+          ...(files === stripeFolder ? [] : [onlyStripeFolder]),
+        ],
+      },
     ],
   },
 });
@@ -161,7 +173,9 @@ export const filesWithUnsafeAssertions = [
   "src/pages/checkout/browser/main.ts",
   "src/pages/checkout/checkout-services.ts",
   "src/pages/checkout/checkout-view.ts",
+  "src/pages/checkout/payment-page.ts",
   "src/pages/checkout/plugin.ts",
+  "src/pages/checkout/provider-events-plugin.ts",
   "src/pages/checkout/visit.ts",
   "src/pages/console/browser/graph/client.ts",
   "src/pages/console/browser/graph/documents.ts",
@@ -217,6 +231,11 @@ export default defineConfig({
   },
   overrides: [
     ...layerRules,
+    onlyFrom(
+      stripeFolder,
+      ["commerce", ...layers.commerce].map((open) => `#${open}/**`),
+      `commerce/ may import: ${layers.commerce.join(", ")}.`,
+    ),
     ...browserRules,
     {
       files: [...filesWithUnsafeAssertions, "test/**", "bench/**", "soak/**", "clients/**"],

@@ -3,6 +3,7 @@
  * measured service, with the schema and resolvers of the service. Each statement then runs again with EXPLAIN
  * (ANALYZE, BUFFERS).
  */
+import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import { graphql } from "graphql";
 import { CompiledQuery, sql } from "kysely";
 import { z } from "zod";
@@ -84,6 +85,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       events: createInProcessEvents(),
       resolvedNames: createHostNameChecker(),
       isLoopbackAllowed: false,
+      stripeApiBase,
     },
     createEventPayloadRenderer(mesh),
   );

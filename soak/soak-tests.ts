@@ -1,7 +1,10 @@
 /** The soak tests, each with its engines, its share of the time, and the function that runs the test. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { startFakeStripe } from "#test/stripe/fake-stripe.ts";
 import { startPostgres } from "#test/support/postgres.ts";
 import { runBystanders } from "./bystanders.ts";
 import { runCheckout } from "./checkout.ts";
+import { findCheckoutFaults } from "./checkout-checks.ts";
 import { findCodeFaults, runCodes } from "./codes.ts";
 import { runContractAtService } from "./contract-service.ts";
 import { runCrash } from "./crash.ts";
@@ -17,6 +20,8 @@ import { runHostileDocuments } from "./hostile-documents.ts";
 import { runMemory } from "./memory.ts";
 import type { Report } from "./report.ts";
 import { runScaleOut } from "./scale-out.ts";
+import { findStripeFaults } from "./stripe-checks.ts";
+import { crashKey, runStripeCrash } from "./stripe-crash.ts";
 import { startService } from "./service.ts";
 import { openShop } from "./shop.ts";
 import { runStop } from "./stop.ts";
@@ -48,6 +53,7 @@ export const soakTests: readonly SoakTest[] = [
   { name: "duplicates", engines: ["pglite", "postgres"], weight: 2, run: duplicates },
   { name: "bystanders", engines: ["postgres"], weight: 1, run: bystanders },
   { name: "checkout", engines: ["pglite", "postgres"], weight: 3, run: checkout },
+  { name: "stripe-crash", engines: ["pglite", "postgres"], weight: 3, run: stripeCrash },
   { name: "webhooks", engines: ["pglite", "postgres"], weight: 3, run: webhooks },
   { name: "scale-out", engines: ["postgres"], weight: 2, run: scaleOut },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
@@ -110,6 +116,31 @@ async function scaleOut({ databaseUrl, isOver, onStep }: SoakTestOptions): Promi
     keysPerKill: 200,
   };
   return await runScaleOut(cluster, { ...plan, isOver, onStep });
+}
+
+const stripeKills = 50;
+/** Longer than the reservation of a payment operation by a killed process, and a retry after it, in ms. */
+const stripeLeaseMs = 100_000;
+
+/** Runs `stripe-crash`: 50 kills, or as many as `--rounds` says, while buyers pay at the fake Stripe. */
+async function stripeCrash({ databaseUrl, roundsMax, onStep }: SoakTestOptions): Promise<Report> {
+  const account = { id: "acct_crash", name: "Crash test", isLive: false };
+  await using stripe = await startFakeStripe({ accounts: { [crashKey]: account }, isLive: false });
+  await using service = await startService({ databaseUrl, environment: { STRIPE_API_BASE: stripe.url } });
+  const kills = Math.min(stripeKills, roundsMax);
+  const result = await runStripeCrash(service, { stripe, buyers: 6, kills, submitsPerKill: 12, onStep });
+  // The last operations of killed processes are continued when their reservations have ended.
+  await sleep(stripeLeaseMs);
+  const faults = await service.inspect(async ({ db }) => [
+    ...(await findStripeFaults(db, stripe)),
+    ...(await findCheckoutFaults(db, result.sessionIds, "stripe")),
+  ]);
+  return {
+    figure: "stripe-crash",
+    engine: service.engine,
+    counts: result.counts,
+    violations: [...result.violations, ...faults, ...service.faults],
+  };
 }
 
 async function bystanders({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {

@@ -4,6 +4,7 @@
  * parsed and validated documents. API keys are verified as in this service. A change is one transaction with
  * its event, without a stored answer.
  */
+import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
@@ -40,6 +41,7 @@ const services: GraphqlServices = createGraphqlServices(
     events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: false,
+    stripeApiBase,
   },
   createEventPayloadRenderer(mesh),
 );

@@ -36,6 +36,7 @@ import { createServiceMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
 import { createPrometheusExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
 import { checkoutPlugin } from "#pages/checkout/plugin.ts";
+import { providerEventsPlugin } from "#pages/checkout/provider-events-plugin.ts";
 import { consolePlugin } from "#pages/console/plugin.ts";
 import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
 import { docsPlugin } from "#pages/docs/plugin.ts";
@@ -201,6 +202,7 @@ async function createParts(options: ServiceAppOptions) {
     rateLimitScale: settings.rateLimitScale,
     resolvedNames: createHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
+    stripeApiBase: settings.stripeApiBase,
   };
   const services = createGraphqlServices(shared, createEventPayloadRenderer(mesh));
   const notices = createInterProcessNotices(database, events, log);
@@ -326,6 +328,7 @@ async function createHttpServer(
   });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });
+  await server.register(providerEventsPlugin, { services, limiter });
   await server.register(docsPlugin, {
     document: api.document,
     publicUrl,

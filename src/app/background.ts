@@ -10,7 +10,9 @@ import {
   type PaymentOperationDriverOptions,
   type PaymentOperationDriver,
 } from "#commerce/payments/driver.ts";
-import { createTestPaymentProvider } from "#commerce/payments/test-provider.ts";
+import { createPaymentProviderRouter } from "#commerce/payments/provider.ts";
+import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
+import { createTestPaymentProvider } from "#commerce/payments/test/test-provider.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
@@ -115,16 +117,20 @@ function createPayments(
   services: GraphqlServices,
   { log, connections }: PaymentOptions,
 ): PaymentBackgroundWork {
-  const { db, clock, keyring } = services;
+  const { db, clock, keyring, publicUrl } = services;
   const parts: PaymentOperationDriverOptions = {
     db,
     clock,
     keyring,
+    publicUrl,
     log,
     // Payments use at most half of the database connections, so that the other half is always free for
     // requests.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
-    provider: createTestPaymentProvider({ db, clock }),
+    provider: createPaymentProviderRouter({
+      test: createTestPaymentProvider({ db, clock }),
+      connected: createStripeProvider(services),
+    }),
     settle: (operation, outcome) =>
       savePaymentOperationOutcomeAsSystem(
         { ...services, now: clock.now(), log, reindex: indexProducts },

@@ -12,6 +12,7 @@ import { getOauthServerRecordEncryptionContext } from "#access/oauth/oauth-items
 import { getSigningKeyEncryptionContext } from "#access/oauth/signing-keys.ts";
 import { getPersonalDataEncryptionContext } from "#commerce/addresses/personal-data.ts";
 import { getCheckoutPageSecretEncryptionContext } from "#commerce/checkout/session-aggregate.ts";
+import { getPaymentConnectionEncryptionContext } from "#commerce/payments/connections.ts";
 import { getPaymentTokenEncryptionContext } from "#commerce/payments/payment-rows.ts";
 import { getIdempotencyRecordEncryptionContext } from "#database/idempotency.ts";
 import { getWebhookSecretEncryptionContext } from "#webhooks/signatures.ts";
@@ -274,6 +275,7 @@ const bytes = (hex: string): Buffer => Buffer.from(hex, "hex");
 
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "webhook_secret", ...columns, key: id, sealContextOf: getWebhookSecretEncryptionContext },
+  { table: "payment_connection", ...columns, key: id, sealContextOf: getPaymentConnectionEncryptionContext },
   { table: "personal_data", ...columns, key: id, sealContextOf: getPersonalDataEncryptionContext },
   {
     table: "payment",

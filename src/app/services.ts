@@ -136,6 +136,7 @@ export function createEventPayloadRendererForCommandLine(
     events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
+    stripeApiBase: settings.stripeApiBase,
   };
   return createGraphqlServices(parts, async (services, transaction, subject) => {
     rendering ??= openMesh().then(createEventPayloadRenderer);

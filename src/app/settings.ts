@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import type { EncryptionKey } from "#foundation/encryption.ts";
 import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
 import { logLevels } from "#foundation/log.ts";
@@ -76,6 +77,7 @@ const schema = z.object({
   DRAIN_SECONDS: integer(0, 600).default(5),
   MIGRATE: flag.default(true),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
+  STRIPE_API_BASE: httpUrl.default(stripeApiBase),
 });
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
@@ -144,6 +146,8 @@ export interface ServiceSettings {
   readonly migrate: boolean;
   /** The URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
+  /** The base URL of Stripe's API. Tests set another one. */
+  readonly stripeApiBase: string;
 }
 
 export function parseServiceSettings(environment: EnvironmentVariables): ServiceSettings {
@@ -175,6 +179,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     drainMs: values.DRAIN_SECONDS * 1000,
     migrate: values.MIGRATE,
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    stripeApiBase: values.STRIPE_API_BASE,
   });
 }
 

@@ -17,6 +17,12 @@ import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promo
 import { deleteExpiredExportJobs } from "#commerce/exports/export-jobs.ts";
 import { indexProducts, reindexDueProducts } from "#commerce/search/index-products.ts";
 import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
+import {
+  deleteOldProviderEvents,
+  readMissedProviderEvents,
+} from "#commerce/orders/payment/read-provider-events.ts";
+import { createStripeEventSource } from "#commerce/payments/stripe/stripe-events.ts";
+import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
@@ -78,6 +84,24 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "announce expiring API keys",
     run: ({ db, render }, round) => publishExpiringKeyEvents({ db, render, ...round }),
+  },
+  // Handles the events of payment providers that did not arrive as webhooks.
+  {
+    name: "read payment provider events",
+    everyMs: 300_000,
+    run: (services, round) =>
+      readMissedProviderEvents({
+        ...services,
+        ...round,
+        reindex: indexProducts,
+        provider: createStripeProvider(services),
+        eventSource: createStripeEventSource(services),
+      }),
+  },
+  {
+    name: "delete old payment provider events",
+    everyMs: 3_600_000,
+    run: ({ db }, { now }) => deleteOldProviderEvents(db, now),
   },
   { name: "erase personal data", run: ({ db }, { now }) => erasePersonalDataPastRetention(db, now) },
   {

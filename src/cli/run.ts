@@ -166,6 +166,7 @@ async function addOtherCommands(program: Command): Promise<void> {
     { addStaffCommands },
     { addMaintenanceCommands },
     { createWebhookCommand },
+    { createPaymentProviderCommand },
     { addIntegratorCommands },
   ] = await Promise.all([
     import("./setup-commands.ts"),
@@ -174,6 +175,7 @@ async function addOtherCommands(program: Command): Promise<void> {
     import("./staff-commands.ts"),
     import("./maintenance-commands.ts"),
     import("./webhook-commands.ts"),
+    import("./payment-commands.ts"),
     import("#integrator/commands.ts"),
   ]);
   addSetupCommands(program);
@@ -182,6 +184,7 @@ async function addOtherCommands(program: Command): Promise<void> {
   addStaffCommands(program);
   addMaintenanceCommands(program);
   program.addCommand(createWebhookCommand());
+  program.addCommand(createPaymentProviderCommand());
   program.addCommand(createConfigCommand());
   addIntegratorCommands(program);
 }

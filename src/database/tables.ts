@@ -509,7 +509,7 @@ export interface PaymentTable {
   merchantId: string;
   sessionId: string;
   orderId: string | null;
-  provider: string;
+  provider: "test" | "stripe";
   methodType: string;
   tokenSealed: Uint8Array | null;
   tokenDataKey: Uint8Array | null;
@@ -524,6 +524,36 @@ export interface PaymentTable {
   disputedAt: Timestamp | null;
   disputeReason: string | null;
   version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+  connectionId: string | null;
+}
+
+export interface PaymentConnectionTable {
+  id: string;
+  merchantId: string;
+  provider: string;
+  mode: "live" | "test";
+  accountId: string;
+  accountName: string | null;
+  keyHint: string;
+  hasSigningSecret: boolean;
+  sealed: Uint8Array;
+  dataKey: Uint8Array;
+  keyId: string;
+  disconnectedAt: Timestamp | null;
+  eventsReadUntil: Timestamp;
+  version: Generated<number>;
+  createdAt: Timestamp;
+  updatedAt: Timestamp;
+}
+
+export interface PaymentDisputeTable {
+  connectionId: string;
+  id: string;
+  paymentId: string;
+  status: "open" | "won" | "lost";
+  amountMinor: number;
   createdAt: Timestamp;
   updatedAt: Timestamp;
 }
@@ -542,6 +572,16 @@ export interface PaymentOperationTable {
   createdAt: Timestamp;
   settledAt: Timestamp | null;
   traceparent: string | null;
+}
+
+export interface PaymentPageTable {
+  reference: string;
+  connectionId: string;
+  pageId: string;
+  url: string;
+  expiresAt: Timestamp;
+  intentId: string | null;
+  createdAt: Timestamp;
 }
 
 export interface PersonalDataTable {
@@ -709,6 +749,13 @@ export interface PromotionUseTable {
   redeemedAt: Timestamp | null;
   givenBackAt: Timestamp | null;
   restoredAt: Timestamp | null;
+}
+
+export interface ProviderEventTable {
+  connectionId: string;
+  id: string;
+  type: string;
+  handledAt: Timestamp;
 }
 
 export interface RefundTable {
@@ -1152,7 +1199,10 @@ export interface Tables {
   orderReturn: OrderReturnTable;
   orderTimeline: OrderTimelineTable;
   payment: PaymentTable;
+  paymentConnection: PaymentConnectionTable;
+  paymentDispute: PaymentDisputeTable;
   paymentOperation: PaymentOperationTable;
+  paymentPage: PaymentPageTable;
   personalData: PersonalDataTable;
   policy: PolicyTable;
   policySnapshot: PolicySnapshotTable;
@@ -1166,6 +1216,7 @@ export interface Tables {
   promotionBuyer: PromotionBuyerTable;
   promotionCode: PromotionCodeTable;
   promotionUse: PromotionUseTable;
+  providerEvent: ProviderEventTable;
   refund: RefundTable;
   returnLine: ReturnLineTable;
   salesOrder: SalesOrderTable;

@@ -30,6 +30,7 @@ export const idPrefixes = {
   order: "ord",
   orderLine: "oln",
   payment: "pay",
+  paymentConnection: "pcn",
   paymentOperation: "pop",
   personalData: "psd",
   policy: "pol",

@@ -135,6 +135,8 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly checkDocument?: TrustedDocumentChecker;
   /** Checks the IP addresses of the host names of webhook endpoints, before a transaction begins. */
   readonly resolvedNames: HostNameChecker;
+  /** The base URL of Stripe's API. */
+  readonly stripeApiBase: string;
   /**
    * Whether merchants in test mode may have webhook endpoints with a loopback address, which is the machine
    * of this service.

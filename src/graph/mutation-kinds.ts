@@ -12,6 +12,7 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
+import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { type EventCause, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
@@ -68,6 +69,14 @@ export const merchantMutationKind: MutationKind<CommandContext> = {
   context: createMerchantContext((base) => base),
   idempotency: "optional",
   failures: [],
+};
+
+/** Mutations that store an encrypted secret of a merchant. */
+export const merchantSecretMutationKind: MutationKind<
+  CommandContext & { readonly keyring: EncryptionKeyring }
+> = {
+  ...merchantMutationKind,
+  context: createMerchantContext((base, { services }) => ({ ...base, keyring: services.keyring })),
 };
 
 const toCartContext = (

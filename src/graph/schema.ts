@@ -26,6 +26,7 @@ import "./markets/mutations.ts";
 import "./markets/tax-mutations.ts";
 import "./access/merchant-mutations.ts";
 import "./access/branding.ts";
+import "./access/payment-connections.ts";
 import "./access/credentials.ts";
 import "./access/buyer-sessions.ts";
 import "./access/oauth-clients.ts";

@@ -28,6 +28,7 @@ const facts: InstallationReadinessData = {
   merchantStatus: "active",
   merchantSuspendedAt: null,
   defaultMarket: "DE",
+  paymentConnection: null,
   keys: [key],
   lastKeyEndedAt: null,
   grants: [],

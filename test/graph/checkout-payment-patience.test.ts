@@ -243,8 +243,8 @@ it("an authorization that arrives just before the void is voided, with an event"
       await provider.authorize({
         ...request,
         idempotencyKey: `${request.idempotencyKey}-late`,
-        currency: "EUR",
         token: "tok_success",
+        checkout: null,
       });
       return provider.void(request);
     },
@@ -264,6 +264,8 @@ it("a captured part is refunded even if the provider refuses to void the rest", 
     .where("sessionId", "=", checkout.id)
     .executeTakeFirstOrThrow();
   await provider.capture({
+    connectionId: null,
+    currency: "EUR",
     reference,
     idempotencyKey: `${reference}-elsewhere`,
     amountMinor: 100,

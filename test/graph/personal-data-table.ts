@@ -82,6 +82,9 @@ export const decisions: Readonly<Record<string, Decision>> = {
   OrderTaxLine: { impersonal: "taxClass name" },
   OrderTimelineEntry: { impersonal: "type" },
   Payment: { impersonal: "methodType failureCode disputeReason" },
+  PaymentProviderAccount: {
+    impersonal: "accountId accountName keyHint webhookEventTypes webhookUrl",
+  },
   Policy: { impersonal: "summaries url rules" },
   Product: { impersonal: "brand taxClass" },
   ProductAttribute: { impersonal: "code name value unit" },

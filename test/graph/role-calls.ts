@@ -55,6 +55,8 @@ export const roleCalls: Readonly<Record<string, string>> = {
     'defaultMarket: "DE" }) { id }',
   merchantUpdate: `merchantUpdate(input: { merchantId: ${id} }) { id }`,
   merchantBrandingUpdate: `merchantBrandingUpdate(input: { merchantId: ${id} }) { id }`,
+  paymentProviderConnect: `paymentProviderConnect(merchantId: ${id}, input: { secretKey: "x" }) { id }`,
+  paymentProviderDisconnect: `paymentProviderDisconnect(merchantId: ${id}, input: { connectionId: ${id} }) { id }`,
   merchantSuspend: `merchantSuspend(input: { merchantId: ${id} }) { id }`,
   merchantResume: `merchantResume(input: { merchantId: ${id} }) { id }`,
   appCreate: 'appCreate(input: { name: "x" }) { id }',

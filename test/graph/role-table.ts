@@ -49,6 +49,8 @@ export const allowedRoles: Readonly<Record<string, readonly Role[]>> = {
   merchantCreate: platform,
   merchantUpdate: staff,
   merchantBrandingUpdate: staff,
+  paymentProviderConnect: staff,
+  paymentProviderDisconnect: staff,
   merchantSuspend: platform,
   merchantResume: platform,
   appCreate: platform,

@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { countRowsWithOldEncryptionKey, rewrapDataKeys, sealedColumns } from "#app/rewrap.ts";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
+import { connectPaymentProvider } from "#commerce/payments/connections.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { berlin, changeCart, makeCart } from "#test/operations/cart-calls.ts";
@@ -29,6 +30,17 @@ async function write(world: World): Promise<void> {
   await redeem(world, await letIn(world));
   const { id: cartId } = await makeCart(world, { lines: { "KIT-KVERN": 1 } });
   await changeCart(world, "cartAddressSet", { cartId, input: { address: berlin } });
+  const merchantId = world.demo.merchants.second.id;
+  const account = { provider: "stripe", accountId: "acct_1", accountName: null, mode: "test" } as const;
+  const context = { merchantId, now: world.clock.now(), keyring: world.app.services.keyring };
+  await runInTransaction(world.database.db, (transaction) =>
+    connectPaymentProvider(transaction, context, {
+      merchantId,
+      account,
+      secretKey: "sk_test_rewrapped",
+      signingSecret: "whsec_rewrapped",
+    }),
+  );
 }
 
 describe.each(["postgres"] as const)("rewrapping on %s", (engine) => {

@@ -49,6 +49,8 @@ export interface InstallationReadinessData {
   readonly merchantStatus: "active" | "suspended";
   readonly merchantSuspendedAt: Date | null;
   readonly defaultMarket: string;
+  /** The merchant's connected account at a payment provider; null if none is connected. */
+  readonly paymentConnection: { readonly hasSigningSecret: boolean } | null;
   /** The installation's API keys that are neither revoked nor expired. */
   readonly keys: readonly ApiKeyReadinessData[];
   /**
@@ -105,6 +107,8 @@ export async function loadReadinessCheckInput(
     select i.id as installation_id, i.status, i.scopes, i.suspended_at, i.updated_at,
       m.mode as merchant_mode, m.status as merchant_status, m.suspended_at as merchant_suspended_at,
       m.default_market,
+      (select json_build_object('hasSigningSecret', c.has_signing_secret)
+        from payment_connection c where c.merchant_id = m.id and c.disconnected_at is null) as payment_connection,
       (select coalesce(json_agg(json_build_object('id', k.id, 'scopes', k.scopes, 'createdAt',
       ${formatUtcTimeSql(sql`k.created_at`)},
           'expiresAt', ${formatUtcTimeSql(sql`k.expires_at`)}, 'rotatesTo', k.rotates_to) order by k.id), '[]')

@@ -174,14 +174,22 @@ function checkMerchantActive({ installation }: ReadinessCheckInput): Installatio
 }
 
 /**
- * Checks whether a payment provider is connected. The built-in test provider is the only one, and it works
- * only in test mode.
+ * Checks the payment provider. Merchants in test mode can use the built-in provider; merchants in live mode
+ * must connect an account.
  */
-function checkPaymentProvider({ installation }: ReadinessCheckInput): InstallationReadinessCheckResult {
-  if (installation.merchantMode === "test")
-    return createPassedReadinessCheckResult("Merchants in test mode use the built-in payment provider.");
-  return createFailedCheckResult("No payment provider is connected.", {
-    remedy: "Ask the merchant to connect a payment provider.",
+function checkPaymentProvider({
+  installation: { merchantMode, paymentConnection },
+}: ReadinessCheckInput): InstallationReadinessCheckResult {
+  if (paymentConnection === null)
+    return merchantMode === "test"
+      ? createPassedReadinessCheckResult("Merchants in test mode use the built-in payment provider.")
+      : createFailedCheckResult("No payment provider is connected.", {
+          remedy: "Ask the merchant to connect a payment provider.",
+        });
+  if (paymentConnection.hasSigningSecret)
+    return createPassedReadinessCheckResult("A payment provider is connected.");
+  return createWarningCheckResult("The connected payment provider has no signing secret for its webhooks.", {
+    remedy: "Ask the merchant to enter the signing secret of the webhook endpoint at the payment provider.",
   });
 }
 

@@ -22,6 +22,7 @@ import {
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
+import { choosePaymentProvider } from "#commerce/payments/connections.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import {
@@ -112,21 +113,13 @@ function sessionCreateFaults({
   ];
 }
 
-/**
- * Throws if the merchant's mode is `live`, because the only payment provider is the built-in test provider,
- * which moves no money.
- */
+/** Throws if the merchant's mode is `live` and the merchant has connected no payment provider. */
 async function requirePaymentProvider(
   transaction: Transaction,
   { merchantId, now }: CheckoutSessionCommandContext,
   cart: CartAggregate,
 ): Promise<void> {
-  const { mode } = await transaction
-    .selectFrom("merchant")
-    .select("mode")
-    .where("id", "=", merchantId)
-    .executeTakeFirstOrThrow();
-  if (mode === "live")
+  if ((await choosePaymentProvider(transaction, merchantId)) === null)
     throw createCartConflictFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
 }
 

@@ -17,6 +17,8 @@ import {
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
+import { type ChosenPaymentProvider, choosePaymentProvider } from "#commerce/payments/connections.ts";
+import { paymentProviderTraits } from "#commerce/payments/provider-list.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import { lockPromotions, reservePromotionUses } from "#commerce/promotions/promotion-uses.ts";
@@ -45,7 +47,10 @@ export interface SubmitCheckoutSessionInput extends ExpectedVersionInput {
    * by now, submitting fails.
    */
   readonly expectedAmount: { readonly amountMinor: number; readonly currency: string };
-  /** The token from the payment provider's payment form; not needed if the total is 0. */
+  /**
+   * The token from the payment provider's payment form; not needed if the total is 0. Ignored if the buyer
+   * pays on a page of the provider.
+   */
   readonly paymentToken?: string | null | undefined;
 }
 
@@ -71,17 +76,19 @@ export async function submitCheckoutSession(
     locked.cart.promotions.map(({ promotionId }) => promotionId),
   );
   const { cart, warnings, isChanged } = await repriceCheckoutSessionCart(transaction, context, locked);
-  // If the checkout session cannot be paid, a failure rolls back this change of the cart. The failure
-  // therefore contains the version that the cart had before the change.
+  const chosen = await choosePaymentProvider(transaction, context.merchantId);
+  // If the session cannot be paid, the failure rolls back this change of the cart, so the failure contains
+  // the cart's version before the change.
   requireReadyToPay(
-    { cart: { ...cart, version: locked.cart.version }, session, warnings },
+    { cart: { ...cart, version: locked.cart.version }, session, warnings, chosen },
     input,
     context.now,
   );
   await takeCartPromotionUses(transaction, context, { cart, session });
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
   await clearErasureTimeOfOrderPersonalData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
-  await startSessionPayment(transaction, context, { cart, session, token: input.paymentToken ?? null });
+  const token = input.paymentToken ?? null;
+  await startSessionPayment(transaction, context, { cart, session, chosen, token });
   const patch = {
     ...copyCheckoutSessionFieldsFromCart(cart),
     status: "processing",
@@ -128,6 +135,8 @@ function submitFaults({
 
 interface PricedSession extends LockedCartAndCheckoutSession {
   readonly warnings: readonly StoredCartWarning[];
+  /** The provider of the payment; null if the merchant has disconnected its provider. */
+  readonly chosen: ChosenPaymentProvider | null;
 }
 
 /**
@@ -140,7 +149,7 @@ function requireReadyToPay(
   { expectedAmount, paymentToken }: SubmitCheckoutSessionInput,
   now: Date,
 ): void {
-  const { cart, session, warnings } = priced;
+  const { cart, session, warnings, chosen } = priced;
   if (cart.lines.length === 0)
     throw createCheckoutSessionConflictFailure("invalid_state", session, { now, reason: "cart_empty" });
   requireAvailableCartLines(cart, warnings, now);
@@ -153,7 +162,14 @@ function requireReadyToPay(
       now,
       data: { amountTotal: createMoney(totalMinor, currency) },
     });
-  if (totalMinor > 0 && (paymentToken === null || paymentToken === undefined)) {
+  if (totalMinor === 0) return;
+  if (chosen === null)
+    throw createCheckoutSessionConflictFailure("invalid_state", session, {
+      now,
+      reason: "payment_provider_missing",
+    });
+  const needsToken = !paymentProviderTraits[chosen.provider].hasPaymentPage;
+  if (needsToken && (paymentToken === null || paymentToken === undefined)) {
     const message = '"paymentToken" is required, because the total is above 0.';
     throw createFailureWithDetail("missing_field", {
       in: "body",
@@ -229,19 +245,26 @@ async function takeCartPromotionUses(
   });
 }
 
+interface PaymentChoice {
+  readonly chosen: ChosenPaymentProvider | null;
+  readonly token: string | null;
+}
+
 async function startSessionPayment(
   transaction: Transaction,
   { merchantId, keyring, now, events }: CartCommandContext,
-  { cart, session, token }: LockedCartAndCheckoutSession & { readonly token: string | null },
+  { cart, session, chosen, token }: LockedCartAndCheckoutSession & PaymentChoice,
 ): Promise<void> {
   const { totalMinor: amountMinor, currency } = cart;
-  if (amountMinor === 0 || token === null) return;
+  if (amountMinor === 0 || chosen === null) return;
   await startPayment(transaction, {
     merchantId,
     sessionId: session.id,
     amountMinor,
     currency,
-    token,
+    chosen,
+    // A token is ignored if the buyer pays on a page of the provider.
+    token: paymentProviderTraits[chosen.provider].hasPaymentPage ? null : token,
     keyring,
     now,
     events,

@@ -8,6 +8,7 @@ import type { CartLineDisplayFields, StoredDeliveryOption } from "#commerce/cart
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { MerchantPolicyRules } from "#commerce/markets/policy-rules.ts";
+import type { PaymentProviderName } from "#commerce/payments/provider-list.ts";
 import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/taxes.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
 import type {
@@ -86,7 +87,7 @@ export interface OrderFulfillment {
 export interface OrderPayment {
   readonly id: string;
   readonly status: PaymentStatus;
-  readonly provider: "test";
+  readonly provider: PaymentProviderName;
   readonly methodType: string;
   readonly amountMinor: number;
   readonly capturedMinor: number;

@@ -99,11 +99,11 @@ export function toOrderPayment(payment: PaymentRow): OrderPayment {
     tokenSealed: _,
     tokenDataKey: _key,
     tokenKeyId: _id,
+    connectionId: _connection,
     ...row
   } = payment;
   return {
     ...row,
-    provider: "test",
     disputedAt: row.disputedAt?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

@@ -12,7 +12,7 @@ import type { Log } from "#foundation/log.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
 import {
   executePaymentOperation,
-  authorizationTimeoutMs,
+  getAuthorizationTimeoutMs,
   type PaymentOperationOutcome,
 } from "./execute-payment-operation.ts";
 import {
@@ -21,6 +21,7 @@ import {
   findNextPaymentOperationDueAt,
   postponePaymentOperation,
 } from "./payment-operations.ts";
+import { loadPaymentPageContent } from "./page-content.ts";
 import type { PaymentProvider } from "./provider.ts";
 
 export interface PaymentOperationDriverOptions {
@@ -28,6 +29,8 @@ export interface PaymentOperationDriverOptions {
   readonly clock: Clock;
   readonly keyring: EncryptionKeyring;
   readonly provider: PaymentProvider;
+  /** The base URL of the service, to which a payment page of the provider leads the buyer back. */
+  readonly publicUrl: string;
   readonly log: Log;
   /**
    * Maximum number of payment operations that run at the same time. Each operation needs a database
@@ -212,13 +215,14 @@ async function processOperation(
   operation: ClaimedPaymentOperation,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock, provider, keyring, log, answerMsMax, settle } = parts;
+  const { db, clock, provider, keyring, publicUrl, log, answerMsMax, settle } = parts;
   const { outcome, error } = await runInSpan(
     { name: `provider ${operation.kind}`, kind: "client" },
     async (span) => {
       const result = await executePaymentOperation(operation, {
         provider,
         keyring,
+        loadPage: (page) => loadPaymentPageContent(db, page, { keyring, publicUrl }),
         signal,
         answerMsMax,
         now: clock.now(),
@@ -245,9 +249,10 @@ async function processOperation(
  * Returns the time of the next attempt of a payment operation. The next attempt of an authorization is no
  * later than its timeout, so that the timeout is noticed on time.
  */
-function nextAttemptAt({ kind, isAbandoned, attempts, createdAt }: ClaimedPaymentOperation, now: Date): Date {
+function nextAttemptAt(operation: ClaimedPaymentOperation, now: Date): Date {
+  const { kind, isAbandoned, attempts, createdAt } = operation;
   const steps = isAbandoned ? abandonedBackoffMs : backoffMs;
   const at = now.getTime() + (steps[attempts - 1] ?? steps.at(-1) ?? secondMs);
-  const end = createdAt.getTime() + authorizationTimeoutMs;
+  const end = createdAt.getTime() + getAuthorizationTimeoutMs(operation);
   return new Date(kind === "authorize" && end > now.getTime() ? Math.min(at, end) : at);
 }

@@ -2,9 +2,9 @@
  * Sends one payment operation to the payment provider. Before an authorization is repeated, and before an
  * abandoned payment is voided, the provider is asked for the state of the payment, because its earlier answer
  * may have been lost. After an error, a timeout or the answer `pending`, the outcome is unknown and the
- * operation is repeated. An authorization times out after 15 minutes. Voiding an abandoned payment times out
- * after 24 hours if the provider still answers `pending`. Other operations are repeated until the provider
- * returns an outcome.
+ * operation is repeated. An authorization times out after 15 minutes, or, if the buyer pays on a page of the
+ * provider, after that page has expired. Voiding an abandoned payment times out after 24 hours if the
+ * provider still answers `pending`. Other operations are repeated until the provider returns an outcome.
  */
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { ClaimedPaymentOperation } from "./payment-operations.ts";
@@ -15,9 +15,12 @@ import type {
   PaymentLookupResult,
   AuthorizedPaymentResult,
   CaptureVoidOrRefundResult,
+  PaymentPageContent,
   PaymentProvider,
+  SucceededPaymentResult,
 } from "./provider.ts";
 import { getPaymentTokenEncryptionContext } from "./payment-rows.ts";
+import { paymentProviderTraits } from "./provider-list.ts";
 
 /**
  * The final outcome of a payment operation. `timed_out` means that the payment provider returned no outcome
@@ -26,12 +29,14 @@ import { getPaymentTokenEncryptionContext } from "./payment-rows.ts";
 export type PaymentOperationOutcome =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
-  | { readonly outcome: "succeeded" }
+  | SucceededPaymentResult
   | { readonly outcome: "timed_out" };
 
 export interface PaymentExecutionContext {
   readonly provider: PaymentProvider;
   readonly keyring: EncryptionKeyring;
+  /** Loads the content of the payment page on which the buyer pays. */
+  readonly loadPage: (operation: ClaimedPaymentOperation) => Promise<PaymentPageContent>;
   readonly now: Date;
   readonly signal: AbortSignal;
   /**
@@ -42,10 +47,11 @@ export interface PaymentExecutionContext {
 }
 
 /**
- * Time from the creation of an authorization to its timeout, in milliseconds. The buyer's checkout session
- * waits for the authorization until then.
+ * Returns the time from the creation of an authorization to its timeout, in milliseconds. The buyer's
+ * checkout session waits for the authorization until then.
  */
-export const authorizationTimeoutMs = 15 * 60_000;
+export const getAuthorizationTimeoutMs = ({ provider }: Pick<ClaimedPaymentOperation, "provider">): number =>
+  paymentProviderTraits[provider].authorizationTimeoutMs;
 /** Time in which an abandoned payment can be voided, in milliseconds from the creation of the void. */
 export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
 const defaultAnswerMsMax = 10_000;
@@ -85,9 +91,9 @@ export async function executePaymentOperation(
  * Returns the time from the creation of a payment operation to its timeout, in milliseconds. Captures,
  * refunds and voids of an order's payment never time out, because they move money that is due.
  */
-function operationTimeoutMs({ kind, isAbandoned }: ClaimedPaymentOperation): number {
-  if (kind === "authorize") return authorizationTimeoutMs;
-  return isAbandoned ? abandonedPaymentTimeoutMs : Infinity;
+function operationTimeoutMs(operation: ClaimedPaymentOperation): number {
+  if (operation.kind === "authorize") return getAuthorizationTimeoutMs(operation);
+  return operation.isAbandoned ? abandonedPaymentTimeoutMs : Infinity;
 }
 
 /**
@@ -113,8 +119,15 @@ function sendOperation(
   context: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult | CaptureVoidOrRefundResult> {
   const { provider, signal } = context;
-  const { id, paymentId, kind, amountMinor } = operation;
-  const request: PaymentProviderRequest = { reference: paymentId, idempotencyKey: id, amountMinor, signal };
+  const { id, paymentId, connectionId, kind, amountMinor, currency } = operation;
+  const request: PaymentProviderRequest = {
+    connectionId,
+    reference: paymentId,
+    idempotencyKey: id,
+    amountMinor,
+    currency,
+    signal,
+  };
   if (kind === "authorize") return authorize(operation, request, context);
   if (kind === "void" && operation.isAbandoned) return voidAbandonedPayment(operation, request, context);
   return provider[kind](request);
@@ -127,7 +140,7 @@ function sendOperation(
 async function authorize(
   operation: ClaimedPaymentOperation,
   request: PaymentProviderRequest,
-  { provider, keyring, hasTimedOut }: TimedExecutionContext,
+  { provider, keyring, loadPage, hasTimedOut }: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult> {
   if (operation.attempts > 1 || hasTimedOut) {
     const found = await provider.lookup(request);
@@ -135,11 +148,11 @@ async function authorize(
     if (found.outcome !== "unknown") return found;
     if (hasTimedOut) return { outcome: "pending" };
   }
-  return provider.authorize({
-    ...request,
-    currency: operation.currency,
-    token: decryptToken(operation, keyring),
-  });
+  return provider.authorize(
+    paymentProviderTraits[operation.provider].hasPaymentPage
+      ? { ...request, token: null, checkout: await loadPage(operation) }
+      : { ...request, token: decryptToken(operation, keyring), checkout: null },
+  );
 }
 
 function decryptToken(
@@ -160,15 +173,18 @@ function decryptToken(
  * Voids the authorized amount of a payment whose checkout failed. The state of the payment after the void
  * decides the outcome, so a retry after a lost answer has the same outcome. Each attempt has its own
  * idempotency key, because the amount to void can differ between attempts. Voiding twice does no harm,
- * because the payment provider declines a void if nothing is left to void.
+ * because the payment provider declines a void if nothing is left to void. A void of a pending payment closes
+ * the payment page, so that the buyer cannot pay any more.
  */
 async function voidAbandonedPayment(
-  { id, attempts }: ClaimedPaymentOperation,
+  { id, attempts, provider: providerName }: ClaimedPaymentOperation,
   request: PaymentProviderRequest,
   { provider, hasTimedOut }: TimedExecutionContext,
 ): Promise<PaymentAuthorizationResult | CaptureVoidOrRefundResult> {
   const before = await provider.lookup(request);
-  const amountMinor = before.outcome === "unknown" ? request.amountMinor : voidableMinor(before);
+  const hasOpenPage = before.outcome === "pending" && paymentProviderTraits[providerName].hasPaymentPage;
+  const isUndecided = before.outcome === "unknown" || hasOpenPage;
+  const amountMinor = isUndecided ? request.amountMinor : voidableMinor(before);
   if (amountMinor === 0) return abandonedPaymentResult(before, hasTimedOut);
   const answer = await provider.void({ ...request, idempotencyKey: `${id}:${attempts}`, amountMinor });
   const after = await provider.lookup(request);

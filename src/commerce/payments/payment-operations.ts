@@ -10,6 +10,7 @@ import type { Database } from "#database/connect.ts";
 import { runAfterCommit, runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
+import type { PaymentProviderName } from "./provider-list.ts";
 
 export type PaymentOperationKind = "authorize" | "capture" | "void" | "refund";
 
@@ -62,6 +63,9 @@ export interface ClaimedPaymentOperation {
   readonly kind: PaymentOperationKind;
   readonly amountMinor: number;
   readonly currency: string;
+  readonly provider: PaymentProviderName;
+  readonly connectionId: string | null;
+  readonly sessionId: string;
   /** Number of attempts to run the payment operation, including the present attempt. */
   readonly attempts: number;
   readonly createdAt: Date;
@@ -113,8 +117,8 @@ export async function claimPaymentOperation(
         or d.leased_until <= ${now}::timestamptz)
           and ${hasNoEarlierPendingOperation}
         order by d.due_at, d.id limit 1 for update skip locked)
-      returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, o.attempts,
-      o.created_at,
+      returning o.id, o.merchant_id, o.payment_id, o.kind, o.amount_minor, p.currency, p.provider,
+      p.connection_id, p.session_id, o.attempts, o.created_at,
         o.kind = 'void' and p.order_id is null as is_abandoned, o.traceparent, p.token_sealed,
         p.token_data_key, p.token_key_id`.execute(transaction);
     return rows[0];
@@ -123,7 +127,8 @@ export async function claimPaymentOperation(
 
 /**
  * Sets the time of the next attempt of a payment operation whose outcome is unknown, and ends its
- * reservation. Does nothing if another process has saved an outcome meanwhile.
+ * reservation. Does nothing if another process has saved an outcome meanwhile. If the operation became due
+ * again during the attempt (`wakePaymentOperations`), it stays due.
  */
 export async function postponePaymentOperation(
   db: Database,
@@ -131,10 +136,35 @@ export async function postponePaymentOperation(
 ): Promise<void> {
   await db
     .updateTable("paymentOperation")
-    .set({ dueAt, leasedUntil: null })
+    .set({
+      dueAt: sql`case when due_at > leased_until - make_interval(secs => ${paymentOperationLeaseMs / 1000})
+        then due_at else ${dueAt}::timestamptz end`,
+      leasedUntil: null,
+    })
     .where("id", "=", id)
     .where("status", "=", "pending")
     .execute();
+}
+
+/**
+ * Makes the pending operations of a payment due now, because the payment provider has news about the payment,
+ * and starts the driver after the commit.
+ */
+export async function wakePaymentOperations(
+  transaction: Transaction,
+  {
+    paymentId,
+    now,
+    events,
+  }: { readonly paymentId: string; readonly now: Date; readonly events: InProcessEvents },
+): Promise<void> {
+  await transaction
+    .updateTable("paymentOperation")
+    .set({ dueAt: now })
+    .where("paymentId", "=", paymentId)
+    .where("status", "=", "pending")
+    .execute();
+  runAfterCommit(transaction, () => events.emit("paymentsDue"));
 }
 
 /**

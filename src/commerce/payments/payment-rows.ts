@@ -8,6 +8,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
+import type { ChosenPaymentProvider } from "./connections.ts";
 import { queuePaymentOperation } from "./payment-operations.ts";
 
 export type PaymentRow = Selectable<PaymentTable>;
@@ -95,7 +96,9 @@ interface NewPayment {
   readonly sessionId: string;
   readonly amountMinor: number;
   readonly currency: string;
-  readonly token: string;
+  readonly chosen: ChosenPaymentProvider;
+  /** The payment token of the checkout page; null if the provider has a payment page of its own. */
+  readonly token: string | null;
   readonly keyring: EncryptionKeyring;
   readonly now: Date;
   readonly events: InProcessEvents;
@@ -111,11 +114,14 @@ export const getPaymentTokenEncryptionContext = (paymentId: string): EncryptionC
   rowId: paymentId,
 });
 
-/** Inserts a payment with its encrypted token and queues its authorization. Returns the payment's id. */
+/**
+ * Inserts a payment with its encrypted token, if it has one, and queues its authorization. Returns the
+ * payment's id.
+ */
 export async function startPayment(transaction: Transaction, payment: NewPayment): Promise<string> {
-  const { merchantId, sessionId, amountMinor, currency, token, keyring, now, events } = payment;
+  const { merchantId, sessionId, amountMinor, currency, chosen, token, keyring, now, events } = payment;
   const id = createId("payment", now.getTime());
-  const { sealed, dataKey, keyId } = keyring.seal(token, getPaymentTokenEncryptionContext(id));
+  const sealed = token === null ? null : keyring.seal(token, getPaymentTokenEncryptionContext(id));
   await transaction
     .insertInto("payment")
     .values({
@@ -123,11 +129,11 @@ export async function startPayment(transaction: Transaction, payment: NewPayment
       merchantId,
       sessionId,
       orderId: null,
-      provider: "test",
+      ...chosen,
       methodType: "card",
-      tokenSealed: sealed,
-      tokenDataKey: dataKey,
-      tokenKeyId: keyId,
+      tokenSealed: sealed?.sealed ?? null,
+      tokenDataKey: sealed?.dataKey ?? null,
+      tokenKeyId: sealed?.keyId ?? null,
       currency,
       amountMinor,
       failureCode: null,

@@ -4,6 +4,11 @@
  * same idempotency key until the outcome is known. A provider is never called inside a database transaction.
  */
 export interface PaymentProviderRequest {
+  /**
+   * The id of the merchant's connection to the provider, `pcn_…`; null for the built-in test provider, which
+   * needs no connection.
+   */
+  readonly connectionId: string | null;
   /** The id that this service has given to the payment. The provider stores the payment under this id. */
   readonly reference: string;
   /**
@@ -12,14 +17,32 @@ export interface PaymentProviderRequest {
    */
   readonly idempotencyKey: string;
   readonly amountMinor: number;
-  /** Signal that aborts the request when the caller no longer waits for the provider's answer. */
+  readonly currency: string;
+  /** Aborts the request when the caller stops waiting for the provider's answer. */
   readonly signal: AbortSignal;
 }
 
 export interface PaymentProviderAuthorizationRequest extends PaymentProviderRequest {
-  readonly currency: string;
-  /** The payment token that the checkout page submitted, for example `tok_success`. */
-  readonly token: string;
+  /**
+   * The payment token that the checkout page submitted, for example `tok_success`; null if the provider has a
+   * payment page of its own.
+   */
+  readonly token: string | null;
+  /** The checkout that the provider's payment page shows; null if the provider has no payment page. */
+  readonly checkout: PaymentPageContent | null;
+}
+
+/** The content of a payment page. It is the same in every attempt of an authorization. */
+export interface PaymentPageContent {
+  readonly sessionId: string;
+  /** The URL to which the provider's page leads the buyer after the payment. */
+  readonly paidUrl: string;
+  /** The URL to which the provider's page leads a buyer who does not pay. */
+  readonly canceledUrl: string;
+  /** The time at which the payment was started. The page is open for a fixed time from then on. */
+  readonly startedAt: Date;
+  /** The lines of the page. Their amounts add up to the amount of the payment. */
+  readonly lines: readonly { readonly name: string; readonly amountMinor: number }[];
 }
 
 /** The amounts that the payment provider has recorded for a payment, in minor units of the currency. */
@@ -50,6 +73,11 @@ export interface DeclinedPaymentResult {
   readonly outcome: "declined";
   /** The reason why the payment provider declined, in lower_snake_case, for example `card_declined`. */
   readonly code: string;
+  /**
+   * The part of the authorization that has ended without a capture, for example because it has expired; left
+   * out if the authorization stays as it was.
+   */
+  readonly releasedMinor?: number;
 }
 
 /** The payment provider is still processing the payment, so the result is not known yet. */
@@ -61,11 +89,17 @@ export type PaymentAuthorizationResult =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/** The result that a payment provider returns for a capture, a void or a refund. */
-export type CaptureVoidOrRefundResult =
-  | { readonly outcome: "succeeded" }
-  | DeclinedPaymentResult
-  | PendingPaymentResult;
+/** The result of a capture, a void or a refund. */
+export type CaptureVoidOrRefundResult = SucceededPaymentResult | DeclinedPaymentResult | PendingPaymentResult;
+
+export interface SucceededPaymentResult {
+  readonly outcome: "succeeded";
+  /**
+   * The part of the authorization that a capture has released, because the provider captures a payment only
+   * once; left out if nothing was released.
+   */
+  readonly releasedMinor?: number;
+}
 /**
  * The present state of a payment at the payment provider; `unknown` if the provider has never received the
  * payment.
@@ -81,11 +115,29 @@ export interface PaymentProvider {
   /**
    * Voids the requested amount of the authorization, but at most the part that is neither captured nor
    * voided. If the provider does not know the payment, the void succeeds, and the provider declines a later
-   * authorization of this payment.
+   * authorization of this payment. If the payment is pending on a payment page, the provider closes the
+   * page.
    */
   readonly void: (request: PaymentProviderRequest) => Promise<CaptureVoidOrRefundResult>;
   readonly refund: (request: PaymentProviderRequest) => Promise<CaptureVoidOrRefundResult>;
   readonly lookup: (
-    request: Pick<PaymentProviderRequest, "reference" | "signal">,
+    request: Pick<PaymentProviderRequest, "connectionId" | "reference" | "currency" | "signal">,
   ) => Promise<PaymentLookupResult>;
+}
+
+/** Combines the providers into one provider. The connection of a request decides which provider gets it. */
+export function createPaymentProviderRouter(providers: {
+  readonly test: PaymentProvider;
+  /** The provider of merchants that have connected an account. */
+  readonly connected: PaymentProvider;
+}): PaymentProvider {
+  const of = ({ connectionId }: Pick<PaymentProviderRequest, "connectionId">): PaymentProvider =>
+    connectionId === null ? providers.test : providers.connected;
+  return {
+    authorize: (request) => of(request).authorize(request),
+    capture: (request) => of(request).capture(request),
+    void: (request) => of(request).void(request),
+    refund: (request) => of(request).refund(request),
+    lookup: (request) => of(request).lookup(request),
+  };
 }

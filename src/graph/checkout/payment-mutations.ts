@@ -46,7 +46,8 @@ const SubmitInput = builder.inputType("HostedCheckoutSessionSubmitInput", {
     paymentToken: t.string({
       description:
         "The token that the payment provider's form returned for the buyer's payment method, 1 to " +
-        "255 printable ASCII characters; not needed if the total is 0. The built-in provider " +
+        "255 printable ASCII characters; not needed if the total is 0, and ignored if the buyer pays on " +
+        "a page of the provider, to which the checkout page leads. The built-in provider " +
         "accepts tok_success, tok_decline, tok_decline_insufficient_funds, " +
         "tok_decline_expired_card, tok_decline_incorrect_cvc, tok_slow, tok_late_success, and " +
         "tok_challenge and tok_challenge_decline, which the buyer must confirm on the checkout page.",

@@ -18,6 +18,8 @@ import {
   hideFromAnalysts,
 } from "#graph/context.ts";
 import { isCartVisibleToCaller, toGraphqlCart } from "#graph/carts/carts.ts";
+import { ModeEnum } from "#graph/access/identity.ts";
+import { PaymentProviderEnum } from "#graph/access/payment-connections.ts";
 import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
 import {
   loadGraphqlConnection,
@@ -181,6 +183,20 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
       "Failure code of the session's last failed payment, from the payment provider or from this " +
       "service, for example `card_declined` or `timed_out`; null if no payment has failed.",
     resolve: ({ id }, _args, { loaders }) => loaders.paymentFailures.load(id),
+  }),
+  paymentProvider: t.field({
+    type: PaymentProviderEnum,
+    nullable: true,
+    description:
+      "The provider of the session's next payment; null if the merchant is in live mode and has connected " +
+      "no payment provider.",
+    resolve: async ({ merchant }, _args, { loaders }) =>
+      (await loaders.paymentSetups.load(merchant.id)).chosen?.provider ?? null,
+  }),
+  mode: t.field({
+    type: ModeEnum,
+    description: "Whether the checkout moves real money: the mode of the merchant.",
+    resolve: async ({ merchant }, _args, { loaders }) => (await loaders.paymentSetups.load(merchant.id)).mode,
   }),
   cart: t.field({
     type: CartRef,

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { answerPaymentChallenge, findOpenPaymentChallenge } from "#commerce/payments/test-challenge.ts";
+import { answerPaymentChallenge, findOpenPaymentChallenge } from "#commerce/payments/test/test-challenge.ts";
 import { findCheckoutPageSessionRow } from "#commerce/checkout/session-page.ts";
 import { html } from "#pages/shared/html.ts";
 import { getSubmittedForm } from "#http/body.ts";

@@ -2,7 +2,7 @@
  * Reads the form for card data. The number of a test card is replaced by a payment token of the payment
  * provider. The number is not stored, logged, repeated in the page or put into an error.
  */
-import { findTestCard, type TestCard } from "#commerce/payments/test-cards.ts";
+import { findTestCard, type TestCard } from "#commerce/payments/test/test-cards.ts";
 import type { CheckoutTextName, CheckoutTranslator } from "./texts.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 

@@ -2,7 +2,7 @@
  * Renders the form for test cards, and a list of the test cards. For each card, the list says how a payment
  * with it ends.
  */
-import { testCards } from "#commerce/payments/test-cards.ts";
+import { testCards } from "#commerce/payments/test/test-cards.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { CardField, EnteredCardFields } from "./card-form.ts";
 import type { CheckoutPageVisit } from "./visit.ts";

@@ -57,7 +57,7 @@ export function renderCheckoutPage(
       <header>
         ${renderCheckoutPageHeader(visit, { formId: isAddressOpen(visit, shown) ? addressFormId : undefined })}
         <h1>${say("heading")}</h1>
-        <p class="soft test">${say("test")}</p>
+        ${visit.session.mode === "test" ? html`<p class="soft test">${say("test")}</p>` : undefined}
       </header>
       ${faultSummary(visit, faults)}
       <div class="columns">

@@ -14,7 +14,7 @@ const branding = `branding { color logo { url width height } supportEmail suppor
 const sessionDocument = `query CheckoutPage($id: ID!) {
   hostedCheckoutSession(id: $id) {
     id version status orderId merchant { name: displayName ${branding} } market countries locale amountTotal ${money}
-    paymentFailureCode successUrl cancelUrl expiresAt submittedAt completedAt cancellation { actor }
+    paymentProvider mode paymentFailureCode successUrl cancelUrl expiresAt submittedAt completedAt cancellation { actor }
     cart {
       lines { id title variantTitle image { url } quantity unitPrice ${money} compareAtUnitPrice ${money}
       subtotal ${money} requiresShipping }
@@ -122,6 +122,9 @@ export interface CheckoutPageSession {
   readonly countries: readonly string[];
   readonly locale: string;
   readonly amountTotal: DisplayedAmount;
+  /** The provider of the next payment; null if the merchant has disconnected its provider. */
+  readonly paymentProvider: "test" | "stripe" | null;
+  readonly mode: "live" | "test";
   readonly paymentFailureCode: string | null;
   readonly successUrl: string;
   readonly cancelUrl: string;

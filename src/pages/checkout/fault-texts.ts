@@ -1,6 +1,7 @@
 /** Error messages of the checkout page in English, German and Japanese, by failure code. */
 import type { Failure } from "#foundation/failure.ts";
 import { cardFailureTexts } from "./card-texts.ts";
+import { paymentPageFailureTexts } from "./payment-page-texts.ts";
 import { promotionTexts } from "./promotion-texts.ts";
 import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
@@ -24,6 +25,7 @@ const gone: TranslatedText = [
 const byCode: Readonly<Record<string, TranslatedText>> = {
   ...promotionTexts,
   ...cardFailureTexts,
+  ...paymentPageFailureTexts,
   checkout_amount_changed: [
     "The total has changed. Check it, then pay.",
     "Der Gesamtbetrag hat sich geändert. Prüfen Sie ihn und bezahlen Sie dann.",

@@ -271,15 +271,23 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
       contact: "",
       contactFault: getFailureCodeMessage("email_empty", language),
     });
-  if (amountOf(form) === 0) {
+  // Nothing is to be paid, or the buyer pays on the page of the payment provider.
+  if (amountOf(form) === 0 || session.paymentProvider !== "test") {
     await submit(visit, form, null);
     return redirectToCheckoutPage(visit);
   }
+  return payByTestCard(visit, form);
+}
+
+async function payByTestCard(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { token, typed } = parseSubmittedCardForm(visit, form);
-  if (token === undefined && session.status !== "open") return redirectToCheckoutPage(visit);
+  if (token === undefined && visit.session.status !== "open") return redirectToCheckoutPage(visit);
   if (token === undefined) {
     visit.request.failureCode = "invalid_field";
-    return sendCheckoutPageWithFormErrors(visit, 400, { card: typed, optionId: optionId ?? undefined });
+    return sendCheckoutPageWithFormErrors(visit, 400, {
+      card: typed,
+      optionId: form.get("optionId") ?? undefined,
+    });
   }
   await submit(visit, form, token);
   return redirectToCheckoutPage(visit);

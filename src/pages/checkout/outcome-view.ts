@@ -12,7 +12,11 @@ import type { CheckoutPageContent, CheckoutPageVisit } from "./visit.ts";
 const pollSeconds = 3;
 const longMs = 60_000;
 
-export function renderPaymentProcessingPage(visit: CheckoutPageVisit): CheckoutPageContent {
+/**
+ * Renders the page of a payment that is being processed. `statusQuery` is added to the URL at which the
+ * page's script asks for the status.
+ */
+export function renderPaymentProcessingPage(visit: CheckoutPageVisit, statusQuery = ""): CheckoutPageContent {
   const { session, say, language, path, isHolder, pageContext } = visit;
   const waitedMs =
     session.submittedAt === null
@@ -35,7 +39,7 @@ export function renderPaymentProcessingPage(visit: CheckoutPageVisit): CheckoutP
       html`<h1>${say("processing")}</h1>
         <div
           class="waiting"
-          data-status="${path}/status"
+          data-status="${path}/status${statusQuery}"
           data-version="${session.version}"
           ${isHolder && !isLong ? html` data-long-after="${longMs - waitedMs}"` : undefined}
           role="status"

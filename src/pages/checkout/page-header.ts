@@ -23,7 +23,7 @@ export function renderCheckoutPageHeader(
   return html`<div class="page-top">
     <p class="merchant">
       ${renderMerchantLogo(session.merchant)}${session.merchant.name}
-      <span class="badge">${say("testBadge")}</span>
+      ${session.mode === "test" ? html`<span class="badge">${say("testBadge")}</span>` : undefined}
     </p>
     ${languageChoice(visit, options)}
   </div>`;

@@ -79,7 +79,9 @@ function payButton(
   const text =
     amountTotal.amountMinor === 0
       ? say("placeFree")
-      : say("pay", { amount: formatAmount(amountTotal, locale) });
+      : say(session.paymentProvider === "test" ? "pay" : "payAtStripe", {
+          amount: formatAmount(amountTotal, locale),
+        });
   return html`<button name="action" value="pay" id="pay">${text}</button>`;
 }
 
@@ -141,8 +143,12 @@ function methodView(visit: CheckoutPageVisit, card: EnteredCardFields | undefine
   return html`<section class="step" id="payment">
     <h2>${say("payment")}</h2>
     ${fault === undefined ? undefined : html`<p class="fault last-payment">${fault}</p>`}
-    <p class="soft">${say("paymentTest")}</p>
-    ${renderCardFields(visit, card)}
+    ${
+      session.paymentProvider === "test"
+        ? html`<p class="soft">${say("paymentTest")}</p>
+            ${renderCardFields(visit, card)}`
+        : html`<p class="soft">${say("paymentAtStripe")}</p>`
+    }
     <div data-offline="${say("offline")}" role="alert"></div>
   </section>`;
 }

@@ -28,9 +28,9 @@ import { compileCheckoutGraphqlDocuments, type CheckoutPageOrder } from "./docum
 import {
   renderEndedSessionPage,
   renderCheckoutMessagePage,
-  renderPaymentProcessingPage,
   renderUnknownSessionPage,
 } from "./outcome-view.ts";
+import { mustOpenPaymentPage, renderPaymentInProgress } from "./payment-page.ts";
 import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
 import { renderOrderCompletedPage } from "./thanks-view.ts";
 import {
@@ -96,7 +96,7 @@ async function show(visit: CheckoutPageVisit): Promise<FastifyReply> {
 
 async function pageOf(visit: CheckoutPageVisit): Promise<CheckoutPageContent> {
   const { session } = visit;
-  if (session.status === "processing") return renderPaymentProcessingPage(visit);
+  if (session.status === "processing") return renderPaymentInProgress(visit);
   if (session.status === "completed") return renderOrderCompletedPage(visit, await orderOf(visit));
   if (session.status === "open") return renderCheckoutPage(visit);
   return renderEndedSessionPage(visit, { isLeaving: isLeaving(visit) });
@@ -162,7 +162,9 @@ const sendSessionState =
     const { secret } = request.params as { readonly secret: string };
     const { cookie } = request.headers;
     const challenge =
-      state.status === "processing" && (await mustOpenCardChallengePage(pageContext, { secret, cookie }));
+      state.status === "processing" &&
+      ((await mustOpenCardChallengePage(pageContext, { secret, cookie })) ||
+        (await mustOpenPaymentPage(pageContext, request)));
     return sendJson(reply, { ...state, challenge });
   };
 

@@ -1,6 +1,7 @@
 /** Texts of the checkout page in English, German and Japanese. `{name}` is a placeholder for a value. */
 import { cardTexts } from "./card-texts.ts";
 import { outcomeTexts } from "./outcome-texts.ts";
+import { paymentPageTexts } from "./payment-page-texts.ts";
 
 export const languages = ["en", "de", "ja"] as const;
 export type CheckoutLanguage = (typeof languages)[number];
@@ -33,6 +34,7 @@ export const getCheckoutLanguage = (locale: string): CheckoutLanguage => findChe
 const table = {
   ...outcomeTexts,
   ...cardTexts,
+  ...paymentPageTexts,
   title: ["Checkout – {merchant}", "Kasse – {merchant}", "ご購入手続き – {merchant}"],
   support: ["Help from {merchant}:", "Hilfe von {merchant}:", "{merchant} へのお問い合わせ："],
   termsLink: ["Terms of sale", "AGB", "ご利用規約"],

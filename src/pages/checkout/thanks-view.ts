@@ -42,7 +42,7 @@ export function renderOrderCompletedPage(
       shown,
       html`<h1>${say("thanks")}</h1>
         <p class="number">${say("thanksOrder", { number: order.number })}</p>
-        <p class="soft test">${say("test")}</p>
+        ${session.mode === "test" ? html`<p class="soft test">${say("test")}</p>` : undefined}
         ${renderShopLink(say("goBack", { merchant: merchant.name }), successUrl, seconds)}
         ${seconds === undefined ? undefined : countdownView(shown, seconds)} ${renderOrderSummary(shown)}
         <section class="outcome-part" aria-labelledby="delivery-heading">

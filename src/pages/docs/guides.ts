@@ -18,6 +18,8 @@ export const guideNames = [
   "graphql",
   "exports",
   "taxes",
+  "live-payments",
+  "payment-providers",
 ] as const;
 type GuideName = (typeof guideNames)[number];
 

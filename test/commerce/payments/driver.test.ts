@@ -66,6 +66,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         sessionId,
         amountMinor: 1000,
         currency: "EUR",
+        chosen: { provider: "test", connectionId: null },
         token,
         keyring,
         now,

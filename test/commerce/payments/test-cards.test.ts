@@ -1,6 +1,6 @@
 /** Tests the list of test cards and how the card form reads them. */
 import { expect, it } from "vitest";
-import { findTestCard, testCards } from "#commerce/payments/test-cards.ts";
+import { findTestCard, testCards } from "#commerce/payments/test/test-cards.ts";
 import { parseCardForm } from "#pages/checkout/card-form.ts";
 import { groupCardNumberDigits } from "#pages/checkout/card-view.ts";
 import { createCheckoutTranslator } from "#pages/checkout/texts.ts";

@@ -5,7 +5,11 @@
 import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import type { PaymentProviderRequest, PaymentProvider } from "#commerce/payments/provider.ts";
-import { createTestPaymentProvider, lateSuccessMs, slowAnswerMs } from "#commerce/payments/test-provider.ts";
+import {
+  createTestPaymentProvider,
+  lateSuccessMs,
+  slowAnswerMs,
+} from "#commerce/payments/test/test-provider.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/world.ts";
@@ -25,14 +29,17 @@ describeOnBoth("the test provider", (open) => {
   });
 
   const asked = (reference: string, amountMinor = 1000): PaymentProviderRequest => ({
+    connectionId: null,
     reference,
     idempotencyKey: `key-${++count}`,
     amountMinor,
+    currency: "EUR",
     signal,
   });
   const authorize = (reference: string, token: string, key = asked(reference)) =>
-    provider.authorize({ ...key, currency: "EUR", token });
-  const lookup = (reference: string) => provider.lookup({ reference, signal });
+    provider.authorize({ ...key, token, checkout: null });
+  const lookup = (reference: string) =>
+    provider.lookup({ connectionId: null, reference, currency: "EUR", signal });
   const entriesOf = (reference: string) =>
     database.db
       .selectFrom("testProviderEntry")
@@ -94,9 +101,9 @@ describeOnBoth("the test provider", (open) => {
         throw new Error("given up");
       },
     });
-    await expect(
-      slow.authorize({ ...asked("pay-slow"), currency: "EUR", token: "tok_slow" }),
-    ).rejects.toThrow("given up");
+    await expect(slow.authorize({ ...asked("pay-slow"), token: "tok_slow", checkout: null })).rejects.toThrow(
+      "given up",
+    );
     expect(waits).toEqual([slowAnswerMs]);
   });
 
@@ -104,8 +111,8 @@ describeOnBoth("the test provider", (open) => {
     const patience = new AbortController();
     const answer = createTestPaymentProvider({ db: database.db, clock }).authorize({
       ...asked("pay-impatient"),
-      currency: "EUR",
       token: "tok_slow",
+      checkout: null,
       signal: patience.signal,
     });
     patience.abort();

@@ -3,7 +3,7 @@
  * browser would.
  */
 import { expect } from "vitest";
-import { type TestCardToken, testCards } from "#commerce/payments/test-cards.ts";
+import { type TestCardToken, testCards } from "#commerce/payments/test/test-cards.ts";
 import { type GraphAnswer, berlin, changeCart, deliveryOf, makeCart } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
 import { publicUrl, type Answer, type World } from "#test/support/world.ts";

@@ -1,7 +1,7 @@
 /** The test card form and the bank's confirmation page (3-D Secure) of the checkout page, without a script. */
 import { expect, it } from "vitest";
 import { drive, ordersOf, paymentsOf, sessionOf } from "#test/commerce/payments/checkouts.ts";
-import { challengeMs } from "#commerce/payments/test-challenge.ts";
+import { challengeMs } from "#commerce/payments/test/test-challenge.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer, World } from "#test/support/world.ts";
 import { type Buyer, buyerOf, cardOf, faultsOf, headingOf, makePayableSession, ownHeaders } from "./buyer.ts";

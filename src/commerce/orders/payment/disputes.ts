@@ -68,6 +68,8 @@ export type PaymentDisputeOutcomeCode = "won" | "lost";
 
 export interface ClosePaymentDisputeInput extends PaymentIdAndExpectedVersion {
   readonly outcome: PaymentDisputeOutcomeCode;
+  /** The highest amount that a lost dispute costs, in minor units; if left out: the whole captured amount. */
+  readonly amountMinor?: number;
 }
 
 export async function closePaymentDispute(
@@ -83,7 +85,8 @@ export async function closePaymentDispute(
       message: "The payment is not disputed.",
     });
   const { disputedAt, disputeReason, status } = payment;
-  const lostMinor = input.outcome === "lost" ? computeRefundablePaymentAmountMinor(payment) : 0;
+  const disputedMinor = Math.min(computeRefundablePaymentAmountMinor(payment), input.amountMinor ?? Infinity);
+  const lostMinor = input.outcome === "lost" ? disputedMinor : 0;
   return changePayment(transaction, context, {
     ...found,
     expectedVersion: input.expectedVersion,

@@ -34,11 +34,13 @@ export async function saveCaptureVoidOrRefundOutcome(
       if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now })))
         return null;
       const payment = await lockPayment(transaction, operation.paymentId);
-      const settled: CaptureVoidOrRefundToSave = { operation, payment, failureCode, now };
-      // If the buyer owes nothing any more, the remaining authorization is voided: after a successful
-      // capture, the part that was not captured; after a failed capture of a canceled order, the whole
-      // authorization.
-      if (operation.kind === "capture")
+      const releasedMinor =
+        outcome.outcome === "succeeded" || outcome.outcome === "declined" ? (outcome.releasedMinor ?? 0) : 0;
+      const settled: CaptureVoidOrRefundToSave = { operation, payment, failureCode, releasedMinor, now };
+      // If the buyer owes nothing any more, voids the remaining authorization: after a successful capture,
+      // the part that was not captured; after a failed capture of a canceled order, the whole authorization.
+      // Nothing is left to void if the provider has released it with the capture.
+      if (operation.kind === "capture" && releasedMinor === 0)
         await voidAuthorizationsIfNothingOwed(transaction, context, {
           order: failureCode === null ? order : withoutPendingCapture(order, operation),
         });
@@ -70,6 +72,8 @@ function withoutPendingCapture(
 export interface CaptureVoidOrRefundToSave extends Pick<PaymentOperationWithOutcome, "operation"> {
   readonly payment: PaymentRow;
   readonly failureCode: string | null;
+  /** The part of the authorization that the provider has released with a capture. */
+  readonly releasedMinor?: number;
   readonly now: Date;
 }
 
@@ -91,17 +95,28 @@ export async function saveRefundOutcome(
 
 async function settleAmounts(
   transaction: Transaction,
-  { operation, payment, failureCode, now }: CaptureVoidOrRefundToSave,
+  { operation, payment, failureCode, releasedMinor = 0, now }: CaptureVoidOrRefundToSave,
 ): Promise<OrderEvent[]> {
   const { id, status, capturedMinor, voidedMinor } = payment;
   if (failureCode !== null) {
-    await savePayment(transaction, { payment, patch: { failureCode }, now });
-    return [{ type: "payment.failed", id, previous: { failureCode: payment.failureCode } }];
+    const released = { ...payment, voidedMinor: voidedMinor + releasedMinor };
+    const patch =
+      releasedMinor === 0
+        ? { failureCode }
+        : { failureCode, voidedMinor: released.voidedMinor, status: derivePaymentStatus(released) };
+    const after = await savePayment(transaction, { payment, patch, now });
+    const failed: OrderEvent = { type: "payment.failed", id, previous: { failureCode: payment.failureCode } };
+    return after.status === "canceled" && status !== "canceled"
+      ? [failed, { type: "payment.canceled", id, previous: { status } }]
+      : [failed];
   }
   if (operation.kind === "capture") {
     await movePayment(transaction, {
       payment,
-      change: { capturedMinor: capturedMinor + operation.amountMinor },
+      change: {
+        capturedMinor: capturedMinor + operation.amountMinor,
+        voidedMinor: voidedMinor + releasedMinor,
+      },
       now,
     });
     return [{ type: "payment.captured", id, previous: { status } }];

@@ -15,6 +15,7 @@ import type { ConsoleLocation } from "./navigation.tsx";
 import { OrderPage } from "./orders/order-page.tsx";
 import { OrdersPage } from "./orders/orders-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
+import { PaymentsPage } from "./payments/payments-page.tsx";
 import { ApiRequestPage } from "./requests/request-page.tsx";
 import { ApiRequestsPage } from "./requests/requests-page.tsx";
 import { ConsoleSearchPage } from "./search/search-page.tsx";
@@ -57,6 +58,7 @@ const consolePages: Readonly<Record<string, ConsolePageDefinition>> = {
   reports,
   exports,
   branding: { list: () => <BrandingPage /> },
+  payments: { list: () => <PaymentsPage /> },
   staff: { list: () => <StaffPage /> },
   audit: { list: (place) => <AuditPage place={place} /> },
 };
@@ -143,6 +145,7 @@ export const navigationLinks: readonly NavigationLink[] = [
     icon: "M12 4v4M12 16v4M4 12h4M16 12h4M12 8a4 4 0 1 0 .01 0",
     pages: ["endpoints", "deliveries"],
   },
+  { to: "/payments", name: "Payments", icon: "M3 6h18v12H3zM3 10h18M6.5 14.5h4", pages: ["payments"] },
   {
     to: "/branding",
     name: "Branding",

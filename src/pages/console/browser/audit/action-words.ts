@@ -80,6 +80,8 @@ const irregular: Readonly<Record<string, string>> = {
   privacyErase: "erased the personal data of the buyer",
   staffRoleSet: "changed the role of the staff account",
   merchantBrandingUpdate: "changed the branding of the checkout",
+  paymentProviderConnect: "connected the account at the payment provider",
+  paymentProviderDisconnect: "disconnected the account at the payment provider",
   staffPasswordSet: "set a new password for the staff account",
   webhookDeliveryRetry: "retried the webhook delivery at once",
   webhookDeliveriesReplay: "replayed several webhook deliveries",
@@ -157,7 +159,9 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
   "Promotions and markets":
     "promotionCreate promotionUpdate promotionActivate promotionPause promotionEnd promotionCodesGenerate " +
     "marketUpsert taxClassUpsert taxRateUpsert deliveryMethodUpsert policyUpsert",
-  Merchant: "merchantCreate merchantUpdate merchantBrandingUpdate merchantSuspend merchantResume",
+  Merchant:
+    "merchantCreate merchantUpdate merchantBrandingUpdate merchantSuspend merchantResume " +
+    "paymentProviderConnect paymentProviderDisconnect",
   "Requests of apps (REST)":
     "setPublicCartAddress applyPublicCartPromotion removePublicCartPromotion revokePublicCart " +
     "cancelHostedCheckoutSession createInstallationWebhook replayInstallationWebhookDelivery",

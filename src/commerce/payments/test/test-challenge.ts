@@ -4,7 +4,8 @@
  * answer in time, the payment is declined.
  */
 import type { Database } from "#database/connect.ts";
-import { runAfterCommit, runInTransaction, type Transaction } from "#database/transaction.ts";
+import { wakePaymentOperations } from "#commerce/payments/payment-operations.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 
 /**
@@ -81,13 +82,6 @@ export function answerPaymentChallenge(
       .where("status", "=", "pending")
       .where("decidedAt", ">", now);
     await confirmed.execute();
-    await transaction
-      .updateTable("paymentOperation")
-      .set({ dueAt: now })
-      .where("paymentId", "=", paymentId)
-      .where("kind", "=", "authorize")
-      .where("status", "=", "pending")
-      .execute();
-    runAfterCommit(transaction, () => events.emit("paymentsDue"));
+    await wakePaymentOperations(transaction, { paymentId, now, events });
   });
 }

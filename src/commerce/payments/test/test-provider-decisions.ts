@@ -1,7 +1,7 @@
 /** Decides whether the test provider accepts a capture, a void or a refund of a payment. */
 import type { Selectable } from "kysely";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
-import type { PaymentProviderRequest } from "./provider.ts";
+import type { PaymentProviderRequest } from "#commerce/payments/provider.ts";
 
 /** The row of a payment in the test provider's own table. */
 export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;

@@ -17,7 +17,7 @@ import type {
   AuthorizedPaymentResult,
   CaptureVoidOrRefundResult,
   PaymentProvider,
-} from "./provider.ts";
+} from "#commerce/payments/provider.ts";
 import {
   decideTestProviderCapture,
   decideTestProviderRefund,
@@ -116,7 +116,8 @@ async function authorizeOnce(
   request: PaymentProviderAuthorizationRequest,
   now: Date,
 ): Promise<PaymentAuthorizationResult> {
-  const { reference, token, currency, amountMinor } = request;
+  const { reference, currency, amountMinor } = request;
+  const token = request.token ?? "unknown";
   const inserted = await transaction
     .insertInto("testProviderPayment")
     .values({

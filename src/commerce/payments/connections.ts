@@ -1,0 +1,274 @@
+/**
+ * The accounts at payment providers that merchants connect. A merchant has at most one active connection,
+ * whose mode is that of the merchant. The secret key and the signing secret are encrypted and never returned.
+ * If a merchant connects another account, the old connection gets no new payments, but its payments can still
+ * be captured, voided and refunded.
+ */
+import { type Selectable, sql } from "kysely";
+import type { PaymentConnectionTable } from "#database/tables.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { EncryptionContext, EncryptionKeyring } from "#foundation/encryption.ts";
+import { createFailure } from "#foundation/failure.ts";
+import {
+  createInvalidFieldFailure,
+  createRequestBodyErrorDetail,
+  type InputFieldErrors,
+} from "#foundation/faults.ts";
+import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import {
+  type ConnectedProviderName,
+  connectedProviderNames,
+  type PaymentProviderName,
+} from "./provider-list.ts";
+
+export type PaymentConnectionRow = Omit<
+  Selectable<PaymentConnectionTable>,
+  "sealed" | "dataKey" | "keyId" | "eventsReadUntil"
+>;
+
+export interface PaymentConnectionSecrets {
+  readonly secretKey: string;
+  /** The secret with which the provider signs its events; null until the merchant has entered it. */
+  readonly signingSecret: string | null;
+}
+
+/** What the provider has answered about the account of a secret key. */
+export interface VerifiedProviderAccount {
+  readonly provider: ConnectedProviderName;
+  readonly accountId: string;
+  readonly accountName: string | null;
+  readonly mode: "live" | "test";
+}
+
+/** Says where an encrypted secret of a connection is stored, so that it can be decrypted only there. */
+export const getPaymentConnectionEncryptionContext = (id: string): EncryptionContext => ({
+  table: "payment_connection",
+  column: "sealed",
+  rowId: id,
+});
+
+const columns = [
+  "id",
+  "merchantId",
+  "provider",
+  "mode",
+  "accountId",
+  "accountName",
+  "keyHint",
+  "hasSigningSecret",
+  "disconnectedAt",
+  "version",
+  "createdAt",
+  "updatedAt",
+] as const;
+
+/** Reads the active connections of merchants, by merchant id. Merchants without one are left out. */
+export async function findActivePaymentConnections(
+  reader: DatabaseReader,
+  merchantIds: readonly string[],
+): Promise<Map<string, PaymentConnectionRow>> {
+  const rows = await reader
+    .selectFrom("paymentConnection")
+    .select(columns)
+    .where(sql<boolean>`merchant_id = any(${merchantIds}::text[])`)
+    .where("disconnectedAt", "is", null)
+    .execute();
+  return new Map(rows.map((row) => [row.merchantId, row]));
+}
+
+export interface OpenedPaymentConnection extends PaymentConnectionRow, PaymentConnectionSecrets {
+  readonly eventsReadUntil: Date;
+}
+
+/** Reads a connection with its decrypted secrets; undefined if there is no connection with this id. */
+export async function openPaymentConnection(
+  reader: DatabaseReader,
+  keyring: EncryptionKeyring,
+  id: string,
+): Promise<OpenedPaymentConnection | undefined> {
+  const row = await reader
+    .selectFrom("paymentConnection")
+    .selectAll()
+    .where("id", "=", toDatabaseSafeId(id))
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { sealed, dataKey, keyId, ...connection } = row;
+  const opened = keyring.open({ sealed, dataKey, keyId }, getPaymentConnectionEncryptionContext(row.id));
+  const [secretKey = "", signingSecret = ""] = opened.toString("utf8").split("\n");
+  return { ...connection, secretKey, signingSecret: signingSecret === "" ? null : signingSecret };
+}
+
+/** The provider of a checkout's payment, with the merchant's connection to it. */
+export interface ChosenPaymentProvider {
+  readonly provider: PaymentProviderName;
+  readonly connectionId: string | null;
+}
+
+/** The mode of a merchant, with the provider of its next payment; null if a live merchant has connected none. */
+export interface MerchantPaymentSetup {
+  readonly mode: "live" | "test";
+  readonly chosen: ChosenPaymentProvider | null;
+}
+
+/**
+ * Reads the provider of each merchant's next payment, by merchant id: the connected account, or the built-in
+ * test provider for merchants in test mode.
+ */
+export async function findMerchantPaymentSetups(
+  reader: DatabaseReader,
+  merchantIds: readonly string[],
+): Promise<Map<string, MerchantPaymentSetup>> {
+  const rows = await reader
+    .selectFrom("merchant")
+    .leftJoin("paymentConnection as c", (join) =>
+      join.onRef("c.merchantId", "=", "merchant.id").on("c.disconnectedAt", "is", null),
+    )
+    .select(["merchant.id", "merchant.mode", "c.provider", "c.id as connectionId"])
+    .where(sql<boolean>`merchant.id = any(${merchantIds}::text[])`)
+    .execute();
+  return new Map(rows.map(({ id, ...row }) => [id, toPaymentSetup(row)]));
+}
+
+function toPaymentSetup({
+  mode,
+  provider,
+  connectionId,
+}: {
+  readonly mode: "live" | "test";
+  readonly provider: string | null;
+  readonly connectionId: string | null;
+}): MerchantPaymentSetup {
+  if (connectionId !== null)
+    return { mode, chosen: { provider: toConnectedProviderName(provider), connectionId } };
+  return { mode, chosen: mode === "test" ? { provider: "test", connectionId: null } : null };
+}
+
+/** Chooses the provider for a new payment of a merchant; null if a live merchant has connected none. */
+export async function choosePaymentProvider(
+  reader: DatabaseReader,
+  merchantId: string,
+): Promise<ChosenPaymentProvider | null> {
+  return (await findMerchantPaymentSetups(reader, [merchantId])).get(merchantId)?.chosen ?? null;
+}
+
+function toConnectedProviderName(name: string | null): ConnectedProviderName {
+  const found = connectedProviderNames.find((known) => known === name);
+  if (found === undefined) throw new Error(`There is no payment provider ${name}.`);
+  return found;
+}
+
+export interface ConnectPaymentProviderInput extends PaymentConnectionSecrets {
+  readonly merchantId: string;
+  readonly account: VerifiedProviderAccount;
+}
+
+interface ConnectionCommandContext {
+  /** The merchant whose connections the caller may change; null if the caller may change all merchants. */
+  readonly merchantId: string | null;
+  readonly now: Date;
+  readonly keyring: EncryptionKeyring;
+}
+
+const signingSecretPattern = /^whsec_[\w+/=-]{8,200}$/;
+const signingSecretText =
+  'The signing secret must be "whsec_" and 8 to 200 letters, digits, "_", "-", "+", "/" or "=".';
+
+export const findSigningSecretFaults = (field: string, secret: string | null | undefined): InputFieldErrors =>
+  secret === null || secret === undefined || signingSecretPattern.test(secret)
+    ? []
+    : [createRequestBodyErrorDetail(field, "pattern_mismatch", signingSecretText)];
+
+/**
+ * Connects an account whose key the provider has verified. If the account is already connected, its key and
+ * its signing secret are replaced; a signing secret that is left out is kept. Returns the id of the
+ * connection.
+ */
+export async function connectPaymentProvider(
+  transaction: Transaction,
+  context: ConnectionCommandContext,
+  { merchantId, account, secretKey, signingSecret }: ConnectPaymentProviderInput,
+): Promise<string> {
+  const { now, keyring } = context;
+  await lockMerchantOfMode(transaction, context, { merchantId, mode: account.mode });
+  const active = await lockActiveConnection(transaction, merchantId);
+  const isSame = active?.provider === account.provider && active.accountId === account.accountId;
+  const before = isSame ? await openPaymentConnection(transaction, keyring, active.id) : undefined;
+  const id = before?.id ?? createId("paymentConnection", now.getTime());
+  const secret = signingSecret ?? before?.signingSecret ?? null;
+  const values = {
+    ...account,
+    keyHint: secretKey.slice(-4),
+    hasSigningSecret: secret !== null,
+    ...keyring.seal([secretKey, secret ?? ""].join("\n"), getPaymentConnectionEncryptionContext(id)),
+    updatedAt: now,
+  };
+  if (before !== undefined) {
+    await transaction
+      .updateTable("paymentConnection")
+      .set({ ...values, version: before.version + 1 })
+      .where("id", "=", id)
+      .execute();
+    return id;
+  }
+  if (active !== undefined) await endConnection(transaction, active.id, now);
+  await transaction
+    .insertInto("paymentConnection")
+    .values({ id, merchantId, ...values, eventsReadUntil: now, createdAt: now, disconnectedAt: null })
+    .execute();
+  return id;
+}
+
+/** Ends the merchant's active connection. Its payments can still be captured, voided and refunded. */
+export async function disconnectPaymentProvider(
+  transaction: Transaction,
+  context: Omit<ConnectionCommandContext, "keyring">,
+  { merchantId, connectionId }: { readonly merchantId: string; readonly connectionId: string },
+): Promise<void> {
+  await lockMerchantOfMode(transaction, context, { merchantId });
+  const active = await lockActiveConnection(transaction, merchantId);
+  if (active?.id !== connectionId)
+    throw createFailure("invalid_state", { message: "The merchant has no active connection with this id." });
+  await endConnection(transaction, active.id, context.now);
+}
+
+/** Locks the merchant, so that two commands cannot both insert an active connection. */
+async function lockMerchantOfMode(
+  transaction: Transaction,
+  access: Pick<ConnectionCommandContext, "merchantId">,
+  { merchantId, mode }: { readonly merchantId: string; readonly mode?: "live" | "test" },
+): Promise<void> {
+  if (access.merchantId !== null && access.merchantId !== merchantId)
+    throw createFailure("merchant_not_found");
+  const merchant = await transaction
+    .selectFrom("merchant")
+    .select("mode")
+    .where("id", "=", toDatabaseSafeId(merchantId))
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (merchant === undefined) throw createFailure("merchant_not_found");
+  if (mode === undefined || mode === merchant.mode) return;
+  throw createInvalidFieldFailure("invalid_field", "/secretKey", {
+    code: "wrong_mode",
+    message: `"secretKey" must be a key of the ${merchant.mode} mode, because the merchant is in ${merchant.mode} mode.`,
+  });
+}
+
+const lockActiveConnection = (
+  transaction: Transaction,
+  merchantId: string,
+): Promise<Pick<PaymentConnectionRow, "id" | "provider" | "accountId"> | undefined> =>
+  transaction
+    .selectFrom("paymentConnection")
+    .select(["id", "provider", "accountId"])
+    .where("merchantId", "=", merchantId)
+    .where("disconnectedAt", "is", null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+
+async function endConnection(transaction: Transaction, id: string, now: Date): Promise<void> {
+  await transaction
+    .updateTable("paymentConnection")
+    .set((row) => ({ disconnectedAt: now, updatedAt: now, version: row("version", "+", 1) }))
+    .where("id", "=", id)
+    .execute();
+}

@@ -1,0 +1,32 @@
+/** The payment providers that the service knows, with the properties that the rules of checkouts need. */
+
+interface PaymentProviderTraits {
+  /**
+   * Time from the creation of an authorization to its timeout, in milliseconds. The buyer's checkout session
+   * waits for the authorization until then.
+   */
+  readonly authorizationTimeoutMs: number;
+  /**
+   * True if the buyer pays on a page of the provider. The checkout page then sends no payment token, and
+   * leads the buyer to the provider's page.
+   */
+  readonly hasPaymentPage: boolean;
+}
+
+const minuteMs = 60_000;
+
+/**
+ * The time for which a payment page of Stripe accepts a payment, in milliseconds. Stripe allows 30 minutes at
+ * least. The page may be opened some minutes after the payment was started, for example after an outage.
+ */
+export const stripePageMs = 36 * minuteMs;
+
+export const paymentProviderTraits = {
+  test: { authorizationTimeoutMs: 15 * minuteMs, hasPaymentPage: false },
+  stripe: { authorizationTimeoutMs: stripePageMs + 4 * minuteMs, hasPaymentPage: true },
+} as const satisfies Record<string, PaymentProviderTraits>;
+
+export type PaymentProviderName = keyof typeof paymentProviderTraits;
+/** The providers to which a merchant connects an account. */
+export const connectedProviderNames = ["stripe"] as const satisfies readonly PaymentProviderName[];
+export type ConnectedProviderName = (typeof connectedProviderNames)[number];

@@ -1,0 +1,108 @@
+/** The events (webhooks) of Stripe, and the objects that they name. */
+import type Stripe from "stripe";
+import { openPaymentConnection } from "#commerce/payments/connections.ts";
+import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes.ts";
+import type {
+  PaymentProviderEventSource,
+  ProviderDispute,
+  ProviderEvent,
+} from "#commerce/payments/provider-events.ts";
+import { fromStripeAmount } from "./stripe-amounts.ts";
+import { openStripe, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
+import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
+
+/** The types of events that the service handles. A webhook endpoint at Stripe must be registered for them. */
+export const stripeEventTypes = [
+  "checkout.session.completed",
+  "checkout.session.expired",
+  "checkout.session.async_payment_succeeded",
+  "checkout.session.async_payment_failed",
+  "payment_intent.amount_capturable_updated",
+  "payment_intent.succeeded",
+  "payment_intent.canceled",
+  "payment_intent.payment_failed",
+  "charge.refunded",
+  "refund.updated",
+  "refund.failed",
+  "charge.dispute.created",
+  "charge.dispute.updated",
+  "charge.dispute.closed",
+] as const satisfies readonly Stripe.WebhookEndpointCreateParams.EnabledEvent[];
+
+export function createStripeEventSource(services: StripeServices): PaymentProviderEventSource {
+  const { db, clock, keyring } = services;
+  return {
+    verify: async (connectionId, { body, signature }) => {
+      const connection = await openPaymentConnection(db, keyring, connectionId);
+      if (connection === undefined || connection.signingSecret === null) return undefined;
+      const { signingSecret } = connection;
+      const event = await verifyStripeEvent({ body, signature, signingSecret, now: clock.now() });
+      return event === undefined ? undefined : toProviderEvent(event);
+    },
+    list: async function* list(connectionId, since) {
+      const { client } = await openStripe(services, connectionId);
+      const created = { gte: Math.floor(since.getTime() / 1000) };
+      for await (const event of client.events.list({ created, types: [...stripeEventTypes], limit: 100 }))
+        yield toProviderEvent(event);
+    },
+    readDispute: async (connectionId, id) => {
+      const { client } = await openStripe(services, connectionId);
+      return toProviderDispute(await client.disputes.retrieve(id));
+    },
+    readRefund: async (connectionId, id) => {
+      const { client } = await openStripe(services, connectionId);
+      const { status, metadata } = await client.refunds.retrieve(id);
+      return {
+        operationId: metadata?.[operationMetadataName] ?? null,
+        hasFailed: status === "failed" || status === "canceled",
+      };
+    },
+  };
+}
+
+/** Returns the ids of the objects that an event names. Other parts of an event are not used. */
+function toProviderEvent(event: Stripe.Event): ProviderEvent {
+  const { id, type } = event;
+  return { id, type, ...idsOf(event.data.object) };
+}
+
+function idsOf(object: Stripe.Event["data"]["object"]): Omit<ProviderEvent, "id" | "type"> {
+  if (!("object" in object)) return { payment: {} };
+  if (object.object === "checkout.session") return { payment: { pageId: object.id } };
+  if (object.object === "payment_intent")
+    return { payment: { intentId: object.id, reference: object.metadata[paymentMetadataName] } };
+  if (object.object === "charge") return { payment: { intentId: idOf(object.payment_intent) } };
+  if (object.object === "refund")
+    return { payment: { intentId: idOf(object.payment_intent) }, refundId: object.id };
+  if (object.object === "dispute")
+    return { payment: { intentId: idOf(object.payment_intent) }, disputeId: object.id };
+  return { payment: {} };
+}
+
+const idOf = (value: string | { readonly id: string } | null): string | undefined =>
+  typeof value === "string" ? value : value?.id;
+
+/** Stripe's reasons of disputes that have another name here. All others are `other`. */
+const disputeReasons: Readonly<Record<string, PaymentDisputeReasonCode>> = {
+  fraudulent: "fraudulent",
+  unrecognized: "unrecognized",
+  product_not_received: "not_received",
+  product_unacceptable: "not_as_described",
+  duplicate: "duplicate",
+  subscription_canceled: "canceled",
+};
+
+function toProviderDispute({ id, status, amount, currency, reason }: Stripe.Dispute): ProviderDispute {
+  return {
+    id,
+    status: disputeStatusOf(status),
+    amountMinor: fromStripeAmount(amount, currency.toUpperCase()),
+    reason: disputeReasons[reason] ?? "other",
+  };
+}
+
+/** A question of the bank (`warning_…`) and a prevented dispute claim no money back. */
+function disputeStatusOf(status: string): ProviderDispute["status"] {
+  if (status === "won" || status === "lost") return status;
+  return status.startsWith("warning_") || status === "prevented" ? "ignored" : "open";
+}

@@ -1,0 +1,177 @@
+/**
+ * Stripe as a payment provider. The buyer pays on a page of Stripe (Checkout), so that cards, wallets and 3-D
+ * Secure stay with Stripe, and no card data reaches this service. The payment is authorized there and
+ * captured later. Each request has the idempotency key of its payment operation. An error whose outcome is
+ * unknown is thrown, so that the driver repeats the request.
+ */
+import type Stripe from "stripe";
+import {
+  findPaymentPage,
+  type PaymentPageRow,
+  recordPaymentIntent,
+  recordPaymentPage,
+} from "#commerce/payments/payment-pages.ts";
+import type {
+  CaptureVoidOrRefundResult,
+  PaymentAuthorizationResult,
+  PaymentLookupResult,
+  PaymentProvider,
+  PaymentProviderAuthorizationRequest,
+  PaymentProviderRequest,
+} from "#commerce/payments/provider.ts";
+import { toStripeAmount } from "./stripe-amounts.ts";
+import { openStripe, type StripeServices } from "./stripe-client.ts";
+import { getStripeRefusalCode, isStripeKeyRefused } from "./stripe-errors.ts";
+import { canStripePageBeOpened, createStripePageParameters, getStripePageExpiry } from "./stripe-page.ts";
+import {
+  getExpandedIntent,
+  getStripePaymentAmounts,
+  type StripePaymentRequest,
+  toPaymentLookupResult,
+} from "./stripe-payment-state.ts";
+import { refundStripePayment } from "./stripe-refunds.ts";
+
+export function createStripeProvider(services: StripeServices): PaymentProvider {
+  return {
+    authorize: (request) => openPage(services, request),
+    capture: (request) => withIntent(services, request, capture),
+    void: (request) => voidPayment(services, request),
+    refund: (request) => withIntent(services, request, refundStripePayment),
+    lookup: async ({ connectionId, reference }) => {
+      const page = await findPaymentPage(services.db, reference);
+      if (page === undefined) return { outcome: "unknown" };
+      const { client } = await openStripe(services, connectionId);
+      return (await readPayment(services, client, page)).state;
+    },
+  };
+}
+
+async function openPage(
+  services: StripeServices,
+  request: PaymentProviderAuthorizationRequest,
+): Promise<PaymentAuthorizationResult> {
+  const { connectionId, reference, idempotencyKey, checkout } = request;
+  if (connectionId === null || checkout === null)
+    throw new Error(`Payment ${reference} needs a connection and a checkout to be paid at Stripe.`);
+  const now = services.clock.now();
+  if (!canStripePageBeOpened(checkout, now)) return { outcome: "declined", code: "provider_unavailable" };
+  try {
+    const { client } = await openStripe(services, connectionId);
+    const { id: pageId, url } = await client.checkout.sessions.create(
+      createStripePageParameters(request, checkout),
+      { idempotencyKey },
+    );
+    if (url === null) throw new Error(`Stripe has returned no URL for the page ${pageId}.`);
+    const expiresAt = getStripePageExpiry(checkout);
+    await recordPaymentPage(services.db, { reference, connectionId, pageId, url, expiresAt, createdAt: now });
+    return { outcome: "pending" };
+  } catch (error) {
+    // A buyer is waiting, and a key that Stripe does not accept will not work within minutes.
+    if (isStripeKeyRefused(error)) return { outcome: "declined", code: "provider_unavailable" };
+    const code = getStripeRefusalCode(error);
+    if (code === undefined) throw error;
+    return { outcome: "declined", code };
+  }
+}
+
+interface PaymentAtStripe {
+  readonly session: Stripe.Checkout.Session;
+  readonly intent: Stripe.PaymentIntent | undefined;
+  readonly state: PaymentLookupResult;
+}
+
+/** Reads the present state of a payment at Stripe, and stores the id of its PaymentIntent. */
+async function readPayment(
+  { db }: Pick<StripeServices, "db">,
+  client: Stripe,
+  { pageId, reference, intentId }: PaymentPageRow,
+): Promise<PaymentAtStripe> {
+  const session = await client.checkout.sessions.retrieve(pageId, {
+    expand: ["payment_intent.latest_charge"],
+  });
+  const intent = getExpandedIntent(session);
+  if (intent !== undefined && intent.id !== intentId)
+    await recordPaymentIntent(db, { reference, intentId: intent.id });
+  return { session, intent, state: toPaymentLookupResult(session, intent) };
+}
+
+async function withIntent(
+  services: StripeServices,
+  request: PaymentProviderRequest,
+  work: (payment: StripePaymentRequest) => Promise<CaptureVoidOrRefundResult>,
+): Promise<CaptureVoidOrRefundResult> {
+  const page = await findPaymentPage(services.db, request.reference);
+  if (page === undefined) return { outcome: "declined", code: "payment_unknown" };
+  const { client } = await openStripe(services, request.connectionId);
+  const intentId = page.intentId ?? (await readPayment(services, client, page)).intent?.id;
+  return intentId === undefined
+    ? { outcome: "declined", code: "payment_not_authorized" }
+    : work({ client, intentId, request });
+}
+
+async function capture({
+  client,
+  intentId,
+  request,
+}: StripePaymentRequest): Promise<CaptureVoidOrRefundResult> {
+  const { amountMinor, currency, idempotencyKey } = request;
+  try {
+    const captured = await client.paymentIntents.capture(
+      intentId,
+      { amount_to_capture: toStripeAmount(amountMinor, currency) },
+      { idempotencyKey },
+    );
+    return capturedResult(captured);
+  } catch (error) {
+    const code = getStripeRefusalCode(error);
+    if (code === undefined) throw error;
+    const now = await client.paymentIntents.retrieve(intentId);
+    if (now.status === "canceled") {
+      const { voidedMinor: releasedMinor } = getStripePaymentAmounts(now);
+      return { outcome: "declined", code: "authorization_expired", releasedMinor };
+    }
+    // Stripe captures a payment only once. If the amount is that of the request, the capture is the one whose
+    // answer was lost.
+    const isCaptured =
+      now.status === "succeeded" && now.amount_received === toStripeAmount(amountMinor, currency);
+    return isCaptured ? capturedResult(now) : { outcome: "declined", code };
+  }
+}
+
+function capturedResult(intent: Stripe.PaymentIntent): CaptureVoidOrRefundResult {
+  const { voidedMinor } = getStripePaymentAmounts(intent);
+  return { outcome: "succeeded", ...(voidedMinor > 0 ? { releasedMinor: voidedMinor } : {}) };
+}
+
+/**
+ * Closes the page of a payment that is not authorized yet, or cancels its authorization. Stripe cannot void a
+ * part of an authorization, so the whole rest is voided.
+ */
+async function voidPayment(
+  services: StripeServices,
+  { connectionId, reference, idempotencyKey }: PaymentProviderRequest,
+): Promise<CaptureVoidOrRefundResult> {
+  const page = await findPaymentPage(services.db, reference);
+  // The buyer never got the URL of a page that was not stored, so nobody can pay on it.
+  if (page === undefined) return { outcome: "succeeded" };
+  const { client } = await openStripe(services, connectionId);
+  const { session, intent, state } = await readPayment(services, client, page);
+  try {
+    if (session.status === "open" && state.outcome === "pending") {
+      await client.checkout.sessions.expire(page.pageId, {}, { idempotencyKey: `${idempotencyKey}:expire` });
+      return { outcome: "succeeded" };
+    }
+    if (intent?.status === "requires_capture") {
+      await client.paymentIntents.cancel(intent.id, {}, { idempotencyKey: `${idempotencyKey}:cancel` });
+      return { outcome: "succeeded" };
+    }
+  } catch (error) {
+    if (getStripeRefusalCode(error) === undefined) throw error;
+    // The state has changed since it was read, for example because the buyer has just paid.
+    return { outcome: "pending" };
+  }
+  if (state.outcome === "pending") return { outcome: "pending" };
+  return state.outcome === "authorized"
+    ? { outcome: "declined", code: "payment_captured" }
+    : { outcome: "succeeded" };
+}

@@ -1,0 +1,56 @@
+/** Refunds at Stripe. A refund can stay pending for days, and can fail even after it had succeeded. */
+import type Stripe from "stripe";
+import type { CaptureVoidOrRefundResult } from "#commerce/payments/provider.ts";
+import { toStripeAmount } from "./stripe-amounts.ts";
+import { getStripeRefusalCode, toFailureCode } from "./stripe-errors.ts";
+import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
+import type { StripePaymentRequest } from "./stripe-payment-state.ts";
+
+/**
+ * Makes a refund, or reads the present state of the refund if an earlier attempt has made it. The refund is
+ * found by the id of its payment operation, because Stripe forgets idempotency keys after some days and
+ * repeats its first answer until then.
+ */
+export async function refundStripePayment({
+  client,
+  intentId,
+  request: { amountMinor, currency, idempotencyKey, reference },
+}: StripePaymentRequest): Promise<CaptureVoidOrRefundResult> {
+  const made = await findRefund(client, { intentId, operationId: idempotencyKey });
+  if (made !== undefined) return toRefundResult(made);
+  try {
+    return toRefundResult(
+      await client.refunds.create(
+        {
+          payment_intent: intentId,
+          amount: toStripeAmount(amountMinor, currency),
+          metadata: { [operationMetadataName]: idempotencyKey, [paymentMetadataName]: reference },
+        },
+        { idempotencyKey },
+      ),
+    );
+  } catch (error) {
+    const code = getStripeRefusalCode(error);
+    if (code === undefined) throw error;
+    return { outcome: "declined", code };
+  }
+}
+
+/** The highest number of objects in one answer of Stripe. */
+const pageSize = 100;
+
+async function findRefund(
+  client: Stripe,
+  { intentId, operationId }: { readonly intentId: string; readonly operationId: string },
+): Promise<Stripe.Refund | undefined> {
+  for await (const refund of client.refunds.list({ payment_intent: intentId, limit: pageSize }))
+    if (refund.metadata?.[operationMetadataName] === operationId) return refund;
+  return undefined;
+}
+
+function toRefundResult({ status, failure_reason: reason }: Stripe.Refund): CaptureVoidOrRefundResult {
+  if (status === "succeeded") return { outcome: "succeeded" };
+  return status === "failed" || status === "canceled"
+    ? { outcome: "declined", code: reason === undefined ? `refund_${status}` : toFailureCode(reason) }
+    : { outcome: "pending" };
+}

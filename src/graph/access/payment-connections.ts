@@ -1,0 +1,163 @@
+/** The GraphQL types and mutations of a merchant's connection to a payment provider. */
+import {
+  connectPaymentProvider,
+  disconnectPaymentProvider,
+  findSigningSecretFaults,
+  type PaymentConnectionRow,
+  type VerifiedProviderAccount,
+} from "#commerce/payments/connections.ts";
+import type { PaymentProviderName } from "#commerce/payments/provider-list.ts";
+import { stripeEventTypes } from "#commerce/payments/stripe/stripe-events.ts";
+import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
+import { requireNoInputFieldErrors } from "#foundation/faults.ts";
+import { builder, defineGraphqlEnum } from "#graph/builder.ts";
+import { merchantSecretMutationKind } from "#graph/mutation-kinds.ts";
+import { defineMutation, type MutationPreparationFunction, reloadChangedRow } from "#graph/mutation.ts";
+import { MerchantRef } from "#graph/refs.ts";
+import { ModeEnum } from "./identity.ts";
+
+export const PaymentProviderEnum = defineGraphqlEnum<PaymentProviderName>("PaymentProvider", {
+  description: "A payment provider.",
+  values: {
+    test: "The built-in provider, which moves no money. Only merchants in test mode use it.",
+    stripe: "Stripe, with the account that the merchant has connected. The buyer pays on a page of Stripe.",
+  },
+});
+
+const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentProviderAccount").implement({
+  description: "The account at a payment provider that a merchant has connected. Its keys cannot be read.",
+  fields: (t) => ({
+    id: t.exposeID("id", { description: "The connection's id, `pcn_…`." }),
+    provider: t.field({
+      type: PaymentProviderEnum,
+      description: "The payment provider.",
+      resolve: () => "stripe" as const,
+    }),
+    mode: t.expose("mode", {
+      type: ModeEnum,
+      description: "The mode of the key, which is the merchant's mode.",
+    }),
+    accountId: t.exposeString("accountId", {
+      description: "The account's id at the provider, for example `acct_…`.",
+    }),
+    accountName: t.exposeString("accountName", {
+      nullable: true,
+      description: "The account's name at the provider; null if it has none.",
+    }),
+    keyHint: t.exposeString("keyHint", { description: "The last four characters of the secret key." }),
+    hasSigningSecret: t.exposeBoolean("hasSigningSecret", {
+      description:
+        "Whether the signing secret of the provider's webhooks is stored. Without it, webhooks are refused, and " +
+        "the service reads the provider's events every five minutes.",
+    }),
+    webhookUrl: t.field({
+      type: "URL",
+      description: "The URL to enter at the provider as the address of its webhooks.",
+      resolve: ({ id }, _args, { services }) => `${services.publicUrl}/payments/stripe/${id}/events`,
+    }),
+    webhookEventTypes: t.stringList({
+      description: "The types of events to select at the provider for these webhooks.",
+      resolve: () => [...stripeEventTypes],
+    }),
+    version: t.exposeInt("version", {
+      description: "The connection's version; increases by 1 with every change.",
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the account was connected." }),
+    updatedAt: t.expose("updatedAt", {
+      type: "DateTime",
+      description: "When the connection was last changed.",
+    }),
+  }),
+});
+
+builder.objectField(MerchantRef, "paymentConnection", (t) =>
+  t.field({
+    type: PaymentProviderAccount,
+    nullable: true,
+    description: "The connected account at a payment provider; null if none is connected.",
+    resolve: ({ id }, _args, { loaders }) => loaders.paymentConnections.load(id),
+  }),
+);
+
+const PaymentProviderConnectInput = builder.inputType("PaymentProviderConnectInput", {
+  description: "The keys of the account at the payment provider.",
+  fields: (t) => ({
+    secretKey: t.string({
+      required: true,
+      description:
+        "A secret or restricted key of Stripe: `sk_live_…` or `rk_live_…` for merchants in live mode, " +
+        "`sk_test_…` or `rk_test_…` for merchants in test mode. Stripe is asked whether the key works.",
+    }),
+    webhookSigningSecret: t.string({
+      description:
+        "The signing secret of the webhook endpoint at Stripe, `whsec_…`. If left out, the stored secret of the " +
+        "same account stays.",
+    }),
+  }),
+});
+
+interface ConnectInput {
+  readonly secretKey: string;
+  readonly webhookSigningSecret?: string | null | undefined;
+}
+
+/** Asks the provider for the account of the key, before the transaction begins. */
+const verifyKey: MutationPreparationFunction<ConnectInput, VerifiedProviderAccount> = async (
+  { secretKey, webhookSigningSecret },
+  { stripeApiBase },
+) => {
+  requireNoInputFieldErrors(findSigningSecretFaults("/webhookSigningSecret", webhookSigningSecret));
+  return verifyStripeKey(secretKey, stripeApiBase);
+};
+
+defineMutation({
+  ...merchantSecretMutationKind,
+  name: "paymentProviderConnect",
+  description:
+    "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the keys of " +
+    "the connected account. The keys are stored encrypted and are never returned.",
+  failures: ["upstream_timeout"],
+  input: PaymentProviderConnectInput,
+  type: MerchantRef,
+  prepare: verifyKey,
+  run: async (transaction, context, { secretKey, webhookSigningSecret, prepared: account }) => {
+    const { merchantId } = context;
+    await connectPaymentProvider(transaction, context, {
+      merchantId,
+      account,
+      secretKey,
+      signingSecret: webhookSigningSecret ?? null,
+    });
+    return merchantId;
+  },
+  answer: async ({ loaders }, id) => {
+    loaders.paymentConnections.clear(id);
+    return reloadChangedRow(loaders.merchants, id);
+  },
+});
+
+const PaymentProviderDisconnectInput = builder.inputType("PaymentProviderDisconnectInput", {
+  description: "The connection to end.",
+  fields: (t) => ({
+    connectionId: t.id({ required: true, description: "The id of the active connection, `pcn_…`." }),
+  }),
+});
+
+defineMutation({
+  ...merchantSecretMutationKind,
+  name: "paymentProviderDisconnect",
+  description:
+    "Ends the merchant's connection to a payment provider. It gets no new payments; its payments can still be " +
+    "captured, voided and refunded. Revoke the key at the provider to end that too.",
+  failures: ["invalid_state"],
+  input: PaymentProviderDisconnectInput,
+  type: MerchantRef,
+  run: async (transaction, context, { connectionId }) => {
+    await disconnectPaymentProvider(transaction, context, { merchantId: context.merchantId, connectionId });
+    return context.merchantId;
+  },
+  answer: async ({ loaders }, id) => {
+    loaders.paymentConnections.clear(id);
+    return reloadChangedRow(loaders.merchants, id);
+  },
+});

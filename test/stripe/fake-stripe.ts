@@ -1,0 +1,175 @@
+/**
+ * A fake of Stripe: an HTTP server with the routes that the service uses. It keeps the first answer of each
+ * idempotency key, refuses a key that comes with other parameters, and signs webhooks as Stripe does. Tests
+ * can make it refuse requests, lose answers, and deliver events late, twice and in any order.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Stripe } from "stripe";
+import { answerFakeStripe, FakeStripeError, type FakeStripeRequest } from "./fake-routes.ts";
+import { type FakeAccount, type FakeEvent, type FakeSession, FakeStripeState } from "./fake-state.ts";
+import { parseFormBody } from "./form-body.ts";
+
+/** What happens to a request: an error, no execution and no answer, or an execution without an answer. */
+export type FakeFault = { readonly status: 401 | 403 | 429 | 500 | 503 } | "lost_request" | "lost_answer";
+
+interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly idempotencyKey: string | undefined;
+  readonly body: string;
+}
+
+export interface FakeStripe extends AsyncDisposable {
+  /** The base URL of the API. */
+  readonly url: string;
+  readonly state: FakeStripeState;
+  /** All requests, oldest first. */
+  readonly requests: SeenRequest[];
+  /** Decides for each request whether it fails; replaced by tests. */
+  faultOf: (request: SeenRequest) => FakeFault | undefined;
+  /** Returns the page with a URL or id. */
+  sessionOf(urlOrId: string): FakeSession;
+}
+
+export interface FakeStripeOptions {
+  /** The accounts by their secret key. */
+  readonly accounts: Readonly<Record<string, FakeAccount>>;
+  readonly now?: () => Date;
+  readonly isLive?: boolean;
+}
+
+interface StoredAnswer {
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+export async function startFakeStripe({
+  accounts,
+  now = () => new Date(),
+  isLive = true,
+}: FakeStripeOptions): Promise<FakeStripe> {
+  const state = new FakeStripeState(now, isLive);
+  const stored = new Map<string, StoredAnswer>();
+  const requests: SeenRequest[] = [];
+  const execute = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
+    const account = accounts[secretKey];
+    try {
+      if (account === undefined)
+        throw new FakeStripeError(401, "invalid_request_error", { message: "Invalid API Key provided." });
+      return { status: 200, body: JSON.stringify(answerFakeStripe(state, account, toFakeRequest(seen))) };
+    } catch (error) {
+      if (!(error instanceof FakeStripeError)) throw error;
+      return { status: error.status, body: JSON.stringify({ error: error.toBody() }) };
+    }
+  };
+  const executeOnce = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
+    const { method, path, idempotencyKey, body } = seen;
+    if (method !== "POST" || idempotencyKey === undefined) return execute(seen, secretKey);
+    const fingerprint = `${secretKey} ${path} ${body}`;
+    const before = stored.get(idempotencyKey);
+    if (before !== undefined && before.fingerprint !== fingerprint)
+      return {
+        status: 400,
+        body: JSON.stringify({
+          error: { type: "idempotency_error", message: "The key was used with other parameters." },
+        }),
+      };
+    const answer = before ?? { ...execute(seen, secretKey), fingerprint };
+    stored.set(idempotencyKey, answer);
+    return answer;
+  };
+  const receive = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const seen = await readSeen(incoming);
+    requests.push(seen);
+    answer(incoming, response, seen);
+  };
+  const server = createServer((incoming, response) => void receive(incoming, response));
+  const answer = (incoming: IncomingMessage, response: ServerResponse, seen: SeenRequest): void => {
+    const fault = fake.faultOf(seen);
+    if (fault === "lost_request") return void response.destroy();
+    if (typeof fault === "object") return send(response, fault.status, faultBody(fault.status));
+    const { status, body } = executeOnce(
+      seen,
+      (incoming.headers.authorization ?? "").replace(/^Bearer /, ""),
+    );
+    if (fault === "lost_answer") return void response.destroy();
+    send(response, status, body);
+  };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const fake: FakeStripe = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    state,
+    requests,
+    faultOf: () => undefined,
+    sessionOf: (urlOrId) => {
+      const session = state.sessions.get(urlOrId.split("/").at(-1) ?? "");
+      if (session === undefined) throw new Error(`There is no page ${urlOrId}.`);
+      return session;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+      server.close(() => close());
+      await closed;
+    },
+  };
+  return fake;
+}
+
+const faultBody = (status: number): string =>
+  JSON.stringify({
+    error: {
+      type: status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "api_error",
+      message: `A test has asked for the status ${status}.`,
+    },
+  });
+
+function send(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { "content-type": "application/json", "request-id": "req_fake" }).end(body);
+}
+
+async function readSeen(incoming: IncomingMessage): Promise<SeenRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const key = incoming.headers["idempotency-key"];
+  return {
+    method: incoming.method ?? "",
+    path: incoming.url ?? "",
+    idempotencyKey: Array.isArray(key) ? key[0] : key,
+    body: Buffer.concat(chunks).toString("utf8"),
+  };
+}
+
+function toFakeRequest({ method, path, body }: SeenRequest): FakeStripeRequest {
+  const url = new URL(path, "http://fake");
+  return {
+    method,
+    parts: url.pathname.split("/").slice(2),
+    params: parseFormBody(method === "POST" ? body : url.search.slice(1)),
+  };
+}
+
+export interface SignedFakeEvent {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Signs an event as Stripe does. */
+export function signFakeEvent(event: FakeEvent, signingSecret: string, at: Date): SignedFakeEvent {
+  const body = JSON.stringify({
+    ...event,
+    api_version: Stripe.API_VERSION,
+    pending_webhooks: 1,
+    request: null,
+  });
+  const signature = Stripe.webhooks.generateTestHeaderString({
+    payload: body,
+    secret: signingSecret,
+    timestamp: Math.floor(at.getTime() / 1000),
+  });
+  return { body, headers: { "content-type": "application/json", "stripe-signature": signature } };
+}
