@@ -177,7 +177,7 @@ function offerQuery(
   return prepareStatementTemplate(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
-/** SQL that tells whether the tax rate `t` of the market `mk` is valid on the local day of a time. */
+/** SQL condition that is true if the tax rate `t` of the market `mk` is valid on the local day of a time. */
 const taxRateValidSql = (at: RawBuilder<unknown>): RawBuilder<boolean> => sql<boolean>`
   daterange(t.valid_from, t.valid_to, '[]') @> (${at}::timestamptz at time zone mk.time_zone)::date`;
 

@@ -122,7 +122,7 @@ export const TranslationInputType = builder.inputType("TranslationInput", {
   }),
 });
 
-export const taxClassDescription = "The code of the product's tax class; null stands for `standard`.";
+export const taxClassDescription = "The code of the product's tax class; null means `standard`.";
 
 export const ProductCreateInputType = builder.inputType("ProductCreateInput", {
   description: "A new product, which is created as a draft.",

@@ -152,7 +152,7 @@ async function voidPayment(
   { connectionId, reference, idempotencyKey }: PaymentProviderRequest,
 ): Promise<CaptureVoidOrRefundResult> {
   const page = await findPaymentPage(services.db, reference);
-  // The buyer never got the URL of a page that was not stored, so nobody can pay on it.
+  // The buyer never got the URL of a page that was not stored, so a buyer cannot pay on that page.
   if (page === undefined) return { outcome: "succeeded" };
   const { client } = await openStripe(services, connectionId);
   const { session, intent, state } = await readPayment(services, client, page);

@@ -5,7 +5,7 @@ import {
 } from "#pages/console/browser/graph/documents.ts";
 import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
-import type { OrderTaxLine } from "./tax-rows.ts";
+import type { ConsoleOrderTaxLine } from "./tax-rows.ts";
 
 export const orderStates = ["PENDING", "CONFIRMED", "ON_HOLD", "COMPLETED", "CANCELED"] as const;
 export type ConsoleOrderStatus = (typeof orderStates)[number];
@@ -172,7 +172,7 @@ export interface ConsoleOrder extends Omit<ListedOrder, "totals"> {
     readonly tax: MoneyAmount | null;
     readonly taxIncluded: boolean;
   };
-  readonly taxLines: readonly OrderTaxLine<MoneyAmount>[];
+  readonly taxLines: readonly ConsoleOrderTaxLine<MoneyAmount>[];
   readonly lines: readonly ConsoleOrderLine[];
   readonly payments: readonly ConsoleOrderPayment[];
   readonly refunds: readonly ConsoleOrderRefund[];

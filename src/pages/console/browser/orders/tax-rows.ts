@@ -1,6 +1,6 @@
 /** The rows that show the tax of an order by rate. The console shows them only if the order has several rates. */
 
-export interface OrderTaxLine<Amount> {
+export interface ConsoleOrderTaxLine<Amount> {
   /** The name of the tax; null if no tax applies. */
   readonly name: string | null;
   /** The rate in basis points; null if the order was placed before rates were recorded. */
@@ -15,7 +15,7 @@ export interface OrderTaxRow<Amount> {
 }
 
 export function toOrderTaxRows<Amount>(
-  taxLines: readonly OrderTaxLine<Amount>[],
+  taxLines: readonly ConsoleOrderTaxLine<Amount>[],
 ): readonly OrderTaxRow<Amount>[] {
   if (taxLines.length < 2) return [];
   return taxLines.map(({ name, basisPoints, tax }) => ({ label: formatRate(name, basisPoints), tax }));
