@@ -134,7 +134,7 @@ function sectionOf(entry: MeasuredGuarantee, found: FigureRecords): string {
   const commands = [...new Set(entry.measurements.map(({ command }) => command))];
   const blocks = commands.flatMap((command) => {
     const shown = entry.measurements.filter((measurement) => measurement.command === command);
-    return [measuredTable(command, shown, found), ...shown.flatMap((one) => missingCounts(one, found))];
+    return [measuredTable(command, shown, found), shown.flatMap((one) => missingCounts(one, found))].flat();
   });
   const files = entry.shortTests.map((file) => [`\`${file}\``]);
   const tests =
@@ -195,10 +195,12 @@ function measuredTable(
   ];
   return printTable([
     [`\`${command}\``, ...columns.map(({ title }) => title)],
-    ...[...values].map((value) => [
-      labelOf(name, value),
-      ...columns.map(({ shown, record }) => (record === undefined ? "–" : valueCell(value, shown, record))),
-    ]),
+    ...[...values].map((value) =>
+      [
+        labelOf(name, value),
+        columns.map(({ shown, record }) => (record === undefined ? "–" : valueCell(value, shown, record))),
+      ].flat(),
+    ),
     row("violations", ({ violations }) => spell(violations)),
     row("date", ({ date }) => date),
     row("duration in minutes", ({ minutes }) => spell(minutes)),
