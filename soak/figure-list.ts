@@ -47,9 +47,10 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 1,
     promise:
-      "If processes of the service are killed 50 times with `kill -9` during 20 000 changes, no change is " +
-      "made twice, no acknowledged change is lost, and every repeated request gets the first answer " +
-      "again. The same holds for two gateways and two workers behind nginx, with PgBouncer and Redis.",
+      "If processes of the service are killed 50 times with `kill -9` during 20 000 changes, no change " +
+      "is made twice, no acknowledged change is lost, and every repeated request gets the first answer " +
+      "again. Two gateways and two workers behind nginx, with PgBouncer and Redis, give the same " +
+      "guarantee when their processes are killed.",
     measurements: [
       { ...soak("crash", 30), engines: both, atLeast: { kills: 50, keys: 20_000 } },
       { ...soak("scale-out", 10), engines: ["postgres"], atLeast: { copied: 200, kills: 20 } },
@@ -63,16 +64,17 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 2,
     promise:
-      "If 1 000 writes are sent 50 times each at the same moment, each write has exactly one effect. All " +
-      "other answers have the same bytes as the first answer, or are 409.",
+      "If 1 000 writes are sent 50 times each at the same moment, each write has exactly one effect. The " +
+      "service answers each repetition of a write with the bytes of the first answer, or with 409 while " +
+      "the first request is still running.",
     measurements: [{ ...soak("duplicates", 10), engines: both, atLeast: { keys: 1_000 } }],
     shortTests: ["test/exactly-once/duplicates.test.ts"],
   },
   {
     number: 3,
     promise:
-      "While 100 clients repeat one idempotency key, the 99th percentile of the duration of unrelated " +
-      "requests is at most twice as high as in a quiet period, on PostgreSQL.",
+      "While 100 clients repeat one idempotency key on PostgreSQL, the 99th percentile of the duration " +
+      "of other clients' requests is at most twice as high as without these repetitions.",
     measurements: [{ ...soak("bystanders", 5), engines: ["postgres"], atMost: { "p99 ratio": 2 } }],
     shortTests: ["test/exactly-once/bystanders.test.ts"],
   },
@@ -80,7 +82,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     number: 4,
     promise:
       "If PostgreSQL is killed, or if its connections are cut at the moment of the commit, 200 times in " +
-      "total, no change is made twice, and a retry returns the outcome of every change.",
+      "total, no change is made twice, and a retry of a change returns the outcome of this change.",
     measurements: [
       {
         ...soak("cuts", 5),
@@ -98,8 +100,10 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 5,
     promise:
-      "If every operation is called with every set of scopes, and with ids of other merchants' objects " +
-      "over REST and GraphQL, the service does not find these objects, and writes nothing.",
+      "The service refuses every call whose credential lacks the required scope, and such a call changes " +
+      "nothing; the tests call every operation with every set of scopes. If a caller names the id of " +
+      "another merchant's object over REST or GraphQL, the service answers as if this object did not " +
+      "exist, and changes nothing.",
     measurements: [suite("scopes")],
     shortTests: [
       "test/gateway/every-scope.test.ts",
@@ -111,7 +115,8 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     number: 6,
     promise:
       "If 8 writers make 10 000 changes each on the same carts, no version of a cart is given twice, no " +
-      "version is missing, and every state of a cart equals the state that a replay of the changes gives.",
+      "version is missing, and every stored state of a cart equals the state that results from making " +
+      "the cart's changes one after the other.",
     measurements: [{ ...soak("histories", 30), engines: both, atLeast: { operations: 80_000 } }],
     shortTests: ["test/exactly-once/histories.test.ts"],
   },
@@ -119,9 +124,10 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     number: 7,
     promise:
       "If 20 checkouts with the same promotion code, which may be used once, are submitted at the same " +
-      "moment, one checkout gets the code, and the service requests no payment for the others. If a " +
-      "cancellation and a submission of one checkout arrive at the same moment, 1 000 times, the two " +
-      "never both succeed. 50 kills of the service during payments at a fake Stripe lose and double no payment.",
+      "moment, one checkout gets the code, and the service requests no payment for the other 19 " +
+      "checkouts. If buyers cancel and submit the same checkout at the same moment, in 1 000 attempts, " +
+      "the cancellation and the submission never both succeed. If the service is killed 50 times during " +
+      "payments at a fake Stripe, no payment is lost or doubled.",
     measurements: [
       { ...soak("checkout", 10), engines: both, atLeast: { rounds: 1_000 } },
       { ...soak("stripe-crash", 10), engines: both, atLeast: { kills: 50 } },
@@ -135,16 +141,18 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 8,
     promise:
-      "At 100 events per second, the time from the commit of an event to the first byte at the receiver" +
-      " is at most 10 ms for 50 % and 100 ms for 99 % of the deliveries.",
+      "At 100 events per second, the time from the commit of an event to the first byte at the webhook " +
+      "receiver is at most 10 ms for 50 % of the deliveries and at most 100 ms for 99 % of the " +
+      "deliveries.",
     measurements: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p50 ms": 10, "p99 ms": 100 } }],
     shortTests: ["test/webhooks/dispatcher.test.ts"],
   },
   {
     number: 9,
     promise:
-      "If processes of the service are killed 50 times while a receiver fails three of ten requests, no " +
-      "event is lost, and a repeated delivery has the same `webhook-id` and the same bytes.",
+      "If processes of the service are killed 50 times while a webhook receiver answers three of ten " +
+      "requests with an error, no event is lost, and a repeated delivery has the same `webhook-id` and " +
+      "the same bytes.",
     measurements: [{ ...soak("webhooks", 30), engines: both, atLeast: { kills: 50 } }],
     shortTests: ["test/exactly-once/webhooks.test.ts", "test/process/webhook-stop.test.ts"],
   },
@@ -159,9 +167,10 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 11,
     promise:
-      "The service ends the connection to a receiver that is slow, never answers, redirects, sends 10 GB " +
-      "or a gzip bomb, or resets the connection, and logs the failed attempt. Retries follow the table of " +
-      "delays, as tests with a simulated clock check.",
+      "The service ends the connection to a webhook receiver that is slow, never answers, redirects, " +
+      "sends 10 GB or a gzip bomb, or resets the connection, and logs the failed attempt. The service " +
+      "retries a failed webhook delivery after the documented delays, which tests check with a simulated " +
+      "clock.",
     measurements: [suite("receivers")],
     shortTests: [
       "test/webhooks/safe-request.test.ts",
@@ -196,14 +205,16 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 14,
     promise:
-      "If 10 000 valid and invalid requests are generated from the OpenAPI document, no answer is a 5xx, " +
-      "has a status that the document does not declare, or violates its schema.",
+      "If 10 000 valid and invalid requests are generated from the OpenAPI document, every answer has a " +
+      "status and a body that the OpenAPI document declares, and no answer has a status from 500 to 599.",
     measurements: [{ ...soak("contract", 10), engines: both, atLeast: { requests: 10_000 } }],
     shortTests: ["test/contract/contract.test.ts"],
   },
   {
     number: 15,
-    promise: "The service refuses each of 200 hostile GraphQL documents within 20 ms.",
+    promise:
+      "The service takes at most 20 ms to refuse each of 200 GraphQL documents that an attacker could " +
+      "send to overload the service.",
     measurements: [
       {
         ...soak("hostile-documents", 1),
@@ -217,8 +228,9 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 16,
     promise:
-      "No request fails when the service gets SIGTERM under load. During 30 minutes of load, resident " +
-      "memory grows by at most 1 MB per minute, and no file descriptor stays open.",
+      "No request fails when a process of the service is stopped with SIGTERM under load. During 30 " +
+      "minutes of load, the resident memory of the service grows by at most 1 MB per minute, and the " +
+      "service leaves no file descriptor open.",
     measurements: [
       { ...soak("stop", 5), engines: both, atLeast: { stops: 20 }, atMost: { failed: 0 } },
       {
@@ -250,17 +262,18 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
     number: 18,
     promise:
-      "If a million events are published by 16 writers, which commit up to 400 ms after their inserts, " +
-      "while the connections of the workers are cut, no reader of the event feed misses an event or gets " +
-      "an event twice, and every reader gets the events about one subject in their order.",
+      "If 16 writers publish a million events while the connections of the workers are cut, no reader of " +
+      "the event feed misses an event or gets an event twice. Every reader of the event feed gets the " +
+      "events about one subject, for example one order, in the order of the changes, even if a writer " +
+      "commits an event up to 400 ms after its insert.",
     measurements: [{ ...soak("event-feed", 1), engines: ["postgres"], atLeast: { events: 1_000_000 } }],
     shortTests: ["test/exactly-once/event-feed.test.ts"],
   },
   {
     number: 19,
     promise:
-      "If 10 000 hostile tool calls are sent over MCP, with keys of all sets of scopes and of another " +
-      "merchant, no call exceeds the rights of its key, and no call causes an internal error.",
+      "If 10 000 hostile tool calls are sent over MCP, with API keys of all sets of scopes and of " +
+      "another merchant, no call exceeds the rights of its key, and no call causes an internal error.",
     measurements: [{ ...suite("hostile-tool-calls"), atLeast: { calls: 10_000 } }],
     shortTests: ["test/mcp/hostile-calls.test.ts"],
   },

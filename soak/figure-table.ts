@@ -9,18 +9,18 @@ const introduction = `${notice}
 
 # Measured guarantees
 
-This page lists the guarantees of the service about faults, attackers and load. Each section names the
-command that measures the guarantee at full size, the test files of \`npm test\` that check a short version,
-and the values that the command measured when it was last run with \`--record\`.
+This page lists the guarantees of the service about faults, attackers and load. The first table of a guarantee
+shows the command that measures the guarantee at full size, and the values that the command measured when it
+was last run with \`--record\`. The second table of a guarantee lists the test files of \`npm test\` that check
+the guarantee with fewer faults and changes.
 
-A value is marked "not at this size yet" if all measurements of the guarantee together, on all engines,
-covered less than the guarantee says. A value is marked "above" or "below" if it is worse than the guarantee
-on that engine. The numbers of events and violations do not depend on the machine. Times, ratios and sizes
-depend on the named machine and on the other work of this machine.
+A guarantee is marked "not at this size yet" if all measurements of the guarantee together, on both databases,
+had fewer faults or changes than the guarantee names. A measured value is marked "above" or "below" if the
+value is worse than the guarantee. The measured numbers of events and violations do not depend on the machine.
+Measured times, ratios and sizes depend on the machine and on its other work.
 
-A violation is one observed case in which the guarantee did not hold. [Soak tests](../soak/README.md) says for
-each test what the test does and what counts as a violation. The word "keys" in a measurement means
-idempotency keys.
+A violation is one observed case in which a guarantee did not hold. [Soak tests](../soak/README.md) says for
+each test what the test does and what counts as a violation.
 `;
 
 type ValueLabels = Readonly<Record<string, string>>;
@@ -28,6 +28,7 @@ type ValueLabels = Readonly<Record<string, string>>;
 /** The labels of values whose names in docs/figures.json are not understandable by themselves. */
 const valueLabels: ValueLabels = {
   kills: "kills of a process",
+  keys: "idempotency keys",
   "of them done": "unanswered requests that had their effect",
   unanswered: "unanswered requests",
   replays: "replayed answers",
@@ -49,6 +50,7 @@ const valueLabels: ValueLabels = {
   failed: "failed tests",
   skipped: "skipped tests",
   files: "test files",
+  seconds: "duration of the tests in seconds",
 };
 
 /** Labels of the values of one test, for names that mean something else in other tests. */
@@ -76,6 +78,11 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
     stories: "sequences of changes of a cart",
   },
   cuts: { cuts: "cut connections", crashes: "killed PostgreSQL processes" },
+  "event-feed": {
+    "rolled back": "transactions that were rolled back",
+    "workers cut": "cut connections of workers",
+    "faults in plain insert order": "events that a reader in the order of inserts would miss or get twice",
+  },
   "hostile-documents": {
     kinds: "kinds of documents",
     "median ms of work": "median CPU time in ms",
@@ -106,89 +113,125 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
   webhooks: { refused: "requests that the receiver failed", duplicates: "repeated deliveries" },
 };
 
-/** Lists the counts of a record as `label: value`. */
-function listValues({ name, counts }: FigureRecord): string {
-  const labels: ValueLabels = { ...valueLabels, ...labelsOfTest[name] };
-  return Object.entries(counts)
-    .map(([value, count]) => `${labels[value] ?? value}: ${count.toLocaleString("en").replaceAll(",", " ")}`)
-    .join(", ");
-}
+/** The label of a value of a measurement. */
+const labelOf = (measurement: string, value: string): string =>
+  labelsOfTest[measurement]?.[value] ?? valueLabels[value] ?? value;
+
+/** Writes a number with spaces between groups of three digits. */
+const spell = (value: number): string => value.toLocaleString("en").replaceAll(",", " ");
 
 export function renderFigures(records: readonly FigureRecord[]): string {
   const machines = [...new Set(records.map(({ machine }) => machine))];
   const sections = measuredGuarantees.map((entry) => sectionOf(entry, { records, machines }));
-  const legend = machines.map((machine, index) => `Machine ${letterOf(index)}: ${machine}.`).join("\n\n");
-  return `${introduction}\n${sections.join("\n")}\n${legend || "Nothing was measured yet."}\n`;
+  const legend = printTable([
+    ["machine", "processor and version of Node"],
+    ...machines.map((machine, index) => [letterOf(index), machine]),
+  ]);
+  return `${introduction}\n${sections.join("\n")}\n## Machines\n\n${legend}\n`;
 }
 
 function sectionOf(entry: MeasuredGuarantee, found: FigureRecords): string {
-  const values = entry.measurements.flatMap((shown) => measuredLines(shown, found));
-  return [
-    `## Guarantee ${entry.number}\n`,
-    `${wrap(entry.promise)}\n`,
-    ...commandsOf(entry).map((command) => `- Command at full size: ${command}`),
-    ...entry.shortTests.map((file) => `- Test of a short version: \`${file}\``),
-    ...values.map((value) => wrap(`- Measured: ${value}`, "  ")),
-    "",
-  ].join("\n");
+  const commands = [...new Set(entry.measurements.map(({ command }) => command))];
+  const blocks = commands.flatMap((command) => {
+    const shown = entry.measurements.filter((measurement) => measurement.command === command);
+    return [measuredTable(command, shown, found), shown.flatMap((one) => missingCounts(one, found))].flat();
+  });
+  const files = entry.shortTests.map((file) => [`\`${file}\``]);
+  const tests =
+    files.length === 0 ? [] : [printTable([[`short tests of guarantee ${entry.number}`], ...files])];
+  return `${[`## Guarantee ${entry.number}`, wrap(entry.promise), ...blocks, ...tests].join("\n\n")}\n`;
 }
 
-/** Wraps a text at 110 columns, but not inside numbers such as "20 000". Later lines begin with `indent`. */
-const wrap = (text: string, indent = ""): string =>
-  text.replaceAll(/(.{1,106})(?: (?!\d{3}\b)|$)/g, `$1\n${indent}`).trimEnd();
+/** Wraps a text at 110 columns, but not inside numbers such as "20 000". */
+const wrap = (text: string): string => text.replaceAll(/(.{1,106})(?: (?!\d{3}\b)|$)/g, "$1\n").trimEnd();
+
+function printTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
 
 const letterOf = (index: number): string => String.fromCodePoint(firstLetter + index);
 const firstLetter = 65;
-
-const commandsOf = ({ measurements }: MeasuredGuarantee): string[] => [
-  ...new Set(measurements.map(({ command }) => `\`${command}\``)),
-];
 
 interface FigureRecords {
   readonly records: readonly FigureRecord[];
   readonly machines: readonly string[];
 }
 
-const engineNames = { pglite: "PGlite", postgres: "PostgreSQL", both: "engines as its tests choose" };
+const engineNames = { pglite: "PGlite", postgres: "PostgreSQL", both: "the databases that the tests choose" };
 
-function measuredLines(shown: GuaranteeMeasurement, { records, machines }: FigureRecords): string[] {
-  const mine = records.filter(({ name }) => name === shown.name);
-  const lines = shown.engines.map((engine) => {
-    const where = engine === null ? shown.name : `${shown.name}, ${engineNames[engine]}`;
-    const record = mine.find((one) => one.engine === engine);
-    if (record === undefined) return `**${where}**: not measured yet`;
-    const { violations, date, minutes, machine } = record;
-    const verdict = [`${violations} violations`, ...boundFaults(shown, record)].join("; ");
-    const origin = `${date}, ${minutes} min, machine ${letterOf(machines.indexOf(machine))}`;
-    return `**${where}**: ${listValues(record)}; ${verdict} (${origin})`;
-  });
-  return [...lines, ...missingCounts(shown, mine)];
+/** A column of the table of a command: a measurement on one engine. */
+interface MeasuredColumn {
+  readonly title: string;
+  readonly shown: GuaranteeMeasurement;
+  readonly record: FigureRecord | undefined;
 }
 
-function boundFaults(
-  { atMost = {}, atLeastEach = {} }: GuaranteeMeasurement,
-  { counts }: FigureRecord,
-): string[] {
-  const sentence = (word: string, name: string, bound: number): string =>
-    `**${word}: ${name} is ${counts[name] ?? "not known"}, promised ${bound}**`;
-  const above = Object.entries(atMost).filter(([name, bound]) => !((counts[name] ?? Number.NaN) <= bound));
-  const below = Object.entries(atLeastEach).filter(
-    ([name, bound]) => !((counts[name] ?? Number.NaN) >= bound),
+function columnsOf(shown: GuaranteeMeasurement, { records }: FigureRecords): MeasuredColumn[] {
+  return shown.engines.map((engine) => ({
+    title: engine === null ? shown.name : `${shown.name}, ${engineNames[engine]}`,
+    shown,
+    record: records.find((one) => one.name === shown.name && one.engine === engine),
+  }));
+}
+
+/** Renders the measured values of one command: a row for each value, a column for each engine or module. */
+function measuredTable(
+  command: string,
+  measurements: readonly GuaranteeMeasurement[],
+  found: FigureRecords,
+): string {
+  const columns = measurements.flatMap((shown) => columnsOf(shown, found));
+  const values = new Set(
+    columns.flatMap(({ shown, record }) =>
+      record === undefined
+        ? []
+        : [...Object.keys(record.counts), ...Object.keys({ ...shown.atMost, ...shown.atLeastEach })],
+    ),
   );
-  return [
-    ...above.map(([name, bound]) => sentence("above", name, bound)),
-    ...below.map(([name, bound]) => sentence("below", name, bound)),
+  const name = measurements[0]?.name ?? "";
+  const row = (label: string, cell: (record: FigureRecord) => string): string[] => [
+    label,
+    ...columns.map(({ record }) => (record === undefined ? "not measured yet" : cell(record))),
   ];
+  return printTable([
+    [`\`${command}\``, ...columns.map(({ title }) => title)],
+    ...[...values].map((value) =>
+      [
+        labelOf(name, value),
+        columns.map(({ shown, record }) => (record === undefined ? "–" : valueCell(value, shown, record))),
+      ].flat(),
+    ),
+    row("violations", ({ violations }) => spell(violations)),
+    row("date", ({ date }) => date),
+    row("duration in minutes", ({ minutes }) => spell(minutes)),
+    row("machine", ({ machine }) => letterOf(found.machines.indexOf(machine))),
+  ]);
+}
+
+/** A measured value, marked if it is worse than the guarantee or if the measurement lacks it. */
+function valueCell(
+  value: string,
+  { atMost, atLeastEach }: GuaranteeMeasurement,
+  record: FigureRecord,
+): string {
+  const measured = record.counts[value];
+  const maximum = atMost?.[value];
+  const minimum = atLeastEach?.[value];
+  if (measured === undefined) return maximum === undefined && minimum === undefined ? "–" : "**not known**";
+  if (maximum !== undefined && measured > maximum)
+    return `**${spell(measured)}, above the guaranteed maximum ${spell(maximum)}**`;
+  if (minimum !== undefined && measured < minimum)
+    return `**${spell(measured)}, below the guaranteed minimum ${spell(minimum)}**`;
+  return spell(measured);
 }
 
 /** Returns the counts that the measurements on all engines together have not reached. */
-function missingCounts({ atLeast = {} }: GuaranteeMeasurement, mine: readonly FigureRecord[]): string[] {
+function missingCounts({ name, atLeast = {} }: GuaranteeMeasurement, { records }: FigureRecords): string[] {
+  const mine = records.filter((record) => record.name === name);
   if (mine.length === 0) return [];
-  const short = Object.entries(atLeast).flatMap(([name, wanted]) => {
-    const tried = mine.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
-    return tried >= wanted ? [] : [`${tried.toLocaleString("en")} of ${wanted.toLocaleString("en")} ${name}`];
+  const short = Object.entries(atLeast).flatMap(([value, wanted]) => {
+    const tried = mine.reduce((sum, { counts }) => sum + (counts[value] ?? 0), 0);
+    return tried >= wanted ? [] : [`${spell(tried)} of ${spell(wanted)} ${labelOf(name, value)}`];
   });
-  return short.length === 0
-    ? []
-    : [`**not at this size yet: ${short.join(", ").replaceAll(/(\d),(\d)/g, "$1 $2")}**`];
+  return short.length === 0 ? [] : [`**not at this size yet: ${short.join(", ")}**`];
 }

@@ -57,17 +57,25 @@ describe("the list of figures", () => {
 
 describe("the table of figures", () => {
   it("states what was measured, when and where", () => {
-    expect(sectionOf([record], 1)).toContain(
-      "**crash, PGlite**: kills of a process: 50, keys: 20 000; 0 violations (2026-01-02, 30 min, machine A)",
+    const section = sectionOf([record], 1);
+    expect(section).toContain("| crash, PGlite | crash, PostgreSQL |");
+    expect(section).toContain("| kills of a process | 50 | – | | idempotency keys | 20 000 | – |");
+    expect(section).toContain(
+      "| violations | 0 | not measured yet | | date | 2026-01-02 | not measured yet |",
     );
-    expect(renderFigures([record])).toContain("Machine A: a machine.");
+    expect(section).toContain("| duration in minutes | 30 | not measured yet | | machine | A |");
+    expect(renderFigures([record])).toContain("| A | a machine |");
   });
 
   it("states what was not measured, and what was measured with less than the guaranteed amount", () => {
-    expect(sectionOf([record], 1)).toContain("**crash, PostgreSQL**: not measured yet");
     expect(sectionOf([record], 1)).not.toContain("not at this size yet");
     const small = { ...record, counts: { kills: 2, keys: 1_500 } };
-    expect(sectionOf([small], 1)).toContain("**not at this size yet: 2 of 50 kills, 1 500 of 20 000 keys**");
+    expect(sectionOf([small], 1)).toContain(
+      "**not at this size yet: 2 of 50 kills of a process, 1 500 of 20 000 idempotency keys**",
+    );
+    expect(sectionOf([{ ...record, name: "memory", counts: { "MB a minute": 0.4 } }], 16)).toContain(
+      "| minutes of load | **not known** | – |",
+    );
   });
 
   it("states what is worse than guaranteed, separately for each engine", () => {
@@ -77,16 +85,19 @@ describe("the table of figures", () => {
       name: "memory",
       counts: { "minutes of load": 12, "MB a minute": 0.4, "descriptors more": 1 },
     };
-    const row = sectionOf(
+    const section = sectionOf(
       [half, { ...half, engine: "postgres", counts: { ...half.counts, "minutes of load": 48 } }],
       16,
     );
-    expect(row).toContain(
-      "0 violations; **above: descriptors more is 1, promised 0**; **below: minutes of load is 12, promised 30** (2026",
+    expect(section).toContain("| minutes of load | **12, below the guaranteed minimum 30** | 48 |");
+    expect(section).toContain("| growth in MB per minute | 0.4 | 0.4 |");
+    expect(section).toContain(
+      "| file descriptors that stayed open | **1, above the guaranteed maximum 0** |",
     );
-    expect(row.match(/below: minutes of load/g)).toHaveLength(1);
 
     const slow = { ...record, name: "bystanders", engine: "postgres" as const, counts: { "p99 ratio": 2.5 } };
-    expect(sectionOf([slow], 3)).toContain("**above: p99 ratio is 2.5, promised 2**");
+    expect(sectionOf([slow], 3)).toContain(
+      "| ratio of the 99th percentiles | **2.5, above the guaranteed maximum 2** |",
+    );
   });
 });
