@@ -81,7 +81,7 @@ describe("listen", () => {
     await expect.poll(listening.output, { timeout: 30_000 }).toContain("Connection lost, reconnecting: ");
     proxy.restore();
     await expect.poll(() => receiver.events.length, { timeout: 30_000 }).toBe(3);
-    expect(listening.output()).toContain("Connected again. No event was lost.");
+    await expect.poll(listening.output, { timeout: 30_000 }).toContain("Connected again. No event was lost.");
     expect(receiver.events.map(({ id }) => id)).toEqual([before, ...during]);
     expect(await listening.interrupt()).toBe(0);
     expect(receiver.refused()).toBe(0);
