@@ -41,6 +41,8 @@ beforeAll(async () => {
 /** Ids that do not name a merchant's row, each with the reason. */
 const elsewhere: Readonly<Record<string, string>> = {
   "installationCreate.input.appId": "Apps are the platform's.",
+  "paymentProviderConnect.merchantId":
+    "The key is checked at Stripe before the merchant: live-purchase.test.ts.",
   "auditEntries.actorId": "Compared with entries of one's own.",
   "auditEntries.targetId": "Compared with entries of one's own.",
   "apiRequests.credentialId": "Compared with requests of one's own.",
@@ -63,6 +65,7 @@ const ofTheBody =
 const afterState: readonly string[] = [
   "returnReceive.input.lines.lineId",
   "returnInspect.input.lines.lineId",
+  "paymentProviderDisconnect.input.connectionId",
 ];
 
 function expectedCodes(place: IdPlace): unknown {

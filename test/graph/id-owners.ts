@@ -1,6 +1,7 @@
 /** Creates one object of each kind for both merchants, to test that no merchant sees the other's objects. */
 import { sql } from "kysely";
 import { expect } from "vitest";
+import { createId } from "#foundation/ids.ts";
 import { askGraph, berlin, changeCart, makeCart, makePromotion } from "#test/operations/cart-calls.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
@@ -16,6 +17,7 @@ const tables = {
   apiKey: "api_key",
   category: "category",
   claim: "warranty_claim",
+  connection: "payment_connection",
   deliveryOption: "delivery_method",
   endpoint: "webhook_endpoint",
   export: "export_job",
@@ -110,6 +112,7 @@ export async function createSubjects(world: World, side: Side): Promise<Subjects
   );
   expect(error).toBeUndefined();
   await registerDocument(world, merchantId);
+  await connectProvider(world, side);
   if (side === "first") await openClaim(world, await one("warranty_registration"));
   const order = side === "first" ? world.demo.orders.placed : world.demo.orders.otherMerchant;
   await world.app.requests.flush();
@@ -140,6 +143,29 @@ export async function createSubjects(world: World, side: Side): Promise<Subjects
   return Object.fromEntries(
     Object.entries(subjects).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+}
+
+/** Stores a connection to a payment provider; no test uses its key. */
+async function connectProvider(world: World, side: Side): Promise<void> {
+  const now = world.clock.now();
+  await world.database.db
+    .insertInto("paymentConnection")
+    .values({
+      id: createId("paymentConnection", now.getTime()),
+      merchantId: world.demo.merchants[side].id,
+      provider: "stripe",
+      mode: "test",
+      accountId: `acct_${side}`,
+      keyHint: "4242",
+      hasSigningSecret: false,
+      sealed: Buffer.alloc(0),
+      dataKey: Buffer.alloc(0),
+      keyId: "none",
+      eventsReadUntil: now,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .execute();
 }
 
 async function registerDocument(world: World, merchantId: string): Promise<void> {

@@ -101,6 +101,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     DRAIN_SECONDS: "5",
     MIGRATE: "1",
     OTEL_EXPORTER_OTLP_ENDPOINT: null,
+    STRIPE_API_BASE: "https://api.stripe.com",
   };
   expect(formatMaskedSettings({})).toEqual(documented);
   expect(formatMaskedSettings(Object.fromEntries(settingNames.map((name) => [name, ""])))).toEqual(

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { drive, ordersOf, paymentsOf, sessionOf, stockOf } from "#test/commerce/payments/checkouts.ts";
 import { trySession } from "#test/operations/checkout-calls.ts";
-import { makeCart } from "#test/operations/cart-calls.ts";
+import { askGraph, makeCart } from "#test/operations/cart-calls.ts";
 import { publicUrl } from "#test/support/world.ts";
 import { headingOf, textOf } from "#test/web/checkout/buyer.ts";
 import {
@@ -51,6 +51,28 @@ it("refuses keys of the wrong mode, malformed keys and keys that Stripe does not
   }
   const { error } = await connect(shop, { secretKey: liveKey, webhookSigningSecret: "secret" });
   expect(error).toMatchObject({ code: "invalid_field", details: [{ field: "/webhookSigningSecret" }] });
+});
+
+it("refuses to connect an account for another merchant", async () => {
+  const { world, merchantId } = shop;
+  const { data } = await askGraph(
+    world,
+    "mutation ($input: InternalTokenCreateInput!) { internalTokenCreate(input: $input) { value } }",
+    { input: { name: "Other", role: "ADMIN", merchantId: world.demo.merchants.second.id } },
+    { token: "operator" },
+  );
+  const answer = async (id: string): Promise<unknown> => {
+    const query = `mutation ($id: ID!, $key: String!) {
+      paymentProviderConnect(merchantId: $id, input: { secretKey: $key }) { id }
+    }`;
+    const { body } = await world.graphql(query, { variables: { id, key: liveKey }, token: data.value });
+    const [error] = body.errors;
+    return { code: error.extensions.code, message: error.message };
+  };
+  const refused = await answer(merchantId);
+  expect(refused).toMatchObject({ code: expect.stringMatching(/_not_found$|^forbidden/) as string });
+  expect(refused).toEqual(await answer(`${merchantId.slice(0, -4)}0000`));
+  expect(await world.database.db.selectFrom("paymentConnection").selectAll().execute()).toEqual([]);
 });
 
 it("connects the account, stores its secrets encrypted, and keeps the signing secret when the key changes", async () => {
