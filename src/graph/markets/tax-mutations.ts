@@ -73,7 +73,6 @@ defineMutation({
   ...merchantMutationKind,
   name: "taxClassUpsert",
   description: "Creates or renames a tax class. A merchant can have 50 classes; a class cannot be deleted.",
-  failures: ["resource_not_found"],
   input: TaxClassUpsertInput,
   type: TaxClassRef,
   run: async (transaction, context, input) => ({

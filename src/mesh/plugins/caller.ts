@@ -14,7 +14,7 @@ export interface MeshDevContextModule {
    * Creates the GraphQL context for a caller with the given `Authorization` header. Throws a `Failure` if the
    * token in the header is not valid.
    */
-  readonly createMeshDevContext: (authorization: string) => Promise<GraphqlContext>;
+  readonly createGraphqlContextForMeshDev: (authorization: string) => Promise<GraphqlContext>;
 }
 
 interface Options {
@@ -48,7 +48,7 @@ export default ({ contexts, baseDir, importFn }: Options): GraphqlMeshPlugin => 
     if (viewer !== undefined || authorization === undefined) return undefined;
     const extend = extendContext as (extension: MeshDevContext) => void;
     return importFn(join(baseDir, contexts))
-      .then(({ createMeshDevContext }) => createMeshDevContext(authorization))
+      .then(({ createGraphqlContextForMeshDev }) => createGraphqlContextForMeshDev(authorization))
       .then(extend, (error: unknown) => extend({ refusal: toFailure(error) }));
   },
 });
