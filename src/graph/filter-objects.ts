@@ -7,7 +7,10 @@ import { createFailureWithDetail } from "#foundation/failure.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { GraphqlContext } from "./context.ts";
 
-/** The tables of the objects by which lists can be filtered, with the noun for error messages. */
+/**
+ * The kinds of objects whose ids filter lists, for example `market`, each with the word that error messages
+ * use for an object of this kind.
+ */
 const nouns = {
   category: "category",
   variant: "variant",

@@ -153,8 +153,8 @@ builder.objectFields(ViewerRef, (t) => ({
 
 export const ScopeEnum = defineGraphqlEnum<PermissionScope>("Scope", {
   description:
-    "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields spell it " +
-    "`catalog:read`.",
+    "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields " +
+    "spell, for example, `CATALOG_READ` as `catalog:read`.",
   values: scopeDescriptions,
 });
 

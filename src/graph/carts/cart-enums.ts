@@ -17,8 +17,8 @@ export const CartStatusEnum = defineGraphqlEnum<CartStatus>("CartStatus", {
 
 export const CartWarningCodeEnum = defineGraphqlEnum<CartWarningCode>("CartWarningCode", {
   description:
-    "A difference in a cart that no caller requested. Each value names the fields of the " +
-    "warning's `data`.",
+    "A change of a cart that no caller requested, for example a new price or a reduced quantity. Each value " +
+    "names the fields of the warning's `data`.",
   values: {
     price_changed:
       "The unit price of a line has changed. `data.before` is the price before the change, " +

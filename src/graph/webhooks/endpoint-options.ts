@@ -24,7 +24,8 @@ const FieldFilterRef = builder.objectRef<ChangedFieldsFilter>("WebhookFieldFilte
   fields: (t) => ({
     eventType: t.exposeString("eventType", { description: "The event type, a name of the event catalogue." }),
     fields: t.stringList({
-      description: "The names of fields of the event's object.",
+      description:
+        "The names of the object's fields. An event is sent only if one of these fields has changed.",
       resolve: ({ fields }) => [...fields],
     }),
   }),

@@ -272,7 +272,7 @@ export interface WebhookDispatcherOptions {
   /** The setting WEBHOOK_RETRY_SCALE, by which all delays are multiplied. */
   readonly scale: number;
   readonly random?: () => number;
-  /** The callback after this process has created, claimed or recorded deliveries. */
+  /** Called after this process has created or claimed deliveries, or has recorded the result of an attempt. */
   readonly onDeliveriesChanged?: () => void;
   readonly onAttempt?: AttemptObserver;
   /** The largest number of concurrent delivery attempts of this process. */

@@ -20,7 +20,7 @@ export function getStripeRefusalCode(error: unknown): string | undefined {
   return toFailureCode(error.decline_code ?? error.code ?? error.rawType);
 }
 
-/** Returns a code in lower_snake_case; `other` if Stripe's code has another form. */
+/** Returns Stripe's error code unchanged if it is in lower_snake_case, and otherwise `other`. */
 export const toFailureCode = (code: string | null | undefined): string =>
   code !== null && code !== undefined && /^[a-z][a-z\d_]{0,63}$/.test(code) ? code : "other";
 
