@@ -73,7 +73,9 @@ describe("listen", () => {
       receiver.url,
     );
     await expect.poll(listening.output, { timeout: 30_000 }).toContain("Ready. Webhooks of Demo integration");
-    expect(listening.output()).toContain(`Your webhook signing secret is ${secret} (^C to quit)`);
+    await expect
+      .poll(listening.output, { timeout: 30_000 })
+      .toContain(`Your webhook signing secret is ${secret} (^C to quit)`);
     const before = await trigger("cart.created");
     await expect.poll(() => receiver.events.length, { timeout: 30_000 }).toBe(1);
     proxy.cut();
