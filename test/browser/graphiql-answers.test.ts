@@ -131,7 +131,7 @@ it.each(Object.entries(screens))(
     await page.getByRole("tab", { name: "Wrong" }).waitFor();
     await run(page);
     const card = page.getByRole("article").first();
-    await card.getByText("malformed_request", { exact: true }).waitFor();
+    await card.getByText("malformed_request", { exact: true }).first().waitFor();
     expect(await card.innerText()).toMatch(/Cannot query field "nubmer".*At line 1, column \d+/s);
     await card.getByText("Why this happens, and what to do").click();
     await card.getByText("The document cannot be parsed, does not match the schema").waitFor();
