@@ -49,8 +49,8 @@ export interface GraphqlDocumentError {
 }
 
 /**
- * Checks a document against the schema and the limits of documents. Returns the list of faults if the
- * document has any.
+ * Checks a document against the schema and the limits of documents. Returns the parsed document with its
+ * properties, or the errors that were found.
  */
 export type TrustedDocumentChecker = (
   text: string,

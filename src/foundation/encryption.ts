@@ -51,9 +51,9 @@ export interface EncryptionKeyring {
    */
   rewrap(sealed: EncryptedValue, context: EncryptionContext): EncryptedValue;
   /**
-   * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the given encrypted value. Somebody without
-   * the encryption keys cannot check guesses of `data` against the HMAC. The HMAC stays the same if the data
-   * key is encrypted again with another encryption key.
+   * Returns an HMAC-SHA-256 of `data`, keyed with the data key of the encrypted value `sealed`. Without the
+   * encryption keys, a guess of `data` cannot be checked against the HMAC. The HMAC stays the same if the
+   * data key is encrypted again with another encryption key.
    */
   digest(sealed: EncryptedValue, context: EncryptionContext, data: Uint8Array): Buffer;
   /**

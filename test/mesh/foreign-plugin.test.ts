@@ -15,19 +15,20 @@ const seen: Seen[] = [];
 Object.assign(globalThis, { seenByForeignPlugin: seen });
 
 const plugin = `import { getOperationAST } from "graphql";
+const shared = globalThis as unknown as Record<string, { name: unknown; errors: string[] }[]>;
 export default ({ label }: { label: string }) => ({
   onExecute({ args }: { args: { document: never; operationName?: string } }) {
     const name = getOperationAST(args.document, args.operationName)?.name?.value;
     return {
       onExecuteDone({ result }: { result: { errors?: { extensions: { code: string } }[] } }) {
         const errors = (result.errors ?? []).map(({ extensions }) => extensions.code);
-        (globalThis as any)[label].push({ name, errors });
+        shared[label]?.push({ name, errors });
       },
     };
   },
   onValidate({ params }: { params: { documentAST: never } }) {
     const name = "validated " + getOperationAST(params.documentAST)?.name?.value;
-    (globalThis as any)[label].push({ name, errors: [] });
+    shared[label]?.push({ name, errors: [] });
   },
 });
 `;

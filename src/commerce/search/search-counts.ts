@@ -77,8 +77,8 @@ interface Entry {
 export function createSearchQueryCounter({ db, clock, log }: SearchQueryCounterOptions): SearchQueryCounter {
   const entries = new LRUCache<string, Entry>({ max: queriesMax });
   /**
-   * Random key of this process by which clients are hashed. The key is never stored, so that nobody can find
-   * out which client belongs to a hash.
+   * Random key with which this process hashes the identities of clients. The key is never stored, so a hash
+   * cannot be traced back to a client.
    */
   const key = randomBytes(32);
   const hashOf = (client: string): string =>

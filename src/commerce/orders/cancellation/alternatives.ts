@@ -42,8 +42,9 @@ export function findCancellationAlternatives(
 }
 
 /**
- * Tells whether the buyer can return units or withdraw from the purchase. The information is inexact: the
- * after-sales eligibility query gives the exact answer, with quantities and terms.
+ * Whether the buyer of an order can probably return units or withdraw from the purchase. This estimate does
+ * not consider which units were returned already; the GraphQL query `afterSalesEligibility` does, and also
+ * gives the quantities and terms.
  */
 interface AfterSalesWindows {
   readonly canReturn: boolean;

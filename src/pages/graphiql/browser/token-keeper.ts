@@ -9,7 +9,7 @@
 export interface CredentialRoleAndMerchant {
   readonly role: string;
   readonly isConsoleSession: boolean;
-  /** The name of the merchant for whom the token is valid; null if the token is for the whole platform. */
+  /** The name of the merchant whose data the token can access; null if it can access all merchants' data. */
   readonly merchant: string | null;
 }
 
