@@ -93,7 +93,9 @@ export function calculateCartTaxes(terms: CartTaxTerms, cart: TaxableCart): Cart
 }
 
 function rateOf({ rates }: CartTaxTerms, taxClass: string): TaxRateAtAddress {
-  return rates[taxClass] ?? { taxClass, name: null, basisPoints: 0, appliesToShipping: false };
+  const rate = rates[taxClass];
+  if (rate === undefined) throw new Error(`The tax terms have no rate of the class ${taxClass}.`);
+  return rate;
 }
 
 const toAppliedRate = ({ taxClass, name, basisPoints }: AppliedTaxRate): AppliedTaxRate => ({
@@ -144,8 +146,9 @@ const roundEach = (parts: readonly TaxedPart[], { taxIncluded }: PriceMode): rea
   parts.map(({ taxRate, amountMinor }) => taxOn(amountMinor, taxRate.basisPoints, taxIncluded));
 
 /**
- * Rounds the tax of all parts with the same rate together, and divides the rounded tax among the parts in
- * proportion to their amounts. The tax of a part differs from its exact tax by less than one minor unit.
+ * Rounds the tax of all parts with the same percentage together, also if the parts belong to different tax
+ * classes, and divides the rounded tax among the parts in proportion to their amounts. The tax of a part
+ * differs from its exact tax by less than one minor unit.
  */
 function roundByRate(parts: readonly TaxedPart[], { taxIncluded }: PriceMode): readonly number[] {
   const taxes = parts.map(() => 0);

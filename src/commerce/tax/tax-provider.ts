@@ -28,7 +28,6 @@ export interface TaxRateQuestion {
  * `rates`.
  */
 export interface TaxProvider {
-  readonly code: string;
   /** Returns the rate of a tax class at an address; a rate of 0 without a name if there is none. */
   readonly findRate: (question: TaxRateQuestion) => TaxRateAtAddress;
 }
@@ -39,7 +38,6 @@ export interface TaxProvider {
  * tax-free.
  */
 const tableTaxProvider: TaxProvider = {
-  code: "table",
   findRate: ({ taxClass, country, regionCode, rates }) => {
     const inCountry = rates.filter((rate) => rate.country === country);
     const found = [taxClass, standardTaxClass]
