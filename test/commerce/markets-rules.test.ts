@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type UpsertDeliveryMethodInput, upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
-import { type UpsertTaxRateInput, upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+import { type UpsertTaxRateInput, upsertTaxRate } from "#commerce/tax/tax-rates.ts";
 import { findTaxRates } from "#commerce/markets/read-markets.ts";
 import { findTaxClasses, upsertTaxClass } from "#commerce/tax/tax-classes.ts";
 import { createId } from "#foundation/ids.ts";

@@ -5,7 +5,7 @@
  * currency of their own.
  */
 import { sql } from "kysely";
-import type { TaxRounding } from "#commerce/pricing/taxes.ts";
+import type { TaxRounding } from "#commerce/pricing/tax-amounts.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   catalogBounds,

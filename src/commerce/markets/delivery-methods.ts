@@ -18,7 +18,7 @@ import {
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
-import type { CartTaxTerms } from "#commerce/pricing/taxes.ts";
+import type { CartTaxTerms } from "#commerce/pricing/tax-amounts.ts";
 import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
 import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";

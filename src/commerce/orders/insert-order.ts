@@ -9,7 +9,7 @@ import {
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
 import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
-import { toStoredTaxLines } from "./order-taxes.ts";
+import { toStoredTaxLines } from "./order-tax-lines.ts";
 import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** An order line, with the id of the cart line from which it was created. */

@@ -3,7 +3,7 @@
  * amounts are calculated by `pricing/taxes.ts` for every provider, so that lines, tax lines and totals add
  * up.
  */
-import type { TaxRateAtAddress } from "#commerce/pricing/taxes.ts";
+import type { TaxRateAtAddress } from "#commerce/pricing/tax-amounts.ts";
 
 /** A tax rate of a market that is valid at the time of pricing. */
 export interface MarketTaxRate extends TaxRateAtAddress {

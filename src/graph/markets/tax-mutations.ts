@@ -1,5 +1,5 @@
 /** The GraphQL mutations of tax classes and tax rates. */
-import { upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+import { upsertTaxRate } from "#commerce/tax/tax-rates.ts";
 import { upsertTaxClass } from "#commerce/tax/tax-classes.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";

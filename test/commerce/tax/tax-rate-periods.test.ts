@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { planTaxRatePeriod, type TaxRatePeriod } from "#commerce/markets/tax-rate-periods.ts";
+import { planTaxRatePeriod, type TaxRatePeriod } from "#commerce/tax/tax-rate-periods.ts";
 import "#test/support/properties.ts";
 
 const dayOf = (number: number): string =>

@@ -45,17 +45,19 @@ export function planTaxRatePeriod(
   if (next !== undefined && wantedTo !== null && !isUpTo(wantedTo, lastFreeDay)) return { overlapped: next };
   const validTo = wantedTo ?? lastFreeDay;
   const period = { validFrom, validTo };
+  return { ...period, ...planRateOfSameDay(existing, period), ...planEarlierRate(existing, period) };
+}
+
+/** Plans whether the rate with the same first day is replaced as a whole, or begins after the new rate. */
+function planRateOfSameDay(
+  existing: readonly TaxRatePeriod[],
+  { validFrom, validTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
+): Pick<TaxRatePeriodPlan, "replacedId" | "postponed"> {
   const same = existing.find((rate) => rate.validFrom === validFrom);
-  const postponed =
-    same !== undefined && validTo !== null && !isUpTo(same.validTo, validTo)
-      ? { id: same.id, validFrom: addDays(validTo, 1) }
-      : null;
-  return {
-    replacedId: postponed === null ? (same?.id ?? null) : null,
-    postponed,
-    ...period,
-    ...planEarlierRate(existing, period),
-  };
+  if (same === undefined) return { replacedId: null, postponed: null };
+  return validTo === null || isUpTo(same.validTo, validTo)
+    ? { replacedId: same.id, postponed: null }
+    : { replacedId: null, postponed: { id: same.id, validFrom: addDays(validTo, 1) } };
 }
 
 /** Plans how the rate that is valid before the first day of a new rate ends and continues. */

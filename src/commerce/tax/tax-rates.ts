@@ -8,8 +8,8 @@ import { type RawBuilder, sql } from "kysely";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
-import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
+import { requireTaxClass } from "./tax-classes.ts";
+import { standardTaxClass } from "./tax-provider.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
@@ -22,7 +22,7 @@ import {
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
-import { requireMarket } from "./change-market.ts";
+import { requireMarket } from "#commerce/markets/change-market.ts";
 import { planTaxRatePeriod, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
 
 /** The tax rate of a class in a country, or in a region of the country. */
