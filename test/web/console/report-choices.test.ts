@@ -1,7 +1,6 @@
 /** The choices of the console's reports: how they are read from the address, checked, and sent. */
 import { describe, expect, it } from "vitest";
 import {
-  addDays,
   chooseReportInterval,
   findReportFilterFault,
   getReportCsvPath,
@@ -78,6 +77,6 @@ describe("the choices of the reports", () => {
       { name: "Last month", from: "2026-02-01", to: "2026-02-28" },
       { name: "This year", from: "2026-01-01", to: "2026-03-01" },
     ]);
-    expect(addDays("2024-02-28", 1)).toBe("2024-02-29");
+    expect(getDateDaysAgo(1, "UTC", new Date("2024-03-01T12:00:00Z"))).toBe("2024-02-29");
   });
 });

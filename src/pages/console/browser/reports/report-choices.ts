@@ -35,7 +35,7 @@ export function getDateDaysAgo(days: number, timeZone: string, now = new Date())
   return addDays(today, -days);
 }
 
-export function addDays(day: string, days: number): string {
+function addDays(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00.000Z`);
   date.setUTCDate(date.getUTCDate() + days);
   return date.toISOString().slice(0, 10);
