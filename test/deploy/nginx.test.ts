@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { createServer, get, type IncomingHttpHeaders, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -180,6 +180,31 @@ describe.runIf(hasNginx)("the load balancer", () => {
       });
     }
     expect(gateways.seen).toEqual([]);
+  });
+
+  it("logs a request with the id that the gateway gave it, or with an id of its own", async () => {
+    await using gateways = await startGateways({
+      answer: ({ url }, reply) => {
+        if (url === "/known") reply.setHeader("x-request-id", "req_of_the_gateway");
+        reply.end("done");
+      },
+    });
+    await using balancer = await startBalancer(gateways.ports);
+    const send = createHttpSender(balancer.port);
+    for (const url of ["/known", "/unknown"])
+      await send({ method: "GET", url, headers: {}, body: undefined });
+    const lines = (): unknown[] =>
+      readFileSync(balancer.accessLog, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line): unknown => JSON.parse(line));
+    await expect.poll(lines).toEqual([
+      expect.objectContaining({ path: "/known", requestId: "req_of_the_gateway" }),
+      expect.objectContaining({
+        path: "/unknown",
+        requestId: expect.stringMatching(/^nginx_[0-9a-f]{32}$/),
+      }),
+    ]);
   });
 
   it("passes streams on without buffering", async () => {

@@ -20,10 +20,16 @@ export const hasRedis = isInstalled(redis, "--version");
  * Starts nginx in front of the gateways at these ports. The response header `x-answered-by` names the port of
  * the gateway that answered.
  */
-export async function startBalancer(gateways: readonly number[]): Promise<Listening> {
+export async function startBalancer(gateways: readonly number[]): Promise<Balancer> {
   const port = await findFreePort();
   const { folder, args } = writeBalancer({ port, gateways });
-  return startProgram({ file: nginx, args, port, folder });
+  const listening = await startProgram({ file: nginx, args, port, folder });
+  return { ...listening, accessLog: join(folder, "access.log") };
+}
+
+export interface Balancer extends Listening {
+  /** The path of nginx's access log, which has one JSON object in each line. */
+  readonly accessLog: string;
 }
 
 export async function startRedis(): Promise<Listening> {
