@@ -213,7 +213,7 @@ async function createParts(options: ServiceAppOptions) {
   metrics.addStateReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,
-    isCurrent: notices.isCurrent,
+    isReceivingNotices: notices.isReceiving,
     isLimiterAway: () => limiter.isAway(),
   });
   return {

@@ -62,9 +62,10 @@ export function createServiceBackgroundWork(
   const payments = createPayments(services, {
     log,
     connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool,
+    areNoticesReceived: notices.isReceiving,
   });
-  const deliveries = createDeliveries(services, settings, log);
-  const exports = createExportWorker({ ...services, log });
+  const deliveries = createDeliveries(services, settings, { log, areNoticesReceived: notices.isReceiving });
+  const exports = createExportWorker({ ...services, log, areNoticesReceived: notices.isReceiving });
   const { events } = services;
   if (role === "gateway") {
     events.on("paymentsDue", () => notices.send("payments"));
@@ -111,11 +112,12 @@ interface PaymentOptions {
   readonly log: Log;
   /** The maximum number of database connections that the process opens. */
   readonly connections: number;
+  readonly areNoticesReceived: () => boolean;
 }
 
 function createPayments(
   services: GraphqlServices,
-  { log, connections }: PaymentOptions,
+  { log, connections, areNoticesReceived }: PaymentOptions,
 ): PaymentBackgroundWork {
   const { db, clock, keyring, publicUrl } = services;
   const parts: PaymentOperationDriverOptions = {
@@ -124,6 +126,7 @@ function createPayments(
     keyring,
     publicUrl,
     log,
+    areNoticesReceived,
     // Payments use at most half of the database connections, so that the other half is always free for
     // requests.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
@@ -144,7 +147,7 @@ function createPayments(
 function createDeliveries(
   services: GraphqlServices,
   settings: Pick<ServiceSettings, "webhookAllowLoopback" | "webhookRetryScale">,
-  log: Log,
+  { log, areNoticesReceived }: Pick<PaymentOptions, "log" | "areNoticesReceived">,
 ): WebhookDispatcher {
   const { db, clock, keyring, render, events } = services;
   const sender = createWebhookSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock });
@@ -154,6 +157,7 @@ function createDeliveries(
     keyring,
     render,
     log,
+    areNoticesReceived,
     sender,
     scale: settings.webhookRetryScale,
     onDeliveriesChanged: () => void events.emit("deliveriesChanged"),

@@ -1,9 +1,9 @@
 /**
  * Notices between the processes of the service on one PostgreSQL database (LISTEN, NOTIFY). If the connection
  * breaks, this file connects again and reports that notices may have been missed. Code that must not miss
- * notices checks `isCurrent` first, for example before it uses a cache. Four times a second, this file checks
- * that the connection answers. Every ten seconds, it checks that notices arrive on the connection
- * (`createInterProcessNoticeLivenessCheck`).
+ * notices checks `isCurrent` first, for example before it uses a cache. While `isCurrent` is used, this file
+ * checks four times a second that the connection answers, otherwise every five seconds. Every ten seconds, it
+ * checks that notices arrive on the connection (`createInterProcessNoticeLivenessCheck`).
  */
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
@@ -21,12 +21,23 @@ export interface InterProcessNoticeListener {
    * been shown to receive notices.
    */
   readonly isCurrent: () => boolean;
+  /**
+   * Returns true if the connection has been shown to receive notices within the last 30 seconds, and is not
+   * known to be broken.
+   */
+  readonly isReceiving: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
 const reconnectMs = 1_000;
-/** Milliseconds between two checks that the listening connection still answers. */
+/** Milliseconds between two checks that the listening connection still answers, while `isCurrent` is used. */
 const beatMs = 250;
+const idleAfterMsDefault = 10_000;
+/**
+ * Milliseconds between two checks while nothing uses `isCurrent`. The first use after such a time gets false,
+ * and starts a check at once.
+ */
+const idleBeatMs = 5_000;
 /**
  * Maximum age in milliseconds of the last successful check of the listening connection. After this time,
  * `isCurrent` is false.
@@ -50,15 +61,19 @@ interface ListenParts {
   readonly channel: string;
   /** The connection pool through which this process sends its own notices. */
   readonly db: Kysely<Tables>;
+  /** Milliseconds after the last use of `isCurrent` after which the checks become rare; if left out, 10,000. */
+  readonly idleAfterMs?: number;
 }
 
 export function listenForInterProcessNotices(
-  { connection, channel, db }: ListenParts,
+  { connection, channel, db, idleAfterMs = idleAfterMsDefault }: ListenParts,
   { onNotice, onNoticesLost }: InterProcessNoticeHandlers,
 ): InterProcessNoticeListener {
   let client: Client | undefined;
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
+  let usedAtMs = performance.now();
+  let isBeatSlow = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
   const livenessCheck = createInterProcessNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
@@ -78,10 +93,18 @@ export function listenForInterProcessNotices(
     if (isOver || connected !== client) return;
     receivedUpToMs = queriedAtMs;
     livenessCheck.onAnswer(queriedAtMs);
-    next = setTimeout(
-      () => void checkConnection(connected, () => undefined).catch(() => closeClient(connected)),
-      beatMs,
-    );
+    isBeatSlow = performance.now() - usedAtMs > idleAfterMs;
+    next = setTimeout(() => checkAgain(connected), isBeatSlow ? idleBeatMs : beatMs);
+  };
+  const checkAgain = (connected: Client): void => {
+    isBeatSlow = false;
+    void checkConnection(connected, () => undefined).catch(() => closeClient(connected));
+  };
+  const noteUse = (): void => {
+    usedAtMs = performance.now();
+    if (!isBeatSlow || client === undefined || isOver) return;
+    clearTimeout(next);
+    checkAgain(client);
   };
   const connect = async (): Promise<void> => {
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
@@ -93,6 +116,7 @@ export function listenForInterProcessNotices(
     opening.once("end", () => {
       receivedUpToMs = Number.NEGATIVE_INFINITY;
       livenessCheck.reset();
+      isBeatSlow = false;
       clearTimeout(next);
       if (!isOver) next = setTimeout(() => void tryToConnect(), reconnectMs);
     });
@@ -102,7 +126,12 @@ export function listenForInterProcessNotices(
   const tryToConnect = (): Promise<void> => connect().catch(() => closeClient(client));
   void tryToConnect();
   return {
-    isCurrent: () => performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven(),
+    isCurrent: () => {
+      const isCurrent = performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven();
+      noteUse();
+      return isCurrent;
+    },
+    isReceiving: () => Number.isFinite(receivedUpToMs) && livenessCheck.isProven(),
     stop: async () => {
       isOver = true;
       clearTimeout(next);
@@ -261,6 +290,8 @@ export function createInterProcessNoticeLivenessCheck({
 export interface InterProcessNotices {
   /** Returns true if every notice that was committed more than 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
+  /** Returns true if notices of other processes have been shown to arrive within the last 30 seconds. */
+  readonly isReceiving: () => boolean;
   readonly send: (text: string) => void;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
@@ -280,6 +311,7 @@ export function createInterProcessNotices(
   let listening: InterProcessNoticeListener | undefined;
   return {
     isCurrent: () => listening?.isCurrent() === true,
+    isReceiving: () => listening?.isReceiving() === true,
     send: createInterProcessNoticeSender(database.db, noticeChannel),
     start: () => {
       listening = database.listen(noticeChannel, {
@@ -302,5 +334,6 @@ const noticesLost =
  */
 export const embeddedDatabaseNoticeListener: InterProcessNoticeListener = {
   isCurrent: () => true,
+  isReceiving: () => true,
   stop: () => Promise.resolve(),
 };

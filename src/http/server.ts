@@ -4,12 +4,12 @@
  * operations; `src/app` adds the pages and `/graphql`.
  */
 import { METHODS } from "node:http";
-import underPressure from "@fastify/under-pressure";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { parseJsonBody } from "./body.ts";
 import { getClientAddress } from "./caller.ts";
+import { createEventLoopDelayMeter } from "./event-loop-delay.ts";
 import {
   answerMalformedHttpRequest,
   createBodySizeFailure,
@@ -143,7 +143,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   );
   logRequests(server, options);
   closeIdleConnectionsAtEnd(server);
-  await refuseUnderPressure(server);
+  refuseUnderPressure(server);
   return server;
 }
 
@@ -260,7 +260,6 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 }
 
 const eventLoopDelayMsMax = 1_000;
-const sampleMs = 1_000;
 /**
  * Routes that are answered even if the process is overloaded: the metrics, because operators need them then,
  * and the health check, because a process that fails it would be stopped and its load would move to the other
@@ -272,29 +271,31 @@ const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/health
  * Refuses requests while the event loop of the process is overloaded. Anonymous requests are refused from a
  * delay of `eventLoopDelayMsMax` on, requests with credentials from three times this delay on.
  */
-async function refuseUnderPressure(server: FastifyInstance): Promise<void> {
-  // Delays of the event loop during the start are not overload, so only delays that are measured after the
-  // server has begun to listen are considered.
-  let countsFrom = Number.POSITIVE_INFINITY;
+function refuseUnderPressure(server: FastifyInstance): void {
+  const meter = createEventLoopDelayMeter();
+  // Delays of the event loop during the start are not overload, so the measurement begins when the server
+  // listens.
   server.addHook("onListen", (done) => {
-    countsFrom = performance.now() + 2 * sampleMs;
+    meter.start();
     done();
   });
-  await server.register(underPressure, {
-    maxEventLoopDelay: eventLoopDelayMsMax,
-    sampleInterval: sampleMs,
-    // eslint-disable-next-line max-params -- The plugin's own signature.
-    pressureHandler: (request, _reply, _type, value) => {
-      if (
-        performance.now() < countsFrom ||
-        !shouldShedRequest({ headers: request.headers, route: request.routeOptions.url }, value ?? 0)
-      )
-        return;
-      throw createFailure("service_unavailable", {
-        retryAfterSeconds: 2,
-        message: "The service is overloaded.",
-      });
-    },
+  server.addHook("onClose", (_server, done) => {
+    meter.stop();
+    done();
+  });
+  server.addHook("onRequest", (request, _reply, done) => {
+    const delayMs = meter.getMeanDelayMs();
+    const isRefused =
+      delayMs >= eventLoopDelayMsMax &&
+      shouldShedRequest({ headers: request.headers, route: request.routeOptions.url }, delayMs);
+    done(
+      isRefused
+        ? createFailure("service_unavailable", {
+            retryAfterSeconds: 2,
+            message: "The service is overloaded.",
+          })
+        : undefined,
+    );
   });
 }
 

@@ -162,13 +162,19 @@ function createProcessGauge(): ProcessGauge {
 let processMetrics: Registry | undefined;
 
 /**
+ * Milliseconds between two measurements of the event loop's lag. The measured lags include this time. Shorter
+ * times wake an idle process more often: 20 ms costs 2 ms of CPU time a second.
+ */
+const eventLoopSampleMs = 100;
+
+/**
  * Returns the metrics of memory, processor, event loop and garbage collection. They are registered once for
  * the process, even if it runs several services.
  */
 function processRegistry(): Registry {
   if (processMetrics === undefined) {
     processMetrics = new Registry();
-    collectDefaultMetrics({ register: processMetrics, eventLoopMonitoringPrecision: 20 });
+    collectDefaultMetrics({ register: processMetrics, eventLoopMonitoringPrecision: eventLoopSampleMs });
   }
   return processMetrics;
 }

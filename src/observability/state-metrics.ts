@@ -14,7 +14,7 @@ export interface ServiceStateMetricReaders {
    * Returns true if this process currently receives the notifications that other processes send through the
    * database.
    */
-  readonly isCurrent: () => boolean;
+  readonly isReceivingNotices: () => boolean;
   /**
    * Returns true if the rate limiter that all processes share does not answer. Each process then counts only
    * its own requests.
@@ -56,7 +56,7 @@ export function registerServiceStateMetrics(registry: Registry, read: AllService
       "1 while this process receives the notices of other processes, otherwise 0. For several processes it " +
       "is the minimum.",
     aggregator: "min",
-    read: () => Number(read.isCurrent()),
+    read: () => Number(read.isReceivingNotices()),
   });
   register(registry, {
     name: "commerce_rate_limiter_away",

@@ -1,8 +1,9 @@
 /** Notices between processes: a missed notice is always reported, whatever happens to the connection. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import type { InterProcessNoticeListener } from "#database/notices.ts";
+import { type InterProcessNoticeListener, listenForInterProcessNotices } from "#database/notices.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 
@@ -156,4 +157,21 @@ it("the channel of notices is not current after it is closed", async () => {
   await becomes(true, recorder);
   await recorder.listening.stop();
   expect(recorder.listening.isCurrent()).toBe(false);
+});
+
+it("the connection is checked rarely while nobody asks, and at once when somebody asks again", async () => {
+  const notices: string[] = [];
+  const listening = listenForInterProcessNotices(
+    { connection: { connectionString: url }, channel, db: database.db, idleAfterMs: 300 },
+    { onNotice: (payload) => notices.push(payload) },
+  );
+  ends.push(() => listening.stop());
+  await expect.poll(() => listening.isCurrent(), { timeout: 20_000 }).toBe(true);
+  // Without a question, the checks become rare, and the last one becomes older than 700 ms.
+  await sleep(2_000);
+  expect(listening.isReceiving()).toBe(true);
+  expect(listening.isCurrent()).toBe(false);
+  await expect.poll(() => listening.isCurrent(), { interval: 10, timeout: 20_000 }).toBe(true);
+  await sendNotice("work");
+  await expect.poll(() => notices).toContain("work");
 });

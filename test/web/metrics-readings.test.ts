@@ -18,7 +18,7 @@ it("each state is read under the metric of its name", async () => {
   const readings: AllServiceStateMetricReaders = {
     pool: () => ({ max: 7, total: 5, idle: 2, waiting: 4 }),
     subscriptions: () => 6,
-    isCurrent: () => false,
+    isReceivingNotices: () => false,
     isLimiterAway: () => true,
     transactionsRunAgain: () => 9,
   };

@@ -3,6 +3,7 @@
  * with the next due export, so that a large export does not delay small ones.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { createDueWorkPoll } from "#database/due-work-poll.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ExportJobRow } from "./export-jobs.ts";
 import {
@@ -15,6 +16,11 @@ import {
 
 export interface ExportWorkerOptions extends ExportWriterOptions {
   readonly log: Log;
+  /**
+   * Returns whether notices of new work reach this process; without them, it looks for work more often. If
+   * left out, they do.
+   */
+  readonly areNoticesReceived?: () => boolean;
 }
 
 export interface ExportWorker {
@@ -34,19 +40,19 @@ const pollMs = 2_000;
 const chunksPerTurn = 20;
 
 export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
-  const { db, clock, log } = options;
+  const { db, clock, log, areNoticesReceived = () => true } = options;
   const stopping = new AbortController();
   // `wake` can be called during an HTTP request that is being traced. The snapshot of the asynchronous
   // context makes the exports run outside of that request's trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let isStarted = false;
   let isWoken = false;
-  let poll: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   const writeDueExports = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const job = await claimExportJob(db, clock.now());
       if (job === undefined) return;
+      poll.noteWork();
       await takeTurn(options, job, stopping.signal);
     }
   };
@@ -64,16 +70,16 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
         if (isWoken) wake();
       });
   };
+  const poll = createDueWorkPoll({ search: wake, everyMs: pollMs, areNoticesReceived });
   return {
     wake: () => runInDetachedContext(wake),
     start: () => {
       isStarted = true;
-      poll = setInterval(wake, pollMs);
-      wake();
+      poll.start();
     },
     stop: async () => {
       isStarted = false;
-      clearInterval(poll);
+      poll.stop();
       stopping.abort();
       await running?.catch(() => undefined);
     },

@@ -6,6 +6,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
+import { createDueWorkPoll } from "#database/due-work-poll.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
@@ -42,6 +43,11 @@ export interface PaymentOperationDriverOptions {
    * out: 10,000.
    */
   readonly answerMsMax?: number;
+  /**
+   * Returns whether notices of new work reach this process; without them, it looks for work more often. If
+   * left out, they do.
+   */
+  readonly areNoticesReceived?: () => boolean;
   /**
    * Saves the final outcome of a payment operation in its own transaction. Does nothing if the outcome was
    * saved before.
@@ -87,40 +93,45 @@ export function createPaymentOperationDriver(
   { stopMsMax = defaultStopMsMax }: { readonly stopMsMax?: number } = {},
 ): PaymentOperationDriver {
   const stopping = new AbortController();
-  const { log } = parts;
+  const { log, areNoticesReceived = () => true } = parts;
   const onError = (err: unknown): void =>
     log.error({ err }, "A payment operation failed with an unexpected error.");
-  const pool = createOperationPool(parts, { signal: stopping.signal, onError });
+  const onReserved = (): void => poll.noteWork();
+  const pool = createOperationPool(parts, { signal: stopping.signal, onError, onReserved });
   // The driver runs payment operations in the asynchronous context of its creation. `wake` can be called
   // during an HTTP request that is being traced; without this context, the operations would become part of
   // the trace of that request.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
-  let poll: NodeJS.Timeout | undefined;
   let earlySearch: NodeJS.Timeout | undefined;
   const wake = (): void => {
     if (state === "running") pool.startWorker();
   };
   /** Starts a timer for an additional poll if a payment operation becomes due before the next poll. */
-  const scheduleEarlySearch = async (): Promise<void> => {
+  const scheduleEarlySearch = async (withinMs: number): Promise<void> => {
     const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
-    const inMs = at === null ? pollMs : at.getTime() - parts.clock.now().getTime();
     clearTimeout(earlySearch);
-    if (state === "running" && inMs > 0 && inMs < pollMs) earlySearch = setTimeout(wake, inMs);
+    if (at === null || state !== "running") return;
+    const inMs = at.getTime() - parts.clock.now().getTime();
+    if (inMs > 0 && inMs < withinMs) earlySearch = setTimeout(wake, inMs);
   };
+  const search = (withinMs: number): void => {
+    wake();
+    void scheduleEarlySearch(withinMs);
+  };
+  const poll = createDueWorkPoll({ search, everyMs: pollMs, areNoticesReceived });
   return {
-    wake: () => runInDetachedContext(wake),
+    wake: () => {
+      poll.noteWork();
+      runInDetachedContext(wake);
+    },
     start: () => {
       state = "running";
-      poll = setInterval(() => {
-        wake();
-        void scheduleEarlySearch();
-      }, pollMs);
-      wake();
+      poll.start();
     },
     stop: async () => {
       state = "stopped";
-      clearInterval(poll);
+      poll.stop();
       clearTimeout(earlySearch);
       pool.stopStarting();
       const abortTimer = setTimeout(() => stopping.abort(), stopMsMax);
@@ -145,6 +156,8 @@ interface OperationPool {
 interface OperationPoolOptions {
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
+  /** Called when a worker has reserved an operation. */
+  readonly onReserved?: () => void;
 }
 
 /**
@@ -153,7 +166,7 @@ interface OperationPoolOptions {
  */
 function createOperationPool(
   parts: PaymentOperationDriverOptions,
-  { signal, onError }: OperationPoolOptions,
+  { signal, onError, onReserved }: OperationPoolOptions,
 ): OperationPool {
   const workers = new Set<Promise<void>>();
   let isStopped = false;
@@ -175,6 +188,7 @@ function createOperationPool(
   const runNextOperation = async (): Promise<void> => {
     const operation = await claimPaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
+    onReserved?.();
     startWorker();
     // While a payment operation runs, no process can reserve the next operation of the same payment. The
     // worker therefore looks for due operations again afterwards.

@@ -9,6 +9,7 @@ import {
   type WebhookDispatcherOptions,
   type WebhookDispatchRound,
 } from "./round.ts";
+import { createDueWorkPoll } from "#database/due-work-poll.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface WebhookDispatcher {
@@ -41,40 +42,50 @@ const activePauseMs = 20;
 const faultPauseMs = 1_000;
 
 export function createWebhookDispatcher(parts: WebhookDispatcherOptions): WebhookDispatcher {
-  const { db, clock, log, stopMsMax = stopMsMaxDefault } = parts;
-  const round = createWebhookDispatchRound(parts);
+  const { db, clock, log, stopMsMax = stopMsMaxDefault, areNoticesReceived = () => true } = parts;
+  const round = createWebhookDispatchRound({
+    ...parts,
+    onAttempt: (attempt) => {
+      poll.noteWork();
+      parts.onAttempt?.(attempt);
+    },
+  });
   const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
   // Passes of the dispatcher run in a detached async context, so that they do not join the trace of the
   // request that called `wake`.
   const runDetached = AsyncLocalStorage.snapshot();
   let isStopped = false;
   let retryTimer: NodeJS.Timeout | undefined;
-  let pollTimer: NodeJS.Timeout | undefined;
   /**
    * Starts a pass of the dispatcher. The pass also finds events and deliveries about which this process got
    * no notification. If a retry is due before the next regular pass, sets a timer for the retry.
    */
-  const pollOnce = async (): Promise<void> => {
+  const pollOnce = async (withinMs: number): Promise<void> => {
     passes.request({ isNotified: true });
-    const at = await findNextRetryTime(db, { now: clock.now(), withinMs: pollMs });
-    const inMs = at === null ? pollMs : at.getTime() - clock.now().getTime();
+    const at = await findNextRetryTime(db, { now: clock.now(), withinMs });
     clearTimeout(retryTimer);
-    if (!isStopped && inMs < pollMs) retryTimer = setTimeout(pollSafely, Math.max(inMs, 1));
+    if (at === null || isStopped) return;
+    poll.noteWork();
+    const inMs = at.getTime() - clock.now().getTime();
+    if (inMs < withinMs) retryTimer = setTimeout(() => pollSafely(pollMs), Math.max(inMs, 1));
   };
-  const pollSafely = (): void =>
-    void pollOnce().catch((err: unknown) =>
+  const pollSafely = (withinMs: number): void =>
+    void pollOnce(withinMs).catch((err: unknown) =>
       log.error({ err }, "Webhooks that are due could not be looked for."),
     );
+  const poll = createDueWorkPoll({ search: pollSafely, everyMs: pollMs, areNoticesReceived });
   return {
-    wake: () => runDetached(() => passes.request({ isNotified: true })),
+    wake: () => {
+      poll.noteWork();
+      runDetached(() => passes.request({ isNotified: true }));
+    },
     start: () => {
       passes.start();
-      pollTimer = setInterval(pollSafely, pollMs);
-      pollSafely();
+      poll.start();
     },
     stop: async () => {
       isStopped = true;
-      clearInterval(pollTimer);
+      poll.stop();
       clearTimeout(retryTimer);
       await passes.stop();
       await round.stop(stopMsMax);

@@ -275,6 +275,11 @@ export interface WebhookDispatcherOptions {
   /** Called after this process has created or claimed deliveries, or has recorded the result of an attempt. */
   readonly onDeliveriesChanged?: () => void;
   readonly onAttempt?: AttemptObserver;
+  /**
+   * Returns whether notices of new work reach this process; without them, it looks for work more often. If
+   * left out, they do.
+   */
+  readonly areNoticesReceived?: () => boolean;
   /** The largest number of concurrent delivery attempts of this process. */
   readonly sendingMax?: number;
   /** The milliseconds that `stop` waits for attempts in progress. */
