@@ -4,7 +4,7 @@ import { drive, ordersOf, paymentsOf, sessionOf, stockOf } from "#test/commerce/
 import { trySession } from "#test/operations/checkout-calls.ts";
 import { askGraph, makeCart } from "#test/operations/cart-calls.ts";
 import { publicUrl } from "#test/support/world.ts";
-import { headingOf, textOf } from "#test/web/checkout/buyer.ts";
+import { buyerOf, headingOf, makePayableSession, textOf } from "#test/web/checkout/buyer.ts";
 import {
   connect,
   connectLive,
@@ -134,6 +134,30 @@ it("places the order when the buyer returns from Stripe's page, and captures the
   expect(await paymentsOf(world, { id: sessionId })).toMatchObject([
     { status: "authorized", amountMinor, capturedMinor: 0, tokenSealed: null },
   ]);
+});
+
+it("refuses an amount that Stripe cannot charge before a page is opened, and says that it is not payable", async () => {
+  const { world, stripe } = shop;
+  // Changes the currency of all markets with the euro, and the price of their delivery.
+  const setMarkets = async (from: string, to: string, changeMinor: number): Promise<void> => {
+    const { db } = world.database;
+    await db.updateTable("market").set({ currency: to }).where("currency", "=", from).execute();
+    await db
+      .updateTable("deliveryMethod")
+      .set((row) => ({ priceMinor: row("priceMinor", "+", changeMinor) }))
+      .execute();
+  };
+  await setMarkets("EUR", "KWD", 5);
+  const { url, amountTotal } = await makePayableSession(world);
+  expect([amountTotal.currency, amountTotal.amountMinor % 10]).toEqual(["KWD", 5]);
+  const pages = stripe.state.sessions.size;
+  const buyer = buyerOf(world, url);
+  await buyer.open();
+  const refused = await buyer.press("pay");
+  expect(textOf(refused.text)).toContain("Dieser Betrag kann in der Währung des Shops nicht bezahlt werden.");
+  await drive(world);
+  expect(stripe.state.sessions.size).toBe(pages);
+  await setMarkets("KWD", "EUR", -5);
 });
 
 it("places the order by a webhook alone if the buyer never returns", async () => {

@@ -19,7 +19,7 @@ import type {
   PaymentProviderAuthorizationRequest,
   PaymentProviderRequest,
 } from "#commerce/payments/provider.ts";
-import { toStripeAmount } from "./stripe-amounts.ts";
+import { isStripeAmount, toStripeAmount } from "./stripe-amounts.ts";
 import { openStripe, type StripeServices } from "./stripe-client.ts";
 import { getStripeRefusalCode, isStripeKeyRefused } from "./stripe-errors.ts";
 import { canStripePageBeOpened, createStripePageParameters, getStripePageExpiry } from "./stripe-page.ts";
@@ -100,6 +100,8 @@ async function withIntent(
   request: PaymentProviderRequest,
   work: (payment: StripePaymentRequest) => Promise<CaptureVoidOrRefundResult>,
 ): Promise<CaptureVoidOrRefundResult> {
+  if (!isStripeAmount(request.amountMinor, request.currency))
+    return { outcome: "declined", code: "currency_not_payable" };
   const page = await findPaymentPage(services.db, request.reference);
   if (page === undefined) return { outcome: "declined", code: "payment_unknown" };
   const { client } = await openStripe(services, request.connectionId);
