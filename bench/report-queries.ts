@@ -15,6 +15,8 @@ const reports: Readonly<Record<string, (period: string) => string>> = {
     `salesReport(${days}, interval: MONTH) { currencies { totals { orders netMinor units } } }`,
   "salesReport by country": (days) =>
     `salesReport(${days}, interval: MONTH) { countries { country totals { orders netMinor taxMinor } } }`,
+  "salesReport taxes": (days) =>
+    `salesReport(${days}, interval: MONTH) { taxes(first: 100) { country orders taxMinor } }`,
   productReport: (days) => `productReport(${days}, first: 10) { rows { title units netMinor } }`,
   "productReport by variant": (days) =>
     `productReport(${days}, first: 10, groupBy: VARIANT, sort: RETURN_RATE) { rows { sku units returnRate } }`,

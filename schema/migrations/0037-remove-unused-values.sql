@@ -2,7 +2,9 @@
 -- promotion_use.taken_at.
 
 -- The service never gave store credit. Open returns that asked for it are refunded to the original payment method when
--- they are closed. Closed returns keep their amount; nothing is refunded for them.
+-- they are closed. Ended returns have no settlement, because nothing was refunded for them.
+update order_return set settlement = null
+where settlement = 'store_credit' and status in ('closed', 'declined', 'canceled');
 update order_return set settlement = 'original_payment' where settlement = 'store_credit';
 alter table order_return drop constraint order_return_settlement_check;
 alter table order_return add constraint order_return_settlement_check

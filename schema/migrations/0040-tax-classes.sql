@@ -42,7 +42,7 @@ alter table tax_rate
   );
 create index tax_rate_by_market on tax_rate (market_id, country);
 
--- `line`: the tax of each line is rounded. `order`: the sum of the taxes of each rate is rounded.
+-- `line`: the tax of each line is rounded. `order`: the sum of the taxes of each percentage is rounded.
 alter table market
   add column tax_rounding text not null default 'line' check (tax_rounding in ('line', 'order'));
 

@@ -148,7 +148,7 @@ type DatabaseWork<Done> = (database: OpenedDatabase, settings: ServiceSettings) 
  * ended. Refuses a folder or a database that the service has never used.
  */
 export function runFunctionWithMigratedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
-  return runFunctionWithOpenDatabase(async (database, settings) => {
+  return runWithExistingDatabase(async (database, settings) => {
     if (!(await isMigrationTableCreated(database)))
       throw new InvalidSettingError(
         `${settings.databaseUrl === undefined ? "DATA_DIR" : "DATABASE_URL"} names a database without the ` +
@@ -172,7 +172,7 @@ export function runWithCreatedDatabase<Done>(change: DatabaseWork<Done>): Promis
 }
 
 /** Opens the configured database without migrating it. Refuses a folder without an embedded database. */
-export async function runFunctionWithOpenDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
+export async function runWithExistingDatabase<Done>(work: DatabaseWork<Done>): Promise<Done> {
   const { service } = getCliCommandEnvironment();
   if (service === undefined) requireEmbeddedDatabase(parseServiceSettings(process.env));
   return runWithOpenDatabase(work);

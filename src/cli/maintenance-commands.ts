@@ -30,7 +30,7 @@ import {
   type JsonOutputOption,
   parseTimeOption,
   isCliCommandRunningInService,
-  runFunctionWithOpenDatabase,
+  runWithExistingDatabase,
   runFunctionWithMigratedDatabase,
 } from "./command.ts";
 
@@ -53,7 +53,7 @@ function keysCheck(): Command {
     "Decrypts every encrypted value in the database with ENCRYPTION_KEYS and changes nothing. Counts the " +
       "values that cannot be decrypted; the exit code is then 1. It is also 1 if there are no values.",
   ).action(async ({ json }: JsonOutputOption) => {
-    await runFunctionWithOpenDatabase(async (database, settings) => {
+    await runWithExistingDatabase(async (database, settings) => {
       await requireMigratedDatabase(database);
       const { db } = database;
       const results = await verifyAllEncryptedValues({

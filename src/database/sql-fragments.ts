@@ -91,3 +91,7 @@ export async function countRowsUpToLimit<Tables, Name extends keyof Tables, Row>
  */
 export const formatUtcTimeSql = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Returns the JSON text of a value for a jsonb column. Null becomes the SQL value null, not the JSON value. */
+export const toJsonbValue = (value: unknown): string | null =>
+  value === null ? null : JSON.stringify(value);

@@ -81,7 +81,7 @@ export function validateAndResolvePeriod(input: PeriodInput): Period {
   const [first] = faults;
   if (first !== undefined) throw createFailure("invalid_field", { message: first.message, details: faults });
   const { from, to, timeZone } = input;
-  return { from, to, timeZone, startsAt: startOf(from, timeZone), endsAt: startOf(dayAfter(to), timeZone) };
+  return { from, to, timeZone, startsAt: startOf(from, timeZone), endsAt: startOf(addDays(to, 1), timeZone) };
 }
 
 function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDetail[] {
@@ -177,7 +177,7 @@ function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
   return daysOf(period, "day").flatMap((day) => {
     const [start, end] = [
       startOf(day, period.timeZone).getTime(),
-      startOf(dayAfter(day), period.timeZone).getTime(),
+      startOf(addDays(day, 1), period.timeZone).getTime(),
     ];
     return Array.from({ length: Math.ceil((end - start) / hourMs) }, (_, hour) => ({
       day,
@@ -186,7 +186,9 @@ function hoursOf(period: Period): Pick<PeriodBucket, "day" | "startsAt">[] {
   });
 }
 
-const dayAfter = (day: string): string => Temporal.PlainDate.from(day).add({ days: 1 }).toString();
+/** Returns the calendar day `days` days after a day (`YYYY-MM-DD`), or before it if `days` is negative. */
+export const addDays = (day: string, days: number): string =>
+  Temporal.PlainDate.from(day).add({ days }).toString();
 
 /** Returns the first moment of a local day: 00:00, or 01:00 if daylight saving time begins at midnight. */
 const startOf = (day: string, timeZone: string): Date =>

@@ -34,7 +34,9 @@ export async function createEventListenerCursor(
   const first =
     since === null
       ? sql`null`
-      : sql`(select min(e.position) - 1 from event e where e.merchant_id = ${merchantId}
+      : // The addition keeps PostgreSQL from searching the minimum in the order of the positions: it would read
+        // all older events first.
+        sql`(select min(e.position + 0) - 1 from event e where e.merchant_id = ${merchantId}
           and e.position is not null and e.id >= ${getLowestIdAtTime("event", since.getTime())})`;
   const { rows } = await sql<EventListenerCursor>`
     select coalesce(${first}, last_position) as position from event_feed`.execute(reader);
@@ -66,7 +68,7 @@ export interface ListenedEventPage {
   readonly events: readonly EventForListener[];
   /** The cursor after the events of the page. */
   readonly cursor: EventListenerCursor;
-  /** True if there are events that have no position yet, so that a later page may have them. */
+  /** True if events of the merchant have no position yet, so that a later page may have them. */
   readonly hasWaitingEvents: boolean;
 }
 
@@ -90,7 +92,11 @@ export async function findEventsForListener(
 ): Promise<ListenedEventPage> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
   const { rows } = await sql<ListenedRow>`
-    select f.last_position, exists (select from event where position is null) as has_waiting_events, e.* from event_feed f left join (
+    select f.last_position, exists (
+        select from event w join installation n on n.id = ${installationId} and n.merchant_id = w.merchant_id
+        where w.position is null
+      ) as has_waiting_events, e.*
+    from event_feed f left join (
       select e.id, e.type, e.occurred_at, e.snapshot as body, e.position from event e
       join installation i on i.id = ${installationId} and i.status = 'active' and i.merchant_id = e.merchant_id
         and (not e.subject_type = any(${catalogReadSubjectTypes}::text[]) or 'catalog:read' = any(i.scopes))

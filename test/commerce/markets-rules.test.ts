@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type UpsertDeliveryMethodInput, upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
-import { type UpsertTaxRateInput, upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+import { type UpsertTaxRateInput, upsertTaxRate } from "#commerce/tax/tax-rates.ts";
 import { findTaxRates } from "#commerce/markets/read-markets.ts";
 import { findTaxClasses, upsertTaxClass } from "#commerce/tax/tax-classes.ts";
 import { createId } from "#foundation/ids.ts";
@@ -105,6 +105,23 @@ describeOnPostgres("a market's rules", (open) => {
       // Without a first day, the call means the oldest rate of the class.
       expect(await world.run(upsertTaxRate, { ...reduced, basisPoints: 600 })).toEqual({ taxRateId });
       expect(await ratesOf("reduced")).toEqual([[600, null, "2030-06-30"], ...temporary.slice(1)]);
+      // The days after a temporary rate keep their rate, also if that rate begins on the same day.
+      await world.run(upsertTaxRate, {
+        ...reduced,
+        basisPoints: 500,
+        validFrom: "2031-01-01",
+        validTo: "2031-06-30",
+      });
+      expect((await ratesOf("reduced")).slice(1)).toEqual([
+        [500, "2030-07-01", "2030-12-31"],
+        [500, "2031-01-01", "2031-06-30"],
+        [700, "2031-07-01", null],
+      ]);
+      for (const days of [{ validTo: "9999-12-31" }, { validFrom: "0001-01-01" }])
+        expect(await world.refusal(upsertTaxRate, { ...reduced, ...days })).toMatchObject({
+          code: "invalid_field",
+          details: [`body /${Object.keys(days)[0]} out_of_range`],
+        });
       expect(await ratesOf("standard")).toHaveLength(2);
     });
 

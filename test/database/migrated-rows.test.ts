@@ -21,10 +21,16 @@ async function openBefore(name: string, rows: string): Promise<void> {
 }
 
 it("0037 settles returns with store credit by the original payment, and removes the rule of policies", async () => {
-  const settlements = ["store_credit", "original_payment", "replacement", null];
-  const rows = settlements.map(
-    (settlement, index) =>
-      `('ret_${index}', 'ord_1', 'mer_1', 'return_refund', 'approved', 'other', ${
+  const returnsBefore = [
+    ["approved", "store_credit"],
+    ["approved", "original_payment"],
+    ["approved", "replacement"],
+    ["approved", null],
+    ["closed", "store_credit"],
+  ] as const;
+  const rows = returnsBefore.map(
+    ([status, settlement], index) =>
+      `('ret_${index}', 'ord_1', 'mer_1', 'return_refund', '${status}', 'other', ${
         settlement === null ? "null" : `'${settlement}'`
       }, now(), now())`,
   );
@@ -44,6 +50,7 @@ it("0037 settles returns with store credit by the original payment, and removes 
     "original_payment",
     "original_payment",
     "replacement",
+    null,
     null,
   ]);
   expect(policies).toEqual([{ rules: { windowDays: 60 } }, { rules: { windowDays: 14 } }]);

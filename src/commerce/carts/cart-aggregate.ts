@@ -5,7 +5,7 @@
  */
 
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
-import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/taxes.ts";
+import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/tax-amounts.ts";
 import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";

@@ -6,7 +6,7 @@ import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { currentPriceAmountSql, currentCompareAtPriceSql } from "#commerce/catalog/current-price.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
-import type { CartTaxTerms, TaxRounding } from "#commerce/pricing/taxes.ts";
+import type { CartTaxTerms, TaxRounding } from "#commerce/pricing/tax-amounts.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   promotionCodeJsonSql,

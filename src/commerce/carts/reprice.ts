@@ -27,7 +27,7 @@ import {
   type RepricedCart,
   copyCartSettings,
 } from "./cart-draft.ts";
-import { findCartTaxTerms } from "./cart-taxes.ts";
+import { findCartTaxTerms } from "./cart-tax-terms.ts";
 import type { CurrentCartPricingData, CartPricingMarket } from "./load-offer.ts";
 import { type CartLineWithCurrentPrice, applyCurrentPricingDataToCartLines } from "./price-lines.ts";
 

@@ -5,7 +5,7 @@
  * currency of their own.
  */
 import { sql } from "kysely";
-import type { TaxRounding } from "#commerce/pricing/taxes.ts";
+import type { TaxRounding } from "#commerce/pricing/tax-amounts.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   catalogBounds,
@@ -38,7 +38,7 @@ import {
   saveMarketCountries,
 } from "./market-countries.ts";
 
-/** All fields of a market. Saving a market replaces all stored fields. */
+/** All fields of a market. Saving a market replaces all stored fields, except `taxRounding` if it is left out. */
 export interface UpsertMarketInput {
   /**
    * Id of the market to change. If left out, the handle identifies the market; if no market has the handle, a

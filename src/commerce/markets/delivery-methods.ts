@@ -18,7 +18,7 @@ import {
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
-import type { CartTaxTerms } from "#commerce/pricing/taxes.ts";
+import type { CartTaxTerms } from "#commerce/pricing/tax-amounts.ts";
 import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
 import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
@@ -27,7 +27,10 @@ import { amountMinorMax } from "#foundation/money.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./change-market.ts";
 
-/** All fields of a delivery method. Saving a delivery method replaces all stored fields. */
+/**
+ * All fields of a delivery method. Saving a delivery method replaces all stored fields, except that `taxRule`
+ * and `taxClass` stay if they are left out.
+ */
 export interface UpsertDeliveryMethodInput {
   readonly marketId: string;
   readonly code: string;

@@ -24,7 +24,7 @@ import {
   publishOrderEvents,
   insertOrderTimelineEntries,
 } from "./order-events.ts";
-import { toStoredTaxLines } from "./order-taxes.ts";
+import { toStoredTaxLines } from "./order-tax-lines.ts";
 import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** The context of commands that change orders: merchant, actor, time, outbox and services. */

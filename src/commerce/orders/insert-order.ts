@@ -1,5 +1,6 @@
 /** Inserts an order with its lines and its promotions. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import { toJsonbValue } from "#database/sql-fragments.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
   findLinesMeetingPromotionConditions,
@@ -8,7 +9,7 @@ import {
 import { findPromotionRules } from "#commerce/promotions/read-promotions.ts";
 import type { OrderCommandContext } from "./change-order.ts";
 import type { OrderLine, OrderPayment, OrderPromotion } from "./order-aggregate.ts";
-import { toStoredTaxLines } from "./order-taxes.ts";
+import { toStoredTaxLines } from "./order-tax-lines.ts";
 import { deriveOrderStatuses } from "./order-statuses.ts";
 
 /** An order line, with the id of the cart line from which it was created. */
@@ -71,7 +72,7 @@ export async function insertOrder(
       discountMinor: cart.discountMinor,
       shippingMinor: cart.shippingMinor,
       shippingDiscountMinor: cart.shippingDiscountMinor,
-      shippingTaxes: toNullableJson(cart.shippingTaxes),
+      shippingTaxes: toJsonbValue(cart.shippingTaxes),
       taxLines: JSON.stringify(
         toStoredTaxLines({ ...cart, lines, reducedMinor: 0, shippingReducedMinor: 0 }),
       ),
@@ -90,9 +91,6 @@ export async function insertOrder(
     .execute();
 }
 
-/** Returns the JSON text of a value, or null for the SQL value null instead of the JSON value null. */
-const toNullableJson = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
-
 export async function insertOrderLines(
   transaction: Transaction,
   { merchantId }: OrderCommandContext,
@@ -103,7 +101,7 @@ export async function insertOrderLines(
     .values(
       lines.map(({ cartLineId: _cartLine, display, categoryIds, restrictions, taxRate, ...line }) => ({
         ...line,
-        taxRate: toNullableJson(taxRate),
+        taxRate: toJsonbValue(taxRate),
         orderId,
         merchantId,
         categoryIds: [...categoryIds],

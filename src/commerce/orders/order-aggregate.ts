@@ -9,7 +9,7 @@ import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { PolicyType } from "#commerce/markets/change-policy.ts";
 import type { MerchantPolicyRules } from "#commerce/markets/policy-rules.ts";
 import type { PaymentProviderName } from "#commerce/payments/provider-list.ts";
-import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/taxes.ts";
+import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/tax-amounts.ts";
 import type { PromotionKind } from "#commerce/promotions/promotion-rule.ts";
 import type {
   FulfillmentStatus,

@@ -137,7 +137,9 @@ export function computeRemainingShippingMinor({
   totalMinor,
   shippingReducedMinor,
   lines,
-}: Pick<Valued, "totalMinor" | "shippingReducedMinor" | "lines">): number {
+}: Pick<OrderAggregate, "totalMinor" | "shippingReducedMinor"> & {
+  readonly lines: readonly Pick<OrderLine, "totalMinor">[];
+}): number {
   return totalMinor - lines.reduce((sum, line) => sum + line.totalMinor, 0) - shippingReducedMinor;
 }
 

@@ -17,7 +17,7 @@ import {
   type CartTaxes,
   type CartTaxTerms,
   type ShippingTax,
-} from "./taxes.ts";
+} from "./tax-amounts.ts";
 
 export interface CartLineToPrice extends DiscountableLine {
   readonly id: string;

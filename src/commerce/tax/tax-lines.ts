@@ -1,5 +1,5 @@
 /** Adds up the taxes of a cart or an order by rate: one tax line for each rate. Pure. */
-import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/taxes.ts";
+import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/tax-amounts.ts";
 
 /** The tax by one rate; amounts in minor units. */
 export interface TaxLine {

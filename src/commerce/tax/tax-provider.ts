@@ -3,7 +3,7 @@
  * amounts are calculated by `pricing/taxes.ts` for every provider, so that lines, tax lines and totals add
  * up.
  */
-import type { TaxRateAtAddress } from "#commerce/pricing/taxes.ts";
+import type { TaxRateAtAddress } from "#commerce/pricing/tax-amounts.ts";
 
 /** A tax rate of a market that is valid at the time of pricing. */
 export interface MarketTaxRate extends TaxRateAtAddress {
@@ -28,7 +28,6 @@ export interface TaxRateQuestion {
  * `rates`.
  */
 export interface TaxProvider {
-  readonly code: string;
   /** Returns the rate of a tax class at an address; a rate of 0 without a name if there is none. */
   readonly findRate: (question: TaxRateQuestion) => TaxRateAtAddress;
 }
@@ -39,7 +38,6 @@ export interface TaxProvider {
  * tax-free.
  */
 const tableTaxProvider: TaxProvider = {
-  code: "table",
   findRate: ({ taxClass, country, regionCode, rates }) => {
     const inCountry = rates.filter((rate) => rate.country === country);
     const found = [taxClass, standardTaxClass]

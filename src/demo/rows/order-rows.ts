@@ -4,7 +4,7 @@
  */
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
-import { toStoredTaxLines } from "#commerce/orders/order-taxes.ts";
+import { toStoredTaxLines } from "#commerce/orders/order-tax-lines.ts";
 import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
 import { type DemoCartRows, createDemoCartRows, insertDemoCartRows, type UnsavedCart } from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";

@@ -1,4 +1,7 @@
-/** Graph mutations of markets, delivery methods, policies and stock. Every upsert replaces the whole record. */
+/**
+ * The GraphQL mutations of markets, delivery methods, policies and stock. An upsert replaces the whole
+ * record, except for the fields whose descriptions say that they stay if they are left out.
+ */
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust-stock.ts";
 import { upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
 import { upsertMarket } from "#commerce/markets/change-market.ts";

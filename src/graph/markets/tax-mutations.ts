@@ -1,5 +1,5 @@
-/** Graph mutations of tax classes and tax rates. Every upsert replaces the whole record. */
-import { upsertTaxRate } from "#commerce/markets/tax-rates.ts";
+/** The GraphQL mutations of tax classes and tax rates. */
+import { upsertTaxRate } from "#commerce/tax/tax-rates.ts";
 import { upsertTaxClass } from "#commerce/tax/tax-classes.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
@@ -63,8 +63,8 @@ const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
     validTo: t.field({
       type: "Date",
       description:
-        "The last day on which the rate is valid, included; the rate that was valid before continues on the next " +
-        "day. If left out, the rate is valid until the next rate of the class begins.",
+        "The last day on which the rate is valid, included. Later days keep the rate that they had. If left out, " +
+        "the rate is valid until the next rate of the class begins. Days are from 1900-01-01 to 2999-12-31.",
     }),
   }),
 });

@@ -3,7 +3,7 @@
  * orders.
  */
 import type { TaxRateRow } from "#commerce/markets/read-markets.ts";
-import { computeOrderTaxLines, type OrderTaxLine } from "#commerce/orders/order-taxes.ts";
+import { computeOrderTaxLines, type OrderTaxLine } from "#commerce/orders/order-tax-lines.ts";
 import { omitExpiredCartAddress } from "#commerce/carts/cart-status.ts";
 import type { TaxClassRow } from "#commerce/tax/tax-classes.ts";
 import { listTaxLines, type TaxLine } from "#commerce/tax/tax-lines.ts";

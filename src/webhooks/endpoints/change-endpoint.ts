@@ -6,6 +6,7 @@ import type { SelectQueryBuilder } from "kysely";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import { toJsonbValue } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -109,13 +110,6 @@ export interface EndpointPatch {
   readonly disabledReason?: "manual" | null;
   readonly disabledAt?: Date | null;
 }
-
-/**
- * Converts a value to the text that is stored in a jsonb column: the JSON of an object; null for the value
- * null.
- */
-export const toJsonbValue = (value: object | null): string | null =>
-  value === null ? null : JSON.stringify(value);
 
 /** Saves the changed fields of an endpoint and increments its version by one. */
 export async function saveEndpoint(

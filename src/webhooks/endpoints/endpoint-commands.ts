@@ -1,6 +1,7 @@
 /** Commands on endpoints: create, update, enable, disable, delete and test them with a ping. */
 import { sql } from "kysely";
 import { createId } from "#foundation/ids.ts";
+import { toJsonbValue } from "#database/sql-fragments.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -19,7 +20,6 @@ import {
   requireUnusedUrlAndEndpointLimit,
   requireLoopbackUrlOnlyInTestMode,
   saveEndpoint,
-  toJsonbValue,
 } from "./change-endpoint.ts";
 import { type EndpointInputFields, requireValidEndpointFields } from "./endpoint-input.ts";
 import { toStoredChangedFieldsFilters } from "./field-filters.ts";

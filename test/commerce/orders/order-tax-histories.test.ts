@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { computeOrderTaxLines, type OrderTaxLine } from "#commerce/orders/order-taxes.ts";
+import { computeOrderTaxLines, type OrderTaxLine } from "#commerce/orders/order-tax-lines.ts";
 import { computeOutstandingAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import {

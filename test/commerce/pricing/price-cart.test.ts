@@ -1,7 +1,7 @@
 /** Cart prices compared to manual calculations in currencies with two, zero and three decimal places. */
 import { describe, expect, it } from "vitest";
 import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
-import type { AppliedTaxRate, CartTaxTerms } from "#commerce/pricing/taxes.ts";
+import type { AppliedTaxRate, CartTaxTerms } from "#commerce/pricing/tax-amounts.ts";
 import {
   AmountOutOfRangeError,
   type DiscountRule,

@@ -13,6 +13,7 @@ import {
   toTaxLine,
 } from "#commerce/tax/tax-lines.ts";
 import type { OrderAggregate, OrderLine } from "./order-aggregate.ts";
+import { computeRemainingShippingMinor } from "./order-value.ts";
 
 export interface OrderTaxLine extends TaxLine {
   /** The part of `taxMinor` that the buyer no longer owes, in minor units. */
@@ -38,8 +39,7 @@ export function computeOrderTaxLines(order: TaxedOrder): readonly OrderTaxLine[]
   const leftMinor = order.totalMinor - order.reducedMinor;
   const leftOfPartsMinor =
     order.lines.reduce((sum, line) => sum + line.totalMinor - line.reducedMinor, 0) +
-    getShippingTotalMinor(order) -
-    order.shippingReducedMinor;
+    computeRemainingShippingMinor(order);
   const remainingTaxOf = ({ taxMinor, totalMinor, reducedMinor }: ReduciblePart): number =>
     scale(scale(taxMinor, totalMinor - reducedMinor, totalMinor), leftMinor, leftOfPartsMinor);
   return groupByTaxRate(parts).map(({ taxRate, parts: own }) => {
@@ -67,13 +67,10 @@ const toReducibleLine = (line: TaxedOrder["lines"][number]): ReduciblePart => ({
 
 /** Returns the parts of the shipping price. All parts are reduced in the same proportion. */
 function listReducibleShippingParts(order: TaxedOrder): readonly ReduciblePart[] {
-  const totalMinor = getShippingTotalMinor(order);
   const reducedMinor = order.shippingReducedMinor;
+  const totalMinor = computeRemainingShippingMinor(order) + reducedMinor;
   return listTaxedShippingParts(order).map((part) => Object.assign({ totalMinor, reducedMinor }, part));
 }
-
-const getShippingTotalMinor = ({ totalMinor, lines }: TaxedOrder): number =>
-  totalMinor - lines.reduce((sum, line) => sum + line.totalMinor, 0);
 
 /**
  * Returns the tax in proportion to the part of an amount that is left, rounded. Returns the whole tax if

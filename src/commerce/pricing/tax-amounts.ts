@@ -93,7 +93,9 @@ export function calculateCartTaxes(terms: CartTaxTerms, cart: TaxableCart): Cart
 }
 
 function rateOf({ rates }: CartTaxTerms, taxClass: string): TaxRateAtAddress {
-  return rates[taxClass] ?? { taxClass, name: null, basisPoints: 0, appliesToShipping: false };
+  const rate = rates[taxClass];
+  if (rate === undefined) throw new Error(`The tax terms have no rate of the class ${taxClass}.`);
+  return rate;
 }
 
 const toAppliedRate = ({ taxClass, name, basisPoints }: AppliedTaxRate): AppliedTaxRate => ({
@@ -102,7 +104,7 @@ const toAppliedRate = ({ taxClass, name, basisPoints }: AppliedTaxRate): Applied
   basisPoints,
 });
 
-interface TaxedPart {
+interface TaxablePart {
   readonly taxRate: AppliedTaxRate;
   readonly amountMinor: number;
 }
@@ -111,7 +113,7 @@ interface TaxedPart {
  * Divides the shipping price among tax classes. The classes are sorted by code, so that the result does not
  * depend on the order of the lines. A rate that does not apply to shipping leaves its part untaxed.
  */
-function divideShipping(terms: CartTaxTerms, { lines, shippingMinor }: TaxableCart): readonly TaxedPart[] {
+function divideShipping(terms: CartTaxTerms, { lines, shippingMinor }: TaxableCart): readonly TaxablePart[] {
   if (shippingMinor === 0) return [];
   const { rule, taxClass } = terms.shipping;
   const byClass = Map.groupBy(
@@ -140,14 +142,15 @@ function divideShipping(terms: CartTaxTerms, { lines, shippingMinor }: TaxableCa
 
 type PriceMode = Pick<TaxableCart, "taxIncluded">;
 
-const roundEach = (parts: readonly TaxedPart[], { taxIncluded }: PriceMode): readonly number[] =>
+const roundEach = (parts: readonly TaxablePart[], { taxIncluded }: PriceMode): readonly number[] =>
   parts.map(({ taxRate, amountMinor }) => taxOn(amountMinor, taxRate.basisPoints, taxIncluded));
 
 /**
- * Rounds the tax of all parts with the same rate together, and divides the rounded tax among the parts in
- * proportion to their amounts. The tax of a part differs from its exact tax by less than one minor unit.
+ * Rounds the tax of all parts with the same percentage together, also if the parts belong to different tax
+ * classes, and divides the rounded tax among the parts in proportion to their amounts. The tax of a part
+ * differs from its exact tax by less than one minor unit.
  */
-function roundByRate(parts: readonly TaxedPart[], { taxIncluded }: PriceMode): readonly number[] {
+function roundByRate(parts: readonly TaxablePart[], { taxIncluded }: PriceMode): readonly number[] {
   const taxes = parts.map(() => 0);
   const groups = Map.groupBy(parts.keys(), (index) => parts[index]?.taxRate.basisPoints ?? 0);
   for (const [basisPoints, indexes] of groups) {

@@ -1,7 +1,10 @@
-/** Periods of tax rates: whatever is saved, at most one rate is valid on a day, and no day loses its tax. */
+/**
+ * Periods of tax rates: at most one rate is valid on a day, and a saved rate changes no day outside its
+ * period.
+ */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { planTaxRatePeriod, type TaxRatePeriod } from "#commerce/markets/tax-rate-periods.ts";
+import { planTaxRatePeriod, type TaxRatePeriod } from "#commerce/tax/tax-rate-periods.ts";
 import "#test/support/properties.ts";
 
 const dayOf = (number: number): string =>
@@ -29,13 +32,16 @@ function save(
 ): Rate[] | undefined {
   const plan = planTaxRatePeriod(rates, wanted);
   if ("overlapped" in plan) return undefined;
-  const { replacedId, validFrom, validTo, shortened, continued } = plan;
+  const { replacedId, postponed, validFrom, validTo, shortened, continued } = plan;
   const copied = rates.find(({ id }) => id === continued?.id);
   return [
     ...rates
       .filter(({ id }) => id !== replacedId)
       .map((rate) =>
         rate.id === shortened?.id ? Object.assign({}, rate, { validTo: shortened.validTo }) : rate,
+      )
+      .map((rate) =>
+        rate.id === postponed?.id ? Object.assign({}, rate, { validFrom: postponed.validFrom }) : rate,
       ),
     { id: replacedId ?? `new ${setBy}`, validFrom, validTo, setBy },
     ...(continued === null || copied === undefined
@@ -51,16 +57,12 @@ it("tax rates of a class are never valid together, and a new rate takes days onl
       for (const [setBy, wanted] of wishes.entries()) {
         const after = save(rates, wanted, setBy);
         if (after === undefined) continue;
-        for (const on of days) {
-          const before = rates.filter((rate) => isValidOn(rate, on));
-          const now = after.filter((rate) => isValidOn(rate, on));
-          expect(now.length).toBeLessThanOrEqual(1);
-          const replaced = rates.find(({ validFrom }) => validFrom === wanted.validFrom);
-          const isOfReplaced = replaced !== undefined && isValidOn(replaced, on);
-          if (now[0]?.setBy !== setBy && !isOfReplaced)
-            expect(now.map((rate) => rate.setBy)).toEqual(before.map((rate) => rate.setBy));
-        }
         const saved = after.find((rate) => rate.setBy === setBy);
+        for (const on of days) {
+          const before = rates.filter((rate) => isValidOn(rate, on)).map((rate) => rate.setBy);
+          const now = after.filter((rate) => isValidOn(rate, on)).map((rate) => rate.setBy);
+          expect(now).toEqual(saved !== undefined && isValidOn(saved, on) ? [setBy] : before);
+        }
         expect(saved?.validFrom).toBe(wanted.validFrom);
         if (wanted.validTo !== null) expect(saved?.validTo).toBe(wanted.validTo);
         rates = after;
@@ -74,6 +76,7 @@ it("a temporary rate interrupts the earlier rate, which continues afterwards", (
   const standard = { id: "a", validFrom: null, validTo: null };
   expect(planTaxRatePeriod([standard], { validFrom: "2020-07-01", validTo: "2020-12-31" })).toEqual({
     replacedId: null,
+    postponed: null,
     validFrom: "2020-07-01",
     validTo: "2020-12-31",
     shortened: { id: "a", validTo: "2020-06-30" },
@@ -93,5 +96,24 @@ it("a rate without a last day is valid until the next rate begins, and a later l
   });
   expect(planTaxRatePeriod(rates, { validFrom: "2026-07-01", validTo: "2027-01-01" })).toEqual({
     overlapped: rates[1],
+  });
+});
+
+it("a rate with the same first day that lasts longer begins after the new rate", () => {
+  const rates = [
+    { id: "a", validFrom: "2026-07-01", validTo: "2026-12-31" },
+    { id: "b", validFrom: "2027-01-01", validTo: null },
+  ];
+  expect(planTaxRatePeriod(rates, { validFrom: "2027-01-01", validTo: "2027-06-30" })).toEqual({
+    replacedId: null,
+    postponed: { id: "b", validFrom: "2027-07-01" },
+    validFrom: "2027-01-01",
+    validTo: "2027-06-30",
+    shortened: null,
+    continued: null,
+  });
+  expect(planTaxRatePeriod(rates, { validFrom: "2027-01-01", validTo: null })).toMatchObject({
+    replacedId: "b",
+    postponed: null,
   });
 });

@@ -3,7 +3,7 @@
  * market.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
-import type { CartTaxTerms } from "#commerce/pricing/taxes.ts";
+import type { CartTaxTerms } from "#commerce/pricing/tax-amounts.ts";
 import { getTaxProvider, standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import type { StoredDeliveryOption } from "./cart-aggregate.ts";
 import type { CartPricingMarket } from "./load-offer.ts";

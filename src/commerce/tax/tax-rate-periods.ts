@@ -2,6 +2,7 @@
  * Plans how a new tax rate fits among the rates of the same tax class, country and region, so that at most
  * one of them is valid on a day. Pure. Days are local days of the market, for example `2027-01-01`.
  */
+import { addDays } from "#foundation/period.ts";
 
 export interface TaxRatePeriod {
   readonly id: string;
@@ -14,6 +15,8 @@ export interface TaxRatePeriod {
 export interface TaxRatePeriodPlan {
   /** Id of the rate with the same first day, which is replaced; null if a new rate is created. */
   readonly replacedId: string | null;
+  /** The longer rate with the same first day, which now begins after the new rate; null if there is none. */
+  readonly postponed: { readonly id: string; readonly validFrom: string } | null;
   readonly validFrom: string | null;
   readonly validTo: string | null;
   /** The earlier rate that must end before the new one begins; null if there is none. */
@@ -27,10 +30,11 @@ export interface TaxRatePeriodPlan {
 }
 
 /**
- * Plans a rate. An earlier rate that would overlap ends on the day before. If the new rate has a last day,
- * the earlier rate continues afterwards, so that a temporary rate leaves no gap without tax. Without a given
- * last day, the new rate is valid until the next rate begins. Returns the later rate that a given last day
- * would overlap, if there is one. `existing` is sorted by the first day.
+ * Plans a rate. The days before and after the period of the new rate keep the rate that they had: an earlier
+ * rate that would overlap ends on the day before, and continues after the last day of the new rate; a longer
+ * rate with the same first day begins after the last day of the new rate. Without a given last day, the new
+ * rate is valid until the next rate begins. Returns the later rate that a given last day would overlap, if
+ * there is one. `existing` is sorted by the first day.
  */
 export function planTaxRatePeriod(
   existing: readonly TaxRatePeriod[],
@@ -41,11 +45,19 @@ export function planTaxRatePeriod(
   if (next !== undefined && wantedTo !== null && !isUpTo(wantedTo, lastFreeDay)) return { overlapped: next };
   const validTo = wantedTo ?? lastFreeDay;
   const period = { validFrom, validTo };
-  return {
-    replacedId: existing.find((rate) => rate.validFrom === validFrom)?.id ?? null,
-    ...period,
-    ...planEarlierRate(existing, period),
-  };
+  return { ...period, ...planRateOfSameDay(existing, period), ...planEarlierRate(existing, period) };
+}
+
+/** Plans whether the rate with the same first day is replaced as a whole, or begins after the new rate. */
+function planRateOfSameDay(
+  existing: readonly TaxRatePeriod[],
+  { validFrom, validTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
+): Pick<TaxRatePeriodPlan, "replacedId" | "postponed"> {
+  const same = existing.find((rate) => rate.validFrom === validFrom);
+  if (same === undefined) return { replacedId: null, postponed: null };
+  return validTo === null || isUpTo(same.validTo, validTo)
+    ? { replacedId: same.id, postponed: null }
+    : { replacedId: null, postponed: { id: same.id, validFrom: addDays(validTo, 1) } };
 }
 
 /** Plans how the rate that is valid before the first day of a new rate ends and continues. */
@@ -70,5 +82,3 @@ const isBefore = (one: string | null, other: string | null): boolean =>
 /** Compares last days. No last day (null) is after every day. */
 const isUpTo = (one: string | null, other: string | null): boolean =>
   other === null || (one !== null && one <= other);
-
-const addDays = (day: string, days: number): string => Temporal.PlainDate.from(day).add({ days }).toString();

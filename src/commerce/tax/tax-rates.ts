@@ -8,8 +8,8 @@ import { type RawBuilder, sql } from "kysely";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
-import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
-import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
+import { requireTaxClass } from "./tax-classes.ts";
+import { standardTaxClass } from "./tax-provider.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
@@ -22,7 +22,7 @@ import {
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
-import { requireMarket } from "./change-market.ts";
+import { requireMarket } from "#commerce/markets/change-market.ts";
 import { planTaxRatePeriod, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
 
 /** The tax rate of a class in a country, or in a region of the country. */
@@ -96,11 +96,26 @@ function taxRateFaults(input: UpsertTaxRateInput): InputFieldErrors {
         ]),
     ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
     ...getIntegerFieldErrors("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
+    ...dayFaults("/validFrom", validFrom),
+    ...dayFaults("/validTo", validTo),
     ...(typeof validFrom === "string" && typeof validTo === "string" && validTo < validFrom
       ? [createRequestBodyErrorDetail("/validTo", "out_of_range", "validTo must not be before validFrom.")]
       : []),
   ];
 }
+
+/** Refuses days outside the years in which PostgreSQL and the service count days in the same way. */
+const dayFaults = (field: string, day: string | null | undefined): InputFieldErrors =>
+  day === null || day === undefined || (day >= firstDay && day <= lastDay)
+    ? []
+    : [
+        createRequestBodyErrorDetail(
+          field,
+          "out_of_range",
+          `The day must be from ${firstDay} to ${lastDay}. For a rate without a limit, leave out the day.`,
+        ),
+      ];
+const [firstDay, lastDay] = ["1900-01-01", "2999-12-31"];
 
 function createOverlapFailure({ id, validFrom }: TaxRatePeriod): Error {
   const message = `Another rate of the tax class begins on ${validFrom}; validTo must be before this day.`;
@@ -141,18 +156,22 @@ async function findPeriods(
 type RateToSave = UpsertTaxRateInput & TaxRateSeries & { readonly plan: TaxRatePeriodPlan };
 
 /**
- * Saves the rate and returns its id. First shortens the rate that was valid before, because the database
- * refuses overlaps at once; last inserts the copy of that rate which continues after the new one.
+ * Saves the rate and returns its id. First shortens the rate that was valid before, or postpones the rate
+ * with the same first day, because the database refuses overlaps at once; last inserts the copy of the
+ * shortened rate which continues after the new one.
  */
 async function savePlannedRate(
   transaction: Transaction,
   context: CommandContext,
   rate: RateToSave,
 ): Promise<string> {
-  const { shortened, continued } = rate.plan;
+  const { shortened, postponed, continued } = rate.plan;
   if (shortened !== null)
     await sql`update tax_rate set valid_to = ${shortened.validTo}::date, updated_at = ${context.now}
       where id = ${shortened.id}`.execute(transaction);
+  if (postponed !== null)
+    await sql`update tax_rate set valid_from = ${postponed.validFrom}::date, updated_at = ${context.now}
+      where id = ${postponed.id}`.execute(transaction);
   const { rows } = await saveStatement(context, rate).execute(transaction);
   if (continued !== null)
     await sql`
