@@ -42,6 +42,24 @@ const refund = (order: PlacedOrder, amountMinor: number): Promise<{ id: string }
     input: { amount: { amountMinor, currency: "EUR" }, reason: "OTHER" },
   });
 
+/** Runs the payment operations that are due after a time, in milliseconds. */
+async function driveAfter(ms: number): Promise<void> {
+  shop.world.clock.advance(ms);
+  await drive(shop.world);
+}
+
+/** The kinds and statuses of the payment operations, oldest first. */
+async function operationsOf({ paymentId }: PlacedOrder): Promise<string[]> {
+  const rows = await shop.world.database.db
+    .selectFrom("paymentOperation")
+    .select(["kind", "status"])
+    .where("paymentId", "=", paymentId)
+    .orderBy("createdAt")
+    .orderBy("id")
+    .execute();
+  return rows.map(({ kind, status }) => `${kind} ${status}`);
+}
+
 const refundsOf = ({ paymentId }: PlacedOrder): Promise<{ status: string; amountMinor: number }[]> =>
   shop.world.database.db
     .selectFrom("refund")
@@ -87,6 +105,31 @@ it("a capture whose answer was lost captures once", async () => {
   await deliverAll(shop);
 });
 
+it("of two equal captures that were queued during an outage, one succeeds and the other is declined", async () => {
+  const { stripe, world } = shop;
+  const order = await placeLiveOrder(shop);
+  const id = order.paymentId;
+  stripe.faultOf = () => ({ status: 503 });
+  for (let count = 0; count < 2; count += 1) {
+    await done(world, "paymentCapture", { id, input: { amount: { amountMinor: 300, currency: "EUR" } } });
+    await drive(world);
+    world.clock.advance(1_000);
+  }
+  stripe.faultOf = () => undefined;
+  await driveAfter(60_000);
+  expect(intentOf(shop, order)).toMatchObject({ status: "succeeded", amount_received: 300 });
+  const released = { capturedMinor: 300, voidedMinor: order.amountMinor - 300 };
+  expect(await paymentOf(shop, id)).toMatchObject({
+    ...released,
+    failureCode: "payment_intent_unexpected_state",
+  });
+  expect(await operationsOf(order)).toEqual(["authorize succeeded", "capture succeeded", "capture failed"]);
+  await refund(order, 300);
+  await driveAfter(60_000);
+  expect(await paymentOf(shop, id)).toMatchObject({ ...released, status: "refunded", refundedMinor: 300 });
+  await deliverAll(shop);
+});
+
 it("a voided authorization is canceled at Stripe", async () => {
   const order = await placeLiveOrder(shop);
   await done(shop.world, "paymentVoid", { id: order.paymentId });
@@ -121,6 +164,7 @@ it("a refund is pending until Stripe has paid it out, and is made once", async (
   const order = await captured();
   await deliverAll(shop);
   state.newRefundStatus = "pending";
+  const { length: requestsBefore } = shop.stripe.requests;
   await refund(order, 500);
   await deliverAll(shop);
   await deliverAll(shop);
@@ -135,7 +179,9 @@ it("a refund is pending until Stripe has paid it out, and is made once", async (
     refundedMinor: 500,
   });
   expect(
-    shop.stripe.requests.filter(({ method, path }) => method === "POST" && path === "/v1/refunds"),
+    shop.stripe.requests
+      .slice(requestsBefore)
+      .filter(({ method, path }) => method === "POST" && path === "/v1/refunds"),
   ).toHaveLength(1);
   state.newRefundStatus = "succeeded";
 });

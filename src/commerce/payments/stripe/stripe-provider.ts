@@ -22,7 +22,12 @@ import type {
 import { isStripeAmount, toStripeAmount } from "./stripe-amounts.ts";
 import { openStripe, type StripeServices } from "./stripe-client.ts";
 import { getStripeRefusalCode, isStripeKeyRefused } from "./stripe-errors.ts";
-import { canStripePageBeOpened, createStripePageParameters, getStripePageExpiry } from "./stripe-page.ts";
+import {
+  canStripePageBeOpened,
+  createStripePageParameters,
+  getStripePageExpiry,
+  operationMetadataName,
+} from "./stripe-page.ts";
 import {
   getExpandedIntent,
   getStripePaymentAmounts,
@@ -120,7 +125,10 @@ async function capture({
   try {
     const captured = await client.paymentIntents.capture(
       intentId,
-      { amount_to_capture: toStripeAmount(amountMinor, currency) },
+      {
+        amount_to_capture: toStripeAmount(amountMinor, currency),
+        metadata: { [operationMetadataName]: idempotencyKey },
+      },
       { idempotencyKey },
     );
     return capturedResult(captured);
@@ -132,10 +140,10 @@ async function capture({
       const { voidedMinor: releasedMinor } = getStripePaymentAmounts(now);
       return { outcome: "declined", code: "authorization_expired", releasedMinor };
     }
-    // Stripe captures a payment only once. If the amount is that of the request, the capture is the one whose
-    // answer was lost.
+    // Stripe captures a payment only once. If the payment was captured by this operation, the answer to an
+    // earlier attempt was lost.
     const isCaptured =
-      now.status === "succeeded" && now.amount_received === toStripeAmount(amountMinor, currency);
+      now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
     return isCaptured ? capturedResult(now) : { outcome: "declined", code };
   }
 }
