@@ -48,6 +48,27 @@ async function driveAfter(ms: number): Promise<void> {
   await drive(shop.world);
 }
 
+/** Queues a capture while Stripe answers every request with an error. The outage goes on afterwards. */
+async function captureDuringOutage({ paymentId }: PlacedOrder, amountMinor: number): Promise<void> {
+  shop.stripe.faultOf = () => ({ status: 503 });
+  const input = { amount: { amountMinor, currency: "EUR" } };
+  await done(shop.world, "paymentCapture", { id: paymentId, input });
+  await drive(shop.world);
+  shop.world.clock.advance(1_000);
+}
+
+/** The types of the events that were published after the payment was authorized, sorted. */
+async function paymentEventsOf({ paymentId }: PlacedOrder): Promise<string[]> {
+  const rows = await shop.world.database.db
+    .selectFrom("event")
+    .select("type")
+    .where("subjectId", "=", paymentId)
+    .where("type", "!=", "payment.authorized")
+    .orderBy("type")
+    .execute();
+  return rows.map(({ type }) => type);
+}
+
 /** The kinds and statuses of the payment operations, oldest first. */
 async function operationsOf({ paymentId }: PlacedOrder): Promise<string[]> {
   const rows = await shop.world.database.db
@@ -106,15 +127,11 @@ it("a capture whose answer was lost captures once", async () => {
 });
 
 it("of two equal captures that were queued during an outage, one succeeds and the other is declined", async () => {
-  const { stripe, world } = shop;
+  const { stripe } = shop;
   const order = await placeLiveOrder(shop);
   const id = order.paymentId;
-  stripe.faultOf = () => ({ status: 503 });
-  for (let count = 0; count < 2; count += 1) {
-    await done(world, "paymentCapture", { id, input: { amount: { amountMinor: 300, currency: "EUR" } } });
-    await drive(world);
-    world.clock.advance(1_000);
-  }
+  await captureDuringOutage(order, 300);
+  await captureDuringOutage(order, 300);
   stripe.faultOf = () => undefined;
   await driveAfter(60_000);
   expect(intentOf(shop, order)).toMatchObject({ status: "succeeded", amount_received: 300 });
@@ -157,6 +174,41 @@ it("an authorization that has expired at Stripe is canceled here", async () => {
     status: "canceled",
     failureCode: "authorization_expired",
   });
+});
+
+it("an authorization that expires before a capture and a void of the rest is canceled once", async () => {
+  const { stripe, world } = shop;
+  const order = await placeLiveOrder(shop);
+  await captureDuringOutage(order, 600);
+  await done(world, "paymentVoid", { id: order.paymentId });
+  stripe.state.cancel(intentOf(shop, order));
+  stripe.faultOf = () => undefined;
+  await driveAfter(60_000);
+  expect(await paymentOf(shop, order.paymentId)).toMatchObject({
+    status: "canceled",
+    capturedMinor: 0,
+    voidedMinor: order.amountMinor,
+    failureCode: "authorization_expired",
+  });
+  expect(await paymentEventsOf(order)).toEqual(["payment.canceled", "payment.failed"]);
+  await deliverAll(shop);
+});
+
+it("a void of the rest that was asked for during a partial capture is no failure", async () => {
+  const { stripe, world } = shop;
+  const order = await placeLiveOrder(shop);
+  await captureDuringOutage(order, 600);
+  await done(world, "paymentVoid", { id: order.paymentId });
+  stripe.faultOf = () => undefined;
+  await driveAfter(60_000);
+  expect(await paymentOf(shop, order.paymentId)).toMatchObject({
+    capturedMinor: 600,
+    voidedMinor: order.amountMinor - 600,
+    failureCode: null,
+  });
+  expect(await operationsOf(order)).toEqual(["authorize succeeded", "capture succeeded", "void failed"]);
+  expect(await paymentEventsOf(order)).toEqual(["payment.captured"]);
+  await deliverAll(shop);
 });
 
 it("a refund is pending until Stripe has paid it out, and is made once", async () => {
