@@ -23,8 +23,8 @@ export interface ConnectionOfEvent {
 }
 
 /**
- * `repeated` if the event was handled before; `later` if an operation of the payment has just ended, so that
- * the event must be handled again after the next reading.
+ * `repeated` if the event was handled before; `later` if an operation of the payment is pending or has just
+ * ended, so that the event must be handled again. `readMissedProviderEvents` does this within minutes.
  */
 export type ProviderEventResult = "handled" | "repeated" | "later";
 

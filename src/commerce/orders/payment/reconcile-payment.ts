@@ -31,9 +31,10 @@ export interface ProviderPaymentState {
 }
 
 /**
- * Saves amounts that are higher at the provider than here. Changes nothing while an operation of the payment
- * is pending, whose outcome says what has happened. Returns false without a change if an operation has ended
- * since the provider was asked: the amounts may then be older than the payment.
+ * Saves amounts that are higher at the provider than here. Returns false without a change if the amounts
+ * cannot be compared yet, so that the provider must be asked again later: an operation of the payment is
+ * pending, whose amount may be among them, or an operation has ended since the provider was asked, so that
+ * the amounts may be older than the payment.
  */
 export async function adoptProviderPaymentState(
   transaction: Transaction,
@@ -42,7 +43,7 @@ export async function adoptProviderPaymentState(
 ): Promise<boolean> {
   const order = await lockOrder(transaction, context, orderId);
   const pending = order.payments.find(({ id }) => id === paymentId)?.pending ?? [];
-  if (pending.length > 0) return true;
+  if (pending.length > 0) return false;
   if (await hasNewerOperation(transaction, paymentId, askedAt)) return false;
   await changeLockedOrder(transaction, context, {
     order,
