@@ -10,6 +10,7 @@ export interface ProviderEvent {
   /** The provider's id of the event. */
   readonly id: string;
   readonly type: string;
+  readonly createdAt: Date;
   /** The ids of the payment that the event is about; all are undefined if it is about something else. */
   readonly payment: ProviderPaymentIds;
   readonly disputeId?: string | undefined;
@@ -31,6 +32,9 @@ export interface ProviderRefund {
   readonly hasFailed: boolean;
 }
 
+/** The provider does not accept the key of a connection, for example because the key was revoked. */
+export class ProviderKeyRefusedError extends Error {}
+
 export interface SignedProviderEvent {
   readonly body: Buffer;
   readonly signature: string;
@@ -40,7 +44,7 @@ export interface SignedProviderEvent {
 export interface PaymentProviderEventSource {
   /** Verifies and parses an event. Returns undefined if its signature is wrong or missing. */
   readonly verify: (connectionId: string, event: SignedProviderEvent) => Promise<ProviderEvent | undefined>;
-  /** Lists the events since a time, newest first. */
+  /** Lists the events since a time, newest first. Throws ProviderKeyRefusedError for a key that does not work. */
   readonly list: (connectionId: string, since: Date) => AsyncIterable<ProviderEvent>;
   readonly readDispute: (connectionId: string, id: string) => Promise<ProviderDispute>;
   readonly readRefund: (connectionId: string, id: string) => Promise<ProviderRefund>;

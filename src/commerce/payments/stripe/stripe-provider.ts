@@ -142,8 +142,7 @@ async function capture({
     }
     // Stripe captures a payment only once. If the payment was captured by this operation, the answer to an
     // earlier attempt was lost.
-    const isCaptured =
-      now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
+    const isCaptured = now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
     return isCaptured ? capturedResult(now) : { outcome: "declined", code };
   }
 }
