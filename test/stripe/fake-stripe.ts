@@ -24,6 +24,8 @@ export interface FakeStripe extends AsyncDisposable {
   /** The base URL of the API. */
   readonly url: string;
   readonly state: FakeStripeState;
+  /** The accounts by their secret key; tests add and revoke keys. */
+  readonly accounts: Record<string, FakeAccount>;
   /** All requests, oldest first. */
   readonly requests: SeenRequest[];
   /** Decides for each request whether it fails; replaced by tests. */
@@ -46,11 +48,12 @@ interface StoredAnswer {
 }
 
 export async function startFakeStripe({
-  accounts,
+  accounts: givenAccounts,
   now = () => new Date(),
   isLive = true,
 }: FakeStripeOptions): Promise<FakeStripe> {
   const state = new FakeStripeState(now, isLive);
+  const accounts: Record<string, FakeAccount> = { ...givenAccounts };
   const stored = new Map<string, StoredAnswer>();
   const requests: SeenRequest[] = [];
   const execute = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
@@ -103,6 +106,7 @@ export async function startFakeStripe({
   const fake: FakeStripe = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     state,
+    accounts,
     requests,
     faultOf: () => undefined,
     sessionOf: (urlOrId) => {
