@@ -1,6 +1,8 @@
 /** How the events of Stripe arrive: forged, late, missed, during operations, and with failing handling. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { askGraph } from "#test/operations/cart-calls.ts";
+import { startPeriodicCleanupSweeps } from "#app/sweeps.ts";
+import { createLog } from "#foundation/log.ts";
+import { askGraph, makeCart } from "#test/operations/cart-calls.ts";
 import {
   driveAfter,
   orderMoneyOf,
@@ -129,6 +131,29 @@ it("handles the other events of the list if the handling of one fails, and reads
   expect(await readListedEvents(shop)).toBe(1);
   expect(await seen()).toEqual([true, true]);
   stripe.state.events.length = 0;
+});
+
+it("a list of events that hangs delays neither other sweeps nor the stop of the service", async () => {
+  const { world, stripe } = shop;
+  const { id: cartId } = await makeCart(world);
+  stripe.faultOf = ({ path }) => (path.startsWith("/v1/events") ? "hanging" : undefined);
+  const stop = startPeriodicCleanupSweeps(world.app.services, createLog("silent"), 5);
+  const patience = { timeout: 30_000, interval: 5 };
+  await expect.poll(() => stripe.hanging.size, patience).toBe(1);
+  const [request] = stripe.hanging;
+  world.clock.advance(31 * 1_440 * minuteMs);
+  const isExpired = async (): Promise<boolean> => {
+    const { status } = await world.database.db
+      .selectFrom("cart")
+      .select("status")
+      .where("id", "=", cartId)
+      .executeTakeFirstOrThrow();
+    return status === "expired";
+  };
+  await expect.poll(isExpired, patience).toBe(true);
+  await stop();
+  expect([...stripe.hanging]).toEqual([request]);
+  stripe.faultOf = () => undefined;
 });
 
 it("reports a refused key of an active connection, but not of an ended one", async () => {

@@ -3,6 +3,7 @@
  * outage of this service.
  */
 import type { Database } from "#database/connect.ts";
+import { rejectOnAbort } from "#commerce/payments/execute-payment-operation.ts";
 import { type ProviderEvent, ProviderKeyRefusedError } from "#commerce/payments/provider-events.ts";
 import {
   handleProviderEvent,
@@ -31,7 +32,8 @@ interface ConnectionToRead extends ConnectionOfEvent {
  * Handles the missed events of all connections, and returns their number. If some events could not be read or
  * handled, throws an AggregateError after all others were handled.
  */
-export async function readMissedProviderEvents(services: ReadServices): Promise<number> {
+export async function readMissedProviderEvents(given: ReadServices): Promise<number> {
+  const services = { ...given, ...askUntilAborted(given) };
   const { db, now, signal } = services;
   const connections = await db
     .selectFrom("paymentConnection")
@@ -51,6 +53,7 @@ export async function readMissedProviderEvents(services: ReadServices): Promise<
     try {
       missed += await readEvents(services, connection, errors);
     } catch (error) {
+      if (signal.aborted) break;
       // A merchant may revoke the key of an ended connection; its events can then no longer be read.
       if (connection.disconnectedAt === null || !(error instanceof ProviderKeyRefusedError))
         errors.push(error);
@@ -75,17 +78,14 @@ async function readEvents(
   const { id, merchantId, eventsReadUntil } = connection;
   const listed: ProviderEvent[] = [];
   const since = new Date(eventsReadUntil.getTime() - overlapMs);
-  for await (const event of eventSource.list(id, since)) {
-    if (signal.aborted) return 0;
-    listed.push(event);
-  }
+  for await (const event of eventSource.list(id, since)) listed.push(event);
   let missed = 0;
   let readUntil = now;
   for (const event of listed.toReversed()) {
     const result = signal.aborted
       ? "later"
       : await handleProviderEvent(services, { id, merchantId }, event).catch((error: unknown) => {
-          errors.push(error);
+          if (!signal.aborted) errors.push(error);
           return "later" as const;
         });
     if (result === "handled") missed += 1;
@@ -98,6 +98,37 @@ async function readEvents(
       .where("id", "=", id)
       .execute();
   return missed;
+}
+
+/**
+ * Returns the provider with requests that reject as soon as the signal aborts, so that the service does not
+ * wait for a provider's answer when it stops.
+ */
+function askUntilAborted({
+  provider,
+  eventSource,
+  signal,
+}: ReadServices): Pick<ReadServices, "provider" | "eventSource"> {
+  return {
+    provider: {
+      ...provider,
+      lookup: (request) => rejectOnAbort(signal, () => provider.lookup(request)),
+    },
+    eventSource: {
+      ...eventSource,
+      list: async function* list(connectionId, since) {
+        const events = eventSource.list(connectionId, since)[Symbol.asyncIterator]();
+        for (;;) {
+          const { done, value } = await rejectOnAbort(signal, () => events.next());
+          if (done === true) return;
+          yield value;
+        }
+      },
+      readDispute: (connectionId, id) =>
+        rejectOnAbort(signal, () => eventSource.readDispute(connectionId, id)),
+      readRefund: (connectionId, id) => rejectOnAbort(signal, () => eventSource.readRefund(connectionId, id)),
+    },
+  };
 }
 
 /** The time for which handled events are recorded; providers repeat events for some days only. */
