@@ -19,6 +19,7 @@ import {
   intentOf,
   type LiveShop,
   openLiveShop,
+  openPaymentPage,
   paymentOf,
   placeLiveOrder,
 } from "./live-shop.ts";
@@ -215,6 +216,69 @@ it("a refund in Stripe's dashboard becomes a refund of the order and reduces its
   });
 });
 
+it("a refund in Stripe's dashboard that fails later is reversed in the order", async () => {
+  const { state } = shop.stripe;
+  const order = await placeCapturedOrder(shop);
+  await deliverAll(shop);
+  // The service learns of both refunds at once and records them as one.
+  const [first, second] = [
+    state.refund(intentOf(shop, order), 300),
+    state.refund(intentOf(shop, order), 200),
+  ];
+  await deliverAll(shop);
+  expect(await refundsOfOrder(shop, order)).toEqual([{ status: "succeeded", amountMinor: 500 }]);
+  state.endRefund(first, "failed");
+  const failed = [...state.events];
+  await deliverAll(shop);
+  expect(await refundsOfOrder(shop, order)).toEqual([
+    { status: "failed", amountMinor: 500 },
+    { status: "succeeded", amountMinor: 200 },
+  ]);
+  const expected = { status: "partially_refunded", refundedMinor: 200 };
+  expect(await paymentOf(shop, order.paymentId)).toMatchObject(expected);
+  state.endRefund(second, "failed");
+  await deliverAll(shop);
+  expect((await refundsOfOrder(shop, order)).map(({ status }) => status)).toEqual(["failed", "failed"]);
+  expect(await paymentOf(shop, order.paymentId)).toMatchObject({ status: "captured", refundedMinor: 0 });
+  expect(await orderMoneyOf(shop, order)).toMatchObject({ totals: { refunded: { amountMinor: 0 } } });
+  state.events.push(...failed);
+  await deliverAll(shop);
+  expect(await paymentOf(shop, order.paymentId)).toMatchObject({ status: "captured", refundedMinor: 0 });
+});
+
+it("publishes payment.refund_required if the refund of a payment without an order fails later", async () => {
+  const { world, stripe } = shop;
+  const checkout = await openPaymentPage(shop);
+  await checkout.buyer.open("?returned=canceled");
+  await checkout.buyer.press("give-up");
+  stripe.state.pay(checkout.page, "success");
+  stripe.state.capture(intentOf(shop, checkout), checkout.amountMinor);
+  await deliverAll(shop);
+  await driveAfter(shop, 60_000);
+  const [payment] = await world.database.db
+    .selectFrom("payment")
+    .select(["id as paymentId", "orderId", "status"])
+    .where("sessionId", "=", checkout.sessionId)
+    .execute();
+  if (payment === undefined) throw new Error("There is no payment.");
+  expect(payment).toMatchObject({ orderId: null, status: "refunded" });
+  const required = async (): Promise<number> =>
+    (await publishedPaymentEventsOf(shop, payment)).filter((type) => type === "payment.refund_required")
+      .length;
+  expect(await required()).toBe(1);
+  const made = stripe.state.refunds
+    .values()
+    .find((one) => one.payment_intent === intentOf(shop, checkout).id);
+  if (made === undefined) throw new Error("No refund was made.");
+  stripe.state.endRefund(made, "failed");
+  await deliverAll(shop);
+  expect(await required()).toBe(2);
+  expect(await paymentOf(shop, payment.paymentId)).toMatchObject({ status: "captured", refundedMinor: 0 });
+  expect(await refundsOfOrder(shop, payment)).toEqual([
+    { status: "failed", amountMinor: checkout.amountMinor },
+  ]);
+});
+
 it("a dispute that is won leaves the payment as it was; a lost one counts as refunded", async () => {
   const { state } = shop.stripe;
   for (const outcome of ["won", "lost"] as const) {
@@ -232,6 +296,30 @@ it("a dispute that is won leaves the payment as it was; a lost one counts as ref
     );
     expect(await orderMoneyOf(shop, order)).toMatchObject({ totals: { outstanding: { amountMinor: 0 } } });
   }
+});
+
+it("a payment stays disputed until its last dispute is closed, and each lost dispute reaches the order", async () => {
+  const { state } = shop.stripe;
+  const order = await placeCapturedOrder(shop);
+  await deliverAll(shop);
+  const disputes = [300, 200, 100].map((amount) => state.dispute(intentOf(shop, order), amount));
+  await deliverAll(shop);
+  const steps = [
+    ["won", { refundedMinor: 0, isDisputed: true }],
+    ["lost", { refundedMinor: 100, isDisputed: true }],
+    ["lost", { refundedMinor: 400, isDisputed: false }],
+  ] as const;
+  const [third, first, second] = disputes;
+  for (const [index, dispute] of [first, second, third].entries()) {
+    const [outcome, expected] = steps[index] ?? [];
+    if (dispute === undefined || outcome === undefined) throw new Error("There is no dispute.");
+    state.endDispute(dispute, outcome);
+    await deliverAll(shop);
+    expect(await paymentOf(shop, order.paymentId)).toMatchObject(expected);
+  }
+  expect(await orderMoneyOf(shop, order)).toMatchObject({
+    totals: { refunded: { amountMinor: 400 }, outstanding: { amountMinor: 0 } },
+  });
 });
 
 it("events of a dispute that arrive in the wrong order, late and twice end in the same state", async () => {

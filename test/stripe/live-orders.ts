@@ -35,7 +35,7 @@ export async function driveAfter({ world }: LiveShop, ms: number): Promise<void>
 /** Queues a capture while Stripe answers every request with an error. The outage goes on afterwards. */
 export async function captureDuringOutage(
   shop: LiveShop,
-  { paymentId }: PlacedOrder,
+  { paymentId }: Pick<PlacedOrder, "paymentId">,
   amountMinor: number,
 ): Promise<void> {
   shop.stripe.faultOf = () => ({ status: 503 });
@@ -48,7 +48,7 @@ export async function captureDuringOutage(
 /** The types of the events that were published after the payment was authorized, sorted. */
 export async function publishedPaymentEventsOf(
   { world }: LiveShop,
-  { paymentId }: PlacedOrder,
+  { paymentId }: Pick<PlacedOrder, "paymentId">,
 ): Promise<string[]> {
   const rows = await world.database.db
     .selectFrom("event")
@@ -63,7 +63,7 @@ export async function publishedPaymentEventsOf(
 /** The kinds and statuses of the payment operations, oldest first. */
 export async function paymentOperationsOf(
   { world }: LiveShop,
-  { paymentId }: PlacedOrder,
+  { paymentId }: Pick<PlacedOrder, "paymentId">,
 ): Promise<string[]> {
   const rows = await world.database.db
     .selectFrom("paymentOperation")
@@ -77,7 +77,7 @@ export async function paymentOperationsOf(
 
 export const refundsOfOrder = (
   { world }: LiveShop,
-  { paymentId }: PlacedOrder,
+  { paymentId }: Pick<PlacedOrder, "paymentId">,
 ): Promise<{ status: string; amountMinor: number }[]> =>
   world.database.db
     .selectFrom("refund")
