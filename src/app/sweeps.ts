@@ -21,8 +21,6 @@ import {
   deleteOldProviderEvents,
   readMissedProviderEvents,
 } from "#commerce/orders/payment/read-provider-events.ts";
-import { createStripeEventSource } from "#commerce/payments/stripe/stripe-events.ts";
-import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
@@ -30,6 +28,7 @@ import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
+import { createProviderEventServices } from "./provider-events.ts";
 
 export interface CleanupSweepContext {
   readonly now: Date;
@@ -96,13 +95,7 @@ export const sweeps: readonly Sweep[] = [
     everyMs: 300_000,
     isRemote: true,
     run: (services, round) =>
-      readMissedProviderEvents({
-        ...services,
-        ...round,
-        reindex: indexProducts,
-        provider: createStripeProvider(services),
-        eventSource: createStripeEventSource(services),
-      }),
+      readMissedProviderEvents({ ...createProviderEventServices(services), ...round }),
   },
   {
     name: "delete old payment provider events",

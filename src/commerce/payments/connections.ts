@@ -151,7 +151,7 @@ export async function choosePaymentProvider(
   return (await findMerchantPaymentSetups(reader, [merchantId])).get(merchantId)?.chosen ?? null;
 }
 
-function toConnectedProviderName(name: string | null): ConnectedProviderName {
+export function toConnectedProviderName(name: string | null): ConnectedProviderName {
   const found = connectedProviderNames.find((known) => known === name);
   if (found === undefined) throw new Error(`There is no payment provider ${name}.`);
   return found;

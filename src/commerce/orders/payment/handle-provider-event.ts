@@ -6,6 +6,7 @@
 import { findPaymentOfProviderIds } from "#commerce/payments/payment-pages.ts";
 import { wakePaymentOperations } from "#commerce/payments/payment-operations.ts";
 import type {
+  ConnectionOfEvent,
   PaymentProviderEventSource,
   ProviderEvent,
   ProviderRefund,
@@ -20,11 +21,6 @@ import { adoptProviderPaymentState } from "./reconcile-payment.ts";
 export interface ProviderEventServices extends SystemOrderChangeServices {
   readonly provider: PaymentProvider;
   readonly eventSource: PaymentProviderEventSource;
-}
-
-export interface ConnectionOfEvent {
-  readonly id: string;
-  readonly merchantId: string;
 }
 
 /**

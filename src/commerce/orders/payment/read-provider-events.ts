@@ -4,12 +4,12 @@
  */
 import type { Database } from "#database/connect.ts";
 import { rejectOnAbort } from "#commerce/payments/execute-payment-operation.ts";
-import { type ProviderEvent, ProviderKeyRefusedError } from "#commerce/payments/provider-events.ts";
 import {
-  handleProviderEvent,
   type ConnectionOfEvent,
-  type ProviderEventServices,
-} from "./handle-provider-event.ts";
+  type ProviderEvent,
+  ProviderKeyRefusedError,
+} from "#commerce/payments/provider-events.ts";
+import { handleProviderEvent, type ProviderEventServices } from "./handle-provider-event.ts";
 
 /**
  * The events of this time before the last reading are read again, in milliseconds, because a provider may

@@ -37,9 +37,11 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
     verify: async (connectionId, { body, signature }) => {
       const connection = await openPaymentConnection(db, keyring, connectionId);
       if (connection === undefined || connection.signingSecret === null) return undefined;
-      const { signingSecret } = connection;
+      const { id, merchantId, signingSecret } = connection;
       const event = await verifyStripeEvent({ body, signature, signingSecret, now: clock.now() });
-      return event === undefined ? undefined : toProviderEvent(event);
+      return event === undefined
+        ? undefined
+        : { event: toProviderEvent(event), connection: { id, merchantId } };
     },
     list: async function* list(connectionId, since) {
       const { client } = await openStripe(services, connectionId);
