@@ -18,6 +18,7 @@ import type { Log } from "#foundation/log.ts";
 import { createApiDescription } from "#gateway/api-description.ts";
 import { eventListenerPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
+import { providerEventsPlugin } from "#gateway/provider-events-plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
 import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
@@ -36,7 +37,6 @@ import { createServiceMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
 import { createPrometheusExposition, healthPlugin, metricsPlugin } from "#observability/plugin.ts";
 import { checkoutPlugin } from "#pages/checkout/plugin.ts";
-import { providerEventsPlugin } from "#pages/checkout/provider-events-plugin.ts";
 import { consolePlugin } from "#pages/console/plugin.ts";
 import { demoPicturesPlugin } from "#pages/demo-pictures.ts";
 import { docsPlugin } from "#pages/docs/plugin.ts";
@@ -52,6 +52,7 @@ import { createInterProcessNotices } from "#database/notices.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportDatabaseServices, openDatabaseReplica } from "./replica.ts";
+import { createProviderEventRoute } from "./provider-events.ts";
 import { createGraphqlServices, createEventPayloadRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
@@ -328,7 +329,7 @@ async function createHttpServer(
   });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });
-  await server.register(providerEventsPlugin, { services, limiter });
+  await server.register(providerEventsPlugin, { ...createProviderEventRoute(services), limiter });
   await server.register(docsPlugin, {
     document: api.document,
     publicUrl,

@@ -21,8 +21,6 @@ import {
   deleteOldProviderEvents,
   readMissedProviderEvents,
 } from "#commerce/orders/payment/read-provider-events.ts";
-import { createStripeEventSource } from "#commerce/payments/stripe/stripe-events.ts";
-import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
@@ -30,6 +28,7 @@ import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
+import { createProviderEventServices } from "./provider-events.ts";
 
 export interface CleanupSweepContext {
   readonly now: Date;
@@ -44,6 +43,11 @@ interface Sweep {
    * of sweeps.
    */
   readonly everyMs?: number;
+  /**
+   * True if the sweep waits for another service. It then runs in rounds of its own, so that no other sweep
+   * waits.
+   */
+  readonly isRemote?: true;
   /** Runs the sweep once: stores all changes whose time has come, for example that a cart has expired. */
   readonly run: (services: GraphqlServices, round: CleanupSweepContext) => Promise<unknown>;
 }
@@ -89,14 +93,9 @@ export const sweeps: readonly Sweep[] = [
   {
     name: "read payment provider events",
     everyMs: 300_000,
+    isRemote: true,
     run: (services, round) =>
-      readMissedProviderEvents({
-        ...services,
-        ...round,
-        reindex: indexProducts,
-        provider: createStripeProvider(services),
-        eventSource: createStripeEventSource(services),
-      }),
+      readMissedProviderEvents({ ...createProviderEventServices(services), ...round }),
   },
   {
     name: "delete old payment provider events",
@@ -146,21 +145,18 @@ export const sweeps: readonly Sweep[] = [
 ];
 
 /**
- * Starts to run all sweeps in rounds, which do not overlap. Returns a function that stops the sweeps and
- * waits until the current round has ended.
+ * Starts to run all sweeps in rounds, which do not overlap; remote sweeps have rounds of their own. Returns a
+ * function that stops the sweeps and waits until the current rounds have ended.
  */
 export function startPeriodicCleanupSweeps(
   services: GraphqlServices,
   log: Log,
   everyMs = 60_000,
 ): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  let isIdle = true;
   const stop = new AbortController();
   const ranAtMs = new Map<string, number>();
-  const round = async (): Promise<void> => {
-    isIdle = false;
-    for (const { name, everyMs: pauseMs = 0, run } of sweeps) {
+  const runAll = async (chosen: readonly Sweep[]): Promise<void> => {
+    for (const { name, everyMs: pauseMs = 0, run } of chosen) {
       if (stop.signal.aborted) break;
       const now = services.clock.now();
       if (now.getTime() - (ranAtMs.get(name) ?? 0) < pauseMs) continue;
@@ -169,15 +165,26 @@ export function startPeriodicCleanupSweeps(
         logFailure(log, name, error),
       );
     }
-    isIdle = true;
   };
-  const timer = setInterval(() => {
-    if (isIdle) running = round();
-  }, everyMs);
-  return () => {
-    clearInterval(timer);
+  const rounds = [undefined, true].map((remote) => {
+    const chosen = sweeps.filter(({ isRemote }) => isRemote === remote);
+    return startRounds(() => runAll(chosen), everyMs);
+  });
+  return async () => {
     stop.abort();
-    return running;
+    await Promise.all(rounds.map((stopRounds) => stopRounds()));
+  };
+}
+
+/** Runs a function at intervals, unless it is still running. Returns a function that ends this and waits. */
+function startRounds(run: () => Promise<void>, everyMs: number): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= run().finally(() => (running = undefined));
+  }, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
   };
 }
 

@@ -7,6 +7,7 @@ import {
   disconnectPaymentProvider,
   findSigningSecretFaults,
 } from "#commerce/payments/connections.ts";
+import { createProviderEventsUrl } from "#commerce/payments/provider-events.ts";
 import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { getCliCommandEnvironment } from "./command-session.ts";
@@ -58,13 +59,17 @@ function connectCommand(): Command {
             { merchantId, account, secretKey, signingSecret: secret },
           );
           const { accountId, accountName, mode } = account;
-          return { id, accountId, accountName, mode, webhookUrl: webhookUrlOf(getPublicUrl(settings), id) };
+          return {
+            id,
+            accountId,
+            accountName,
+            mode,
+            webhookUrl: createProviderEventsUrl(getPublicUrl(settings), id),
+          };
         },
       );
     });
 }
-
-const webhookUrlOf = (publicUrl: string, id: string): string => `${publicUrl}/payments/stripe/${id}/events`;
 
 function disconnectCommand(): Command {
   return createCliCommand(
@@ -107,7 +112,7 @@ function listCommand(): Command {
           .execute();
         const publicUrl = getPublicUrl(settings);
         printCommandResult(
-          rows.map((row) => Object.assign(row, { webhookUrl: webhookUrlOf(publicUrl, row.id) })),
+          rows.map((row) => Object.assign(row, { webhookUrl: createProviderEventsUrl(publicUrl, row.id) })),
           json === true,
         );
       });

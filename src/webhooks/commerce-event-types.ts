@@ -174,7 +174,8 @@ export const commerceEventTypes = {
     schemaVersion: 1,
     description:
       "A payment that can no longer lead to an order holds money, or may hold money if its failure code " +
-      "is unresolved. Captured money is refunded automatically.",
+      "is unresolved. Captured money is refunded automatically. If such a refund fails after it had " +
+      "succeeded, the event is published again, and the merchant must pay the buyer back in another way.",
   },
   "refund.created": { subject: "refund", schemaVersion: 1, description: "A refund was created." },
   "refund.succeeded": {

@@ -187,6 +187,25 @@ describe("guessing API keys", () => {
     });
   });
 
+  it("counts payment provider events with a wrong signature, and then reads no body", async () => {
+    const sendEvent = (body: string): Promise<Answer> =>
+      world().send({
+        method: "POST",
+        url: "/payments/stripe/pcn_01hzzzzzzzzzzzzzzzzzzzzzzz/events",
+        headers: { ...from("203.0.113.33"), "stripe-signature": "t=1,v1=00" },
+        body,
+      });
+    for (const answer of await repeat(20, () => sendEvent("{}")))
+      expectError(answer, { status: 400, code: "malformed_request" });
+    // The body is above the limit. It would be refused with 413 if it were read.
+    expectError(await sendEvent("x".repeat(600 * 1024)), {
+      status: 429,
+      code: "too_many_failed_attempts",
+      retryAfterSeconds: 300,
+      details: [quotaExceeded("auth-fail")],
+    });
+  });
+
   it("has one limit for REST and GraphQL; a valid token still passes", async () => {
     const other = "203.0.113.34";
     const ask = (token: string): Promise<Answer> =>

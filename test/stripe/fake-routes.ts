@@ -93,6 +93,9 @@ const listOf = (data: readonly object[], url: string): object => ({
   url,
 });
 
+const textsOf = (form: FormObject): Record<string, string> =>
+  Object.fromEntries(Object.keys(form).map((name) => [name, textAt(form, name)]));
+
 const shortestPageSeconds = 30 * 60;
 
 function openSession(state: FakeStripeState, params: FormObject): FakeSession {
@@ -107,19 +110,17 @@ function openSession(state: FakeStripeState, params: FormObject): FakeSession {
     (sum, line) => sum + Number(textAt(line, "price_data", "unit_amount")) * Number(textAt(line, "quantity")),
     0,
   );
-  const texts = (form: FormObject): Record<string, string> =>
-    Object.fromEntries(Object.keys(form).map((name) => [name, textAt(form, name)]));
   return state.openSession(
     {
       amount_total: amount,
       currency: textAt(lines[0] ?? {}, "price_data", "currency"),
       client_reference_id: textAt(params, "client_reference_id"),
-      metadata: texts(objectAt(params, "metadata")),
+      metadata: textsOf(objectAt(params, "metadata")),
       success_url: textAt(params, "success_url"),
       cancel_url: textAt(params, "cancel_url"),
       expires_at: expiresAt,
     },
-    texts(objectAt(objectAt(params, "payment_intent_data"), "metadata")),
+    textsOf(objectAt(objectAt(params, "payment_intent_data"), "metadata")),
   );
 }
 
@@ -154,7 +155,7 @@ function captureIntent(state: FakeStripeState, id: string | undefined, params: F
   if (intent.status !== "requires_capture")
     refuse("payment_intent_unexpected_state", `The PaymentIntent is ${intent.status}.`);
   if (amount > intent.amount_capturable) refuse("amount_too_large", "The amount is too large.");
-  state.capture(intent, amount);
+  state.capture(intent, amount, textsOf(objectAt(params, "metadata")));
   return intent;
 }
 
@@ -182,7 +183,7 @@ function createRefund(state: FakeStripeState, params: FormObject): object {
   if (isDisputed) refuse("charge_disputed", "The charge is disputed.");
   if (intent.status !== "succeeded" || amount > state.refundableOf(intent))
     refuse("charge_already_refunded", "The amount is larger than the amount that is left.");
-  return state.refund(intent, amount, objectAt(params, "metadata") as Record<string, string>);
+  return state.refund(intent, amount, textsOf(objectAt(params, "metadata")));
 }
 
 function listEvents(state: FakeStripeState, params: FormObject): object {

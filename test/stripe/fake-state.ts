@@ -209,8 +209,14 @@ export class FakeStripeState {
     this.publish("checkout.session.expired", session);
   }
 
-  capture(intent: FakeIntent, amount: number): void {
-    Object.assign(intent, { status: "succeeded", amount_received: amount, amount_capturable: 0 });
+  /** Captures a part of a payment, releases the rest, and adds metadata to the PaymentIntent. */
+  capture(intent: FakeIntent, amount: number, metadata: Record<string, string> = {}): void {
+    Object.assign(intent, {
+      status: "succeeded",
+      amount_received: amount,
+      amount_capturable: 0,
+      metadata: { ...intent.metadata, ...metadata },
+    });
     this.publish("payment_intent.succeeded", intent);
   }
 

@@ -10,8 +10,15 @@ import { answerFakeStripe, FakeStripeError, type FakeStripeRequest } from "./fak
 import { type FakeAccount, type FakeEvent, type FakeSession, FakeStripeState } from "./fake-state.ts";
 import { parseFormBody } from "./form-body.ts";
 
-/** What happens to a request: an error, no execution and no answer, or an execution without an answer. */
-export type FakeFault = { readonly status: 401 | 403 | 429 | 500 | 503 } | "lost_request" | "lost_answer";
+/**
+ * What happens to a request: an error, no execution and a closed connection, an execution without an answer,
+ * or a connection that stays open without an answer.
+ */
+export type FakeFault =
+  | { readonly status: 401 | 403 | 429 | 500 | 503 }
+  | "lost_request"
+  | "lost_answer"
+  | "hanging";
 
 interface SeenRequest {
   readonly method: string;
@@ -24,8 +31,12 @@ export interface FakeStripe extends AsyncDisposable {
   /** The base URL of the API. */
   readonly url: string;
   readonly state: FakeStripeState;
+  /** The accounts by their secret key; tests add and revoke keys. */
+  readonly accounts: Record<string, FakeAccount>;
   /** All requests, oldest first. */
   readonly requests: SeenRequest[];
+  /** The requests with the fault "hanging" for which the client still waits. */
+  readonly hanging: Set<SeenRequest>;
   /** Decides for each request whether it fails; replaced by tests. */
   faultOf: (request: SeenRequest) => FakeFault | undefined;
   /** Returns the page with a URL or id. */
@@ -46,13 +57,15 @@ interface StoredAnswer {
 }
 
 export async function startFakeStripe({
-  accounts,
+  accounts: givenAccounts,
   now = () => new Date(),
   isLive = true,
 }: FakeStripeOptions): Promise<FakeStripe> {
   const state = new FakeStripeState(now, isLive);
+  const accounts: Record<string, FakeAccount> = { ...givenAccounts };
   const stored = new Map<string, StoredAnswer>();
   const requests: SeenRequest[] = [];
+  const hanging = new Set<SeenRequest>();
   const execute = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
     const account = accounts[secretKey];
     try {
@@ -88,6 +101,11 @@ export async function startFakeStripe({
   const server = createServer((incoming, response) => void receive(incoming, response));
   const answer = (incoming: IncomingMessage, response: ServerResponse, seen: SeenRequest): void => {
     const fault = fake.faultOf(seen);
+    if (fault === "hanging") {
+      hanging.add(seen);
+      response.once("close", () => hanging.delete(seen));
+      return;
+    }
     if (fault === "lost_request") return void response.destroy();
     if (typeof fault === "object") return send(response, fault.status, faultBody(fault.status));
     const { status, body } = executeOnce(
@@ -103,7 +121,9 @@ export async function startFakeStripe({
   const fake: FakeStripe = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     state,
+    accounts,
     requests,
+    hanging,
     faultOf: () => undefined,
     sessionOf: (urlOrId) => {
       const session = state.sessions.get(urlOrId.split("/").at(-1) ?? "");

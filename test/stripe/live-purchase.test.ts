@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { drive, ordersOf, paymentsOf, sessionOf, stockOf } from "#test/commerce/payments/checkouts.ts";
 import { trySession } from "#test/operations/checkout-calls.ts";
 import { askGraph, makeCart } from "#test/operations/cart-calls.ts";
+import { done } from "#test/graph/order-money-calls.ts";
 import { publicUrl } from "#test/support/world.ts";
-import { headingOf, textOf } from "#test/web/checkout/buyer.ts";
+import { buyerOf, headingOf, makePayableSession, textOf } from "#test/web/checkout/buyer.ts";
 import {
   connect,
   connectLive,
@@ -136,6 +137,30 @@ it("places the order when the buyer returns from Stripe's page, and captures the
   ]);
 });
 
+it("refuses an amount that Stripe cannot charge before a page is opened, and says that it is not payable", async () => {
+  const { world, stripe } = shop;
+  // Changes the currency of all markets with the euro, and the price of their delivery.
+  const setMarkets = async (from: string, to: string, changeMinor: number): Promise<void> => {
+    const { db } = world.database;
+    await db.updateTable("market").set({ currency: to }).where("currency", "=", from).execute();
+    await db
+      .updateTable("deliveryMethod")
+      .set((row) => ({ priceMinor: row("priceMinor", "+", changeMinor) }))
+      .execute();
+  };
+  await setMarkets("EUR", "KWD", 5);
+  const { url, amountTotal } = await makePayableSession(world);
+  expect([amountTotal.currency, amountTotal.amountMinor % 10]).toEqual(["KWD", 5]);
+  const pages = stripe.state.sessions.size;
+  const buyer = buyerOf(world, url);
+  await buyer.open();
+  const refused = await buyer.press("pay");
+  expect(textOf(refused.text)).toContain("Dieser Betrag kann in der Währung des Shops nicht bezahlt werden.");
+  await drive(world);
+  expect(stripe.state.sessions.size).toBe(pages);
+  await setMarkets("KWD", "EUR", -5);
+});
+
 it("places the order by a webhook alone if the buyer never returns", async () => {
   const checkout = await openPaymentPage(shop);
   shop.stripe.state.pay(checkout.page, "success");
@@ -258,7 +283,7 @@ it("repeats a page with the same key after lost requests, lost answers, a rate l
   expect(stripe.state.sessions.size).toBe(pagesBefore + 1);
 });
 
-it("payments of an account that was replaced still belong to their own account", async () => {
+it("payments of an account that was replaced still belong to it, also when it is connected again", async () => {
   const { paymentId } = await placeLiveOrder(shop);
   await deliverAll(shop);
   const { data } = await connect(shop, { secretKey: otherLiveKey, webhookSigningSecret: signingSecret });
@@ -271,4 +296,30 @@ it("payments of an account that was replaced still belong to their own account",
     .where("id", "=", paymentId)
     .executeTakeFirstOrThrow();
   expect(connectionId).toBe(shop.connectionId);
+
+  // The first account is connected again with a new key: its connection continues.
+  const replacedKey = ["sk", "live", "fakeAccountOneRotated7777"].join("_");
+  shop.stripe.accounts[replacedKey] = { id: "acct_one", name: "Kvern Outdoor", isLive: true };
+  delete shop.stripe.accounts[liveKey];
+  const again = await connect(shop, { secretKey: replacedKey });
+  expect(again.data.paymentConnection).toMatchObject({
+    id: connectionId,
+    accountId: "acct_one",
+    keyHint: "7777",
+    hasSigningSecret: true,
+    webhookUrl: `${publicUrl}/payments/stripe/${connectionId}/events`,
+  });
+  await done(shop.world, "paymentCapture", { id: paymentId });
+  await drive(shop.world);
+  expect(await paymentOf(shop, paymentId)).toMatchObject({ status: "captured" });
+  const active = await shop.world.database.db
+    .selectFrom("paymentConnection")
+    .select(["accountId", "disconnectedAt"])
+    .where("merchantId", "=", shop.merchantId)
+    .orderBy("accountId")
+    .execute();
+  expect(active.map(({ accountId, disconnectedAt }) => [accountId, disconnectedAt === null])).toEqual([
+    ["acct_one", true],
+    ["acct_two", false],
+  ]);
 });

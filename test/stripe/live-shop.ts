@@ -132,7 +132,7 @@ export async function deliverAll(
   shop.world.clock.advance(1_000);
 }
 
-export function intentOf({ stripe }: LiveShop, { page }: HostedCheckout): FakeIntent {
+export function intentOf({ stripe }: LiveShop, { page }: Pick<HostedCheckout, "page">): FakeIntent {
   const intent = stripe.state.intents.get(page.payment_intent ?? "");
   if (intent === undefined) throw new Error(`${page.id} has no PaymentIntent.`);
   return intent;

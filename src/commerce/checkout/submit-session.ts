@@ -168,8 +168,14 @@ function requireReadyToPay(
       now,
       reason: "payment_provider_missing",
     });
-  const needsToken = !paymentProviderTraits[chosen.provider].hasPaymentPage;
-  if (needsToken && (paymentToken === null || paymentToken === undefined)) {
+  const { hasPaymentPage, canCharge } = paymentProviderTraits[chosen.provider];
+  if (!canCharge(totalMinor, currency))
+    throw createCheckoutSessionConflictFailure("invalid_state", session, {
+      now,
+      reason: "currency_not_payable",
+      data: { amountTotal: createMoney(totalMinor, currency) },
+    });
+  if (!hasPaymentPage && (paymentToken === null || paymentToken === undefined)) {
     const message = '"paymentToken" is required, because the total is above 0.';
     throw createFailureWithDetail("missing_field", {
       in: "body",

@@ -162,6 +162,14 @@ function refundAfter(order: Valued, reducedMinor: number): number {
   );
 }
 
+/**
+ * Returns the captured amount that exceeds the cost of the order, for example after a failed refund.
+ * Refunding this excess does not reduce the cost of the order.
+ */
+export function computeOverpaidAmountMinor(order: OrderAggregate): number {
+  return refundAfter(order, 0);
+}
+
 /** Returns the captured amount of a payment minus its successful and pending refunds. */
 export function computeRefundablePaymentAmountMinor({
   capturedMinor,

@@ -151,7 +151,7 @@ export async function choosePaymentProvider(
   return (await findMerchantPaymentSetups(reader, [merchantId])).get(merchantId)?.chosen ?? null;
 }
 
-function toConnectedProviderName(name: string | null): ConnectedProviderName {
+export function toConnectedProviderName(name: string | null): ConnectedProviderName {
   const found = connectedProviderNames.find((known) => known === name);
   if (found === undefined) throw new Error(`There is no payment provider ${name}.`);
   return found;
@@ -179,9 +179,10 @@ export const findSigningSecretFaults = (field: string, secret: string | null | u
     : [createRequestBodyErrorDetail(field, "pattern_mismatch", signingSecretText)];
 
 /**
- * Connects an account whose key the provider has verified. If the account is already connected, its key and
- * its signing secret are replaced; a signing secret that is left out is kept. Returns the id of the
- * connection.
+ * Connects an account whose key the provider has verified, and ends the connection of another account. If the
+ * account is or was connected, its newest connection gets the key and becomes active, so that its earlier
+ * payments and its webhooks work with the new key; a signing secret that is left out is kept. Returns the id
+ * of the connection.
  */
 export async function connectPaymentProvider(
   transaction: Transaction,
@@ -191,8 +192,10 @@ export async function connectPaymentProvider(
   const { now, keyring } = context;
   await lockMerchantOfMode(transaction, context, { merchantId, mode: account.mode });
   const active = await lockActiveConnection(transaction, merchantId);
-  const isSame = active?.provider === account.provider && active.accountId === account.accountId;
-  const before = isSame ? await openPaymentConnection(transaction, keyring, active.id) : undefined;
+  const beforeId = await findNewestConnectionId(transaction, merchantId, account);
+  if (active !== undefined && active.id !== beforeId) await endConnection(transaction, active.id, now);
+  const before =
+    beforeId === undefined ? undefined : await openPaymentConnection(transaction, keyring, beforeId);
   const id = before?.id ?? createId("paymentConnection", now.getTime());
   const secret = signingSecret ?? before?.signingSecret ?? null;
   const values = {
@@ -200,22 +203,40 @@ export async function connectPaymentProvider(
     keyHint: secretKey.slice(-4),
     hasSigningSecret: secret !== null,
     ...keyring.seal([secretKey, secret ?? ""].join("\n"), getPaymentConnectionEncryptionContext(id)),
+    disconnectedAt: null,
     updatedAt: now,
   };
-  if (before !== undefined) {
+  if (before === undefined)
+    await transaction
+      .insertInto("paymentConnection")
+      .values({ id, merchantId, ...values, eventsReadUntil: now, createdAt: now })
+      .execute();
+  else
     await transaction
       .updateTable("paymentConnection")
       .set({ ...values, version: before.version + 1 })
       .where("id", "=", id)
       .execute();
-    return id;
-  }
-  if (active !== undefined) await endConnection(transaction, active.id, now);
-  await transaction
-    .insertInto("paymentConnection")
-    .values({ id, merchantId, ...values, eventsReadUntil: now, createdAt: now, disconnectedAt: null })
-    .execute();
   return id;
+}
+
+async function findNewestConnectionId(
+  transaction: Transaction,
+  merchantId: string,
+  { provider, accountId }: VerifiedProviderAccount,
+): Promise<string | undefined> {
+  const row = await transaction
+    .selectFrom("paymentConnection")
+    .select("id")
+    .where("merchantId", "=", merchantId)
+    .where("provider", "=", provider)
+    .where("accountId", "=", accountId)
+    .orderBy(sql`disconnected_at is null`, "desc")
+    .orderBy("createdAt", "desc")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id;
 }
 
 /** Ends the merchant's active connection. Its payments can still be captured, voided and refunded. */
@@ -256,10 +277,10 @@ async function lockMerchantOfMode(
 const lockActiveConnection = (
   transaction: Transaction,
   merchantId: string,
-): Promise<Pick<PaymentConnectionRow, "id" | "provider" | "accountId"> | undefined> =>
+): Promise<Pick<PaymentConnectionRow, "id"> | undefined> =>
   transaction
     .selectFrom("paymentConnection")
-    .select(["id", "provider", "accountId"])
+    .select("id")
     .where("merchantId", "=", merchantId)
     .where("disconnectedAt", "is", null)
     .forNoKeyUpdate()

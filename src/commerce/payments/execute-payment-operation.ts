@@ -100,7 +100,10 @@ function operationTimeoutMs(operation: ClaimedPaymentOperation): number {
  * Runs a request to the payment provider, and rejects as soon as the signal aborts, even if the request
  * ignores the signal.
  */
-async function rejectOnAbort<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+export async function rejectOnAbort<Result>(
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(new Error("The payment provider did not answer in time."));

@@ -10,6 +10,7 @@ export interface ProviderEvent {
   /** The provider's id of the event. */
   readonly id: string;
   readonly type: string;
+  readonly createdAt: Date;
   /** The ids of the payment that the event is about; all are undefined if it is about something else. */
   readonly payment: ProviderPaymentIds;
   readonly disputeId?: string | undefined;
@@ -31,6 +32,28 @@ export interface ProviderRefund {
   readonly hasFailed: boolean;
 }
 
+/** The provider does not accept the key of a connection, for example because the key was revoked. */
+export class ProviderKeyRefusedError extends Error {}
+
+/** The path at which the service receives the events of a connection. */
+export const providerEventsPath = "/payments/stripe/:connectionId/events";
+
+/** Returns the URL that a merchant enters at the provider as the address of its events. */
+export const createProviderEventsUrl = (publicUrl: string, connectionId: string): string =>
+  `${publicUrl}${providerEventsPath.replace(":connectionId", connectionId)}`;
+
+/** The connection to which an event was sent. */
+export interface ConnectionOfEvent {
+  readonly id: string;
+  readonly merchantId: string;
+}
+
+/** An event whose signature was verified with the signing secret of a connection. */
+export interface VerifiedProviderEvent {
+  readonly event: ProviderEvent;
+  readonly connection: ConnectionOfEvent;
+}
+
 export interface SignedProviderEvent {
   readonly body: Buffer;
   readonly signature: string;
@@ -38,9 +61,15 @@ export interface SignedProviderEvent {
 
 /** The requests about events that a provider accepts. */
 export interface PaymentProviderEventSource {
-  /** Verifies and parses an event. Returns undefined if its signature is wrong or missing. */
-  readonly verify: (connectionId: string, event: SignedProviderEvent) => Promise<ProviderEvent | undefined>;
-  /** Lists the events since a time, newest first. */
+  /**
+   * Verifies and parses an event, and returns it with its connection. Returns undefined if the signature is
+   * wrong, or if there is no connection with this id or it has no signing secret.
+   */
+  readonly verify: (
+    connectionId: string,
+    event: SignedProviderEvent,
+  ) => Promise<VerifiedProviderEvent | undefined>;
+  /** Lists the events since a time, newest first. Throws ProviderKeyRefusedError for a key that does not work. */
   readonly list: (connectionId: string, since: Date) => AsyncIterable<ProviderEvent>;
   readonly readDispute: (connectionId: string, id: string) => Promise<ProviderDispute>;
   readonly readRefund: (connectionId: string, id: string) => Promise<ProviderRefund>;

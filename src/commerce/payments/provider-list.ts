@@ -1,4 +1,5 @@
 /** The payment providers that the service knows, with the properties that the rules of checkouts need. */
+import { isStripeAmount } from "./stripe/stripe-amounts.ts";
 
 interface PaymentProviderTraits {
   /**
@@ -11,6 +12,8 @@ interface PaymentProviderTraits {
    * leads the buyer to the provider's page.
    */
   readonly hasPaymentPage: boolean;
+  /** Returns whether the provider can charge an amount, in minor units of the currency. */
+  readonly canCharge: (amountMinor: number, currency: string) => boolean;
 }
 
 const minuteMs = 60_000;
@@ -22,8 +25,12 @@ const minuteMs = 60_000;
 export const stripePageMs = 36 * minuteMs;
 
 export const paymentProviderTraits = {
-  test: { authorizationTimeoutMs: 15 * minuteMs, hasPaymentPage: false },
-  stripe: { authorizationTimeoutMs: stripePageMs + 4 * minuteMs, hasPaymentPage: true },
+  test: { authorizationTimeoutMs: 15 * minuteMs, hasPaymentPage: false, canCharge: () => true },
+  stripe: {
+    authorizationTimeoutMs: stripePageMs + 4 * minuteMs,
+    hasPaymentPage: true,
+    canCharge: isStripeAmount,
+  },
 } as const satisfies Record<string, PaymentProviderTraits>;
 
 export type PaymentProviderName = keyof typeof paymentProviderTraits;

@@ -3,9 +3,11 @@ import {
   connectPaymentProvider,
   disconnectPaymentProvider,
   findSigningSecretFaults,
+  toConnectedProviderName,
   type PaymentConnectionRow,
   type VerifiedProviderAccount,
 } from "#commerce/payments/connections.ts";
+import { createProviderEventsUrl } from "#commerce/payments/provider-events.ts";
 import type { PaymentProviderName } from "#commerce/payments/provider-list.ts";
 import { stripeEventTypes } from "#commerce/payments/stripe/stripe-events.ts";
 import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
@@ -31,7 +33,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     provider: t.field({
       type: PaymentProviderEnum,
       description: "The payment provider.",
-      resolve: () => "stripe" as const,
+      resolve: ({ provider }) => toConnectedProviderName(provider),
     }),
     mode: t.expose("mode", {
       type: ModeEnum,
@@ -53,7 +55,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     webhookUrl: t.field({
       type: "URL",
       description: "The URL to enter at the provider as the address of its webhooks.",
-      resolve: ({ id }, _args, { services }) => `${services.publicUrl}/payments/stripe/${id}/events`,
+      resolve: ({ id }, _args, { services }) => createProviderEventsUrl(services.publicUrl, id),
     }),
     webhookEventTypes: t.stringList({
       description: "The types of events to select at the provider for these webhooks.",

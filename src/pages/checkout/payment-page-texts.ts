@@ -37,13 +37,21 @@ export const paymentPageTexts = {
   paymentPageBack: ["Back to the checkout", "Zurück zur Kasse", "ご購入手続きに戻る"],
 } as const satisfies Record<string, PaymentPageText>;
 
-/** Messages about payments that failed on the provider's page, by failure code. */
+/**
+ * Messages about payments that failed on the provider's page, by failure code, and about amounts that the
+ * provider cannot charge.
+ */
 export const paymentPageFailureTexts: Readonly<Record<string, PaymentPageText>> = {
   payment_page_expired: [
     "You did not pay in time on the payment page. Nothing was charged; pay again.",
     "Sie haben auf der Zahlungsseite nicht rechtzeitig bezahlt. Es wurde nichts abgebucht; bezahlen Sie noch " +
       "einmal.",
     "お支払いページの有効期限が切れました。請求は発生していません。もう一度お支払いください。",
+  ],
+  currency_not_payable: [
+    "This amount cannot be paid in the shop's currency. Contact the shop.",
+    "Dieser Betrag kann in der Währung des Shops nicht bezahlt werden. Wenden Sie sich an den Shop.",
+    "この金額はショップの通貨ではお支払いいただけません。ショップにお問い合わせください。",
   ],
   provider_unavailable: [
     "Payments are not available at the moment. Nothing was charged; try again later.",

@@ -68,36 +68,61 @@ export type PaymentDisputeOutcomeCode = "won" | "lost";
 
 export interface ClosePaymentDisputeInput extends PaymentIdAndExpectedVersion {
   readonly outcome: PaymentDisputeOutcomeCode;
-  /** The highest amount that a lost dispute costs, in minor units; if left out: the whole captured amount. */
-  readonly amountMinor?: number;
 }
 
 export async function closePaymentDispute(
   transaction: Transaction,
   context: OrderCommandContext,
-  input: ClosePaymentDisputeInput,
+  { paymentId, expectedVersion, outcome }: ClosePaymentDisputeInput,
 ): Promise<OrderAggregate> {
-  const found = await lockPaymentWithOrder(transaction, context, input.paymentId);
+  const found = await lockPaymentWithOrder(transaction, context, paymentId);
   const { order, payment } = found;
   if (payment.disputedAt === null)
     throw createOrderConflictFailure("invalid_state", order, {
       reason: "payment_not_disputed",
       message: "The payment is not disputed.",
     });
-  const { disputedAt, disputeReason, status } = payment;
-  const disputedMinor = Math.min(computeRefundablePaymentAmountMinor(payment), input.amountMinor ?? Infinity);
-  const lostMinor = input.outcome === "lost" ? disputedMinor : 0;
-  return changePayment(transaction, context, {
+  return endPaymentDispute(transaction, context, {
     ...found,
-    expectedVersion: input.expectedVersion,
-    values: { disputedAt: null, disputeReason: null, ...(lostMinor > 0 ? lost(payment, lostMinor) : {}) },
+    expectedVersion,
+    lostMinor: outcome === "lost" ? computeRefundablePaymentAmountMinor(payment) : 0,
+    staysDisputed: false,
+  });
+}
+
+export interface PaymentDisputeEnd extends OrderAndPayment {
+  readonly expectedVersion?: number | null | undefined;
+  /** The amount that the merchant has lost, in minor units; 0 if the merchant has won. */
+  readonly lostMinor: number;
+  /** True if another dispute of the payment is still open. */
+  readonly staysDisputed: boolean;
+}
+
+/** Saves the end of a dispute in a locked order. */
+export function endPaymentDispute(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, payment, expectedVersion, lostMinor, staysDisputed }: PaymentDisputeEnd,
+): Promise<OrderAggregate> {
+  const { id, disputedAt, disputeReason, status } = payment;
+  return changePayment(transaction, context, {
+    order,
+    payment,
+    expectedVersion,
+    values: {
+      ...(staysDisputed ? {} : { disputedAt: null, disputeReason: null }),
+      ...(lostMinor > 0 ? lost(payment, lostMinor) : {}),
+    },
     outcome: {
       reducedMinor: Math.min(lostMinor, order.totalMinor - order.reducedMinor),
       events: [
         {
           type: "payment.dispute_closed",
-          id: payment.id,
-          previous: { disputedAt, disputeReason, ...(lostMinor > 0 ? { status } : {}) },
+          id,
+          previous: {
+            ...(staysDisputed ? {} : { disputedAt, disputeReason }),
+            ...(lostMinor > 0 ? { status } : {}),
+          },
         },
       ],
     },
@@ -110,14 +135,14 @@ function lost(payment: OrderPayment, lostMinor: number): Pick<PaymentValues, "re
 }
 
 interface PaymentValues {
-  readonly disputedAt: Date | null;
-  readonly disputeReason: PaymentDisputeReasonCode | null;
+  readonly disputedAt?: Date | null;
+  readonly disputeReason?: PaymentDisputeReasonCode | null;
   readonly refundedMinor?: number;
   readonly status?: OrderPayment["status"];
 }
 
 interface PaymentChange extends OrderAndPayment {
-  readonly expectedVersion: number | null | undefined;
+  readonly expectedVersion?: number | null | undefined;
   readonly values: PaymentValues;
   readonly outcome: OrderChangeOutcome;
 }

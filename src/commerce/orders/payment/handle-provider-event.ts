@@ -5,26 +5,27 @@
  */
 import { findPaymentOfProviderIds } from "#commerce/payments/payment-pages.ts";
 import { wakePaymentOperations } from "#commerce/payments/payment-operations.ts";
-import type { PaymentProviderEventSource, ProviderEvent } from "#commerce/payments/provider-events.ts";
+import type {
+  ConnectionOfEvent,
+  PaymentProviderEventSource,
+  ProviderEvent,
+  ProviderRefund,
+} from "#commerce/payments/provider-events.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { changeOrderAsSystem, type SystemOrderChangeServices } from "#commerce/orders/change-order.ts";
 import { recordDisputeStep } from "./provider-disputes.ts";
-import { adoptProviderPaymentState, saveLateRefundFailure } from "./reconcile-payment.ts";
+import { saveLateRefundFailure, saveLateRefundFailureOfPaymentWithoutOrder } from "./provider-refunds.ts";
+import { adoptProviderPaymentState } from "./reconcile-payment.ts";
 
 export interface ProviderEventServices extends SystemOrderChangeServices {
   readonly provider: PaymentProvider;
   readonly eventSource: PaymentProviderEventSource;
 }
 
-export interface ConnectionOfEvent {
-  readonly id: string;
-  readonly merchantId: string;
-}
-
 /**
- * `repeated` if the event was handled before; `later` if an operation of the payment has just ended, so that
- * the event must be handled again after the next reading.
+ * `repeated` if the event was handled before; `later` if an operation of the payment is pending or has just
+ * ended, so that the event must be handled again. `readMissedProviderEvents` does this within minutes.
  */
 export type ProviderEventResult = "handled" | "repeated" | "later";
 
@@ -62,21 +63,27 @@ async function followEvent(
   if (payment === undefined) return true;
   const { id: paymentId, orderId } = payment;
   await runInTransaction(db, (transaction) => wakePaymentOperations(transaction, { paymentId, now, events }));
+  const change = { ...connection, orderId, paymentId, currency: payment.currency };
+  const refund = await readRefund(services, connection.id, event.refundId);
+  const { operationId, hasFailed } = refund;
+  const isFollowed =
+    !hasFailed || operationId === null || (await followFailedRefund(services, change, operationId));
+  if (!isFollowed) return false;
   if (orderId === null) return true;
-  const change = { ...connection, orderId, paymentId };
-  if (event.disputeId !== undefined) await followDispute(services, change, event.disputeId);
-  if (event.refundId !== undefined) await followRefund(services, change, event.refundId);
-  return reconcile(services, { ...change, currency: payment.currency });
+  const ofOrder = { ...change, orderId };
+  if (event.disputeId !== undefined) await followDispute(services, ofOrder, event.disputeId);
+  return reconcile(services, ofOrder, refund);
 }
 
-interface PaymentOfEvent extends ConnectionOfEvent {
-  readonly orderId: string;
+interface PaymentOfEvent<OrderId> extends ConnectionOfEvent {
+  readonly orderId: OrderId;
   readonly paymentId: string;
+  readonly currency: string;
 }
 
 async function followDispute(
   services: ProviderEventServices,
-  { id: connectionId, merchantId, orderId, paymentId }: PaymentOfEvent,
+  { id: connectionId, merchantId, orderId, paymentId }: PaymentOfEvent<string>,
   disputeId: string,
 ): Promise<void> {
   const dispute = await services.eventSource.readDispute(connectionId, disputeId);
@@ -87,35 +94,50 @@ async function followDispute(
   if (await step()) await step();
 }
 
-async function followRefund(
+/** Reads the refund that an event names. An event without a refund says nothing about a failure. */
+async function readRefund(
+  { eventSource }: ProviderEventServices,
+  connectionId: string,
+  refundId: string | undefined,
+): Promise<ProviderRefund> {
+  return refundId === undefined
+    ? { operationId: null, hasFailed: false }
+    : eventSource.readRefund(connectionId, refundId);
+}
+
+/** Saves that a refund of this service has failed. Returns false if this must be done later. */
+function followFailedRefund(
   services: ProviderEventServices,
-  { id: connectionId, merchantId, orderId }: PaymentOfEvent,
-  refundId: string,
-): Promise<void> {
-  const { operationId, hasFailed } = await services.eventSource.readRefund(connectionId, refundId);
-  if (operationId === null || !hasFailed) return;
-  await changeOrderAsSystem(services, merchantId, (transaction, context) =>
-    saveLateRefundFailure(transaction, context, { orderId, operationId }),
-  );
+  { merchantId, orderId, paymentId }: PaymentOfEvent<string | null>,
+  operationId: string,
+): Promise<boolean> {
+  return changeOrderAsSystem(services, merchantId, async (transaction, context) => {
+    if (orderId === null)
+      return saveLateRefundFailureOfPaymentWithoutOrder(transaction, context, { paymentId, operationId });
+    await saveLateRefundFailure(transaction, context, { orderId, paymentId, operationId });
+    return true;
+  });
 }
 
 const lookupMsMax = 20_000;
 
 async function reconcile(
   services: ProviderEventServices,
-  {
-    id: connectionId,
-    merchantId,
-    orderId,
-    paymentId,
-    currency,
-  }: PaymentOfEvent & { readonly currency: string },
+  { id: connectionId, merchantId, orderId, paymentId, currency }: PaymentOfEvent<string>,
+  refund: ProviderRefund,
 ): Promise<boolean> {
   const { provider, now: askedAt } = services;
   const signal = AbortSignal.timeout(lookupMsMax);
-  const found = await provider.lookup({ connectionId, reference: paymentId, currency, signal });
-  if (found.outcome !== "authorized" && found.outcome !== "voided") return true;
+  const amounts = await provider.lookup({ connectionId, reference: paymentId, currency, signal });
+  if (amounts.outcome !== "authorized" && amounts.outcome !== "voided") return true;
+  const hasFailedRefund = refund.hasFailed && refund.operationId === null;
   return changeOrderAsSystem(services, merchantId, (transaction, context) =>
-    adoptProviderPaymentState(transaction, context, { orderId, paymentId, amounts: found, askedAt }),
+    adoptProviderPaymentState(transaction, context, {
+      orderId,
+      paymentId,
+      amounts,
+      askedAt,
+      hasFailedRefund,
+    }),
   );
 }

@@ -5,9 +5,9 @@
 import type { ProviderDispute } from "#commerce/payments/provider-events.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
-import type { OrderPayment } from "#commerce/orders/order-aggregate.ts";
+import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { computeRefundablePaymentAmountMinor } from "#commerce/orders/order-value.ts";
-import { closePaymentDispute, openPaymentDispute } from "./disputes.ts";
+import { endPaymentDispute, openPaymentDispute } from "./disputes.ts";
 
 export interface DisputeOfPayment {
   readonly connectionId: string;
@@ -36,7 +36,7 @@ export async function recordDisputeStep(
     .where("connectionId", "=", connectionId)
     .where("id", "=", id)
     .executeTakeFirst();
-  const step = { connectionId, payment, dispute };
+  const step = { connectionId, order, payment, dispute };
   if (recorded === undefined) {
     await openDispute(transaction, context, step);
     return status === "lost";
@@ -48,6 +48,7 @@ export async function recordDisputeStep(
 
 interface DisputeStep {
   readonly connectionId: string;
+  readonly order: OrderAggregate;
   readonly payment: OrderPayment;
   readonly dispute: ProviderDispute;
 }
@@ -74,16 +75,22 @@ async function openDispute(
   });
 }
 
+/**
+ * Closes a dispute. A payment stays disputed while another of its disputes is open. A lost dispute reaches
+ * the order even if the payment is not disputed in the order any more.
+ */
 async function closeDispute(
   transaction: Transaction,
   context: OrderCommandContext,
-  { connectionId, payment, dispute, outcome }: DisputeStep & { readonly outcome: "won" | "lost" },
+  { connectionId, order, payment, dispute, outcome }: DisputeStep & { readonly outcome: "won" | "lost" },
 ): Promise<void> {
-  const isDisputed = payment.disputedAt !== null;
   const { id, amountMinor } = dispute;
-  const lostMinor = isDisputed ? Math.min(amountMinor, computeRefundablePaymentAmountMinor(payment)) : 0;
-  if (isDisputed)
-    await closePaymentDispute(transaction, context, { paymentId: payment.id, outcome, amountMinor });
+  const lostMinor =
+    outcome === "lost" ? Math.min(amountMinor, computeRefundablePaymentAmountMinor(payment)) : 0;
+  const isDisputed = payment.disputedAt !== null;
+  const staysDisputed = isDisputed && (await hasOtherOpenDispute(transaction, payment.id, id));
+  if (lostMinor > 0 || (isDisputed && !staysDisputed))
+    await endPaymentDispute(transaction, context, { order, payment, lostMinor, staysDisputed });
   await transaction
     .updateTable("paymentDispute")
     .set({
@@ -94,6 +101,22 @@ async function closeDispute(
     .where("connectionId", "=", connectionId)
     .where("id", "=", id)
     .execute();
+}
+
+async function hasOtherOpenDispute(
+  transaction: Transaction,
+  paymentId: string,
+  disputeId: string,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("paymentDispute")
+    .select("id")
+    .where("paymentId", "=", paymentId)
+    .where("status", "=", "open")
+    .where("id", "!=", disputeId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 async function insertDispute(

@@ -3,13 +3,13 @@
  * outage of this service.
  */
 import type { Database } from "#database/connect.ts";
-import type { ProviderEvent } from "#commerce/payments/provider-events.ts";
+import { rejectOnAbort } from "#commerce/payments/execute-payment-operation.ts";
 import {
-  handleProviderEvent,
   type ConnectionOfEvent,
-  type ProviderEventResult,
-  type ProviderEventServices,
-} from "./handle-provider-event.ts";
+  type ProviderEvent,
+  ProviderKeyRefusedError,
+} from "#commerce/payments/provider-events.ts";
+import { handleProviderEvent, type ProviderEventServices } from "./handle-provider-event.ts";
 
 /**
  * The events of this time before the last reading are read again, in milliseconds, because a provider may
@@ -19,17 +19,25 @@ const overlapMs = 10 * 60_000;
 /** The time for which ended connections are still read, in milliseconds; disputes arrive after months. */
 const endedConnectionMs = 180 * 86_400_000;
 
+interface ReadServices extends ProviderEventServices {
+  readonly signal: AbortSignal;
+}
+
+interface ConnectionToRead extends ConnectionOfEvent {
+  readonly eventsReadUntil: Date;
+  readonly disconnectedAt: Date | null;
+}
+
 /**
- * Handles the missed events of all connections, and returns their number. If the events of some connections
- * could not be read or handled, throws an AggregateError after the others.
+ * Handles the missed events of all connections, and returns their number. If some events could not be read or
+ * handled, throws an AggregateError after all others were handled.
  */
-export async function readMissedProviderEvents(
-  services: ProviderEventServices & { readonly signal: AbortSignal },
-): Promise<number> {
+export async function readMissedProviderEvents(given: ReadServices): Promise<number> {
+  const services = { ...given, ...askUntilAborted(given) };
   const { db, now, signal } = services;
   const connections = await db
     .selectFrom("paymentConnection")
-    .select(["id", "merchantId", "eventsReadUntil"])
+    .select(["id", "merchantId", "eventsReadUntil", "disconnectedAt"])
     .where((where) =>
       where.or([
         where("disconnectedAt", "is", null),
@@ -40,39 +48,87 @@ export async function readMissedProviderEvents(
     .execute();
   const errors: unknown[] = [];
   let missed = 0;
-  for (const { eventsReadUntil, ...connection } of connections) {
+  for (const connection of connections) {
     if (signal.aborted) break;
     try {
-      missed += await readEvents(services, connection, new Date(eventsReadUntil.getTime() - overlapMs));
+      missed += await readEvents(services, connection, errors);
     } catch (error) {
-      errors.push(error);
+      if (signal.aborted) break;
+      // A merchant may revoke the key of an ended connection; its events can then no longer be read.
+      if (connection.disconnectedAt === null || !(error instanceof ProviderKeyRefusedError))
+        errors.push(error);
     }
   }
   if (errors.length > 0)
-    throw new AggregateError(errors, "The events of some payment connections were not handled.");
+    throw new AggregateError(errors, "Some events of payment connections were not read or handled.");
   return missed;
 }
 
+/**
+ * Handles the missed events of a connection, oldest first, and returns their number. Adds the errors of
+ * events that could not be handled to `errors`. The next reading begins with the oldest event that was not
+ * handled.
+ */
 async function readEvents(
-  services: ProviderEventServices,
-  connection: ConnectionOfEvent,
-  since: Date,
+  services: ReadServices,
+  connection: ConnectionToRead,
+  errors: unknown[],
 ): Promise<number> {
-  const { db, now, eventSource } = services;
+  const { db, now, eventSource, signal } = services;
+  const { id, merchantId, eventsReadUntil } = connection;
   const listed: ProviderEvent[] = [];
-  for await (const event of eventSource.list(connection.id, since)) listed.push(event);
-  const results: ProviderEventResult[] = [];
-  for (const event of listed.toReversed())
-    results.push(await handleProviderEvent(services, connection, event));
-  const missed = results.filter((result) => result === "handled").length;
-  // An event that must be handled later is read again next time.
-  if (results.includes("later")) return missed;
-  await db
-    .updateTable("paymentConnection")
-    .set({ eventsReadUntil: now })
-    .where("id", "=", connection.id)
-    .execute();
+  const since = new Date(eventsReadUntil.getTime() - overlapMs);
+  for await (const event of eventSource.list(id, since)) listed.push(event);
+  let missed = 0;
+  let readUntil = now;
+  for (const event of listed.toReversed()) {
+    const result = signal.aborted
+      ? "later"
+      : await handleProviderEvent(services, { id, merchantId }, event).catch((error: unknown) => {
+          if (!signal.aborted) errors.push(error);
+          return "later" as const;
+        });
+    if (result === "handled") missed += 1;
+    if (result === "later" && event.createdAt < readUntil) readUntil = event.createdAt;
+  }
+  if (readUntil > eventsReadUntil)
+    await db
+      .updateTable("paymentConnection")
+      .set({ eventsReadUntil: readUntil })
+      .where("id", "=", id)
+      .execute();
   return missed;
+}
+
+/**
+ * Returns the provider with requests that reject as soon as the signal aborts, so that the service does not
+ * wait for a provider's answer when it stops.
+ */
+function askUntilAborted({
+  provider,
+  eventSource,
+  signal,
+}: ReadServices): Pick<ReadServices, "provider" | "eventSource"> {
+  return {
+    provider: {
+      ...provider,
+      lookup: (request) => rejectOnAbort(signal, () => provider.lookup(request)),
+    },
+    eventSource: {
+      ...eventSource,
+      list: async function* list(connectionId, since) {
+        const events = eventSource.list(connectionId, since)[Symbol.asyncIterator]();
+        for (;;) {
+          const { done, value } = await rejectOnAbort(signal, () => events.next());
+          if (done === true) return;
+          yield value;
+        }
+      },
+      readDispute: (connectionId, id) =>
+        rejectOnAbort(signal, () => eventSource.readDispute(connectionId, id)),
+      readRefund: (connectionId, id) => rejectOnAbort(signal, () => eventSource.readRefund(connectionId, id)),
+    },
+  };
 }
 
 /** The time for which handled events are recorded; providers repeat events for some days only. */

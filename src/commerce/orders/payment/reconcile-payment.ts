@@ -1,7 +1,6 @@
 /**
  * Adopts what has happened to an order's payment at the payment provider without a request of this service:
- * an authorization that has expired, a capture or a refund in the provider's dashboard, and a refund that
- * failed after it had succeeded.
+ * an authorization that has expired, and a capture, a refund or a failed refund in the provider's dashboard.
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -11,7 +10,6 @@ import {
   derivePaymentStatus,
 } from "#commerce/payments/payment-rows.ts";
 import type { ProviderPaymentAmounts } from "#commerce/payments/provider.ts";
-import { createId } from "#foundation/ids.ts";
 import {
   changeLockedOrder,
   lockOrder,
@@ -20,7 +18,8 @@ import {
 } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
-import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
+import { computeOverpaidAmountMinor } from "#commerce/orders/order-value.ts";
+import { endRefundsOfProvider, insertRefundOfProvider, type RefundOfProvider } from "./provider-refunds.ts";
 
 export interface ProviderPaymentState {
   readonly orderId: string;
@@ -28,43 +27,43 @@ export interface ProviderPaymentState {
   readonly amounts: ProviderPaymentAmounts;
   /** The time before the provider was asked for the amounts. */
   readonly askedAt: Date;
+  /**
+   * True if a refund that was made at the provider has failed, so that the refunded amount can be lower
+   * there.
+   */
+  readonly hasFailedRefund: boolean;
 }
 
 /**
- * Saves amounts that are higher at the provider than here. Changes nothing while an operation of the payment
- * is pending, whose outcome says what has happened. Returns false without a change if an operation has ended
- * since the provider was asked: the amounts may then be older than the payment.
+ * Saves amounts that are higher at the provider than here, or lower after a failed refund. Returns false
+ * without a change if the amounts cannot be compared yet, so that the provider must be asked again later: an
+ * operation of the payment is pending, whose amount may be among them, or an operation has ended since the
+ * provider was asked, so that the amounts may be older than the payment.
  */
 export async function adoptProviderPaymentState(
   transaction: Transaction,
   context: OrderCommandContext,
-  { orderId, paymentId, amounts, askedAt }: ProviderPaymentState,
+  { orderId, paymentId, amounts, askedAt, hasFailedRefund }: ProviderPaymentState,
 ): Promise<boolean> {
   const order = await lockOrder(transaction, context, orderId);
   const pending = order.payments.find(({ id }) => id === paymentId)?.pending ?? [];
-  if (pending.length > 0) return true;
+  if (pending.length > 0) return false;
   if (await hasNewerOperation(transaction, paymentId, askedAt)) return false;
   await changeLockedOrder(transaction, context, {
     order,
     work: async () => {
       const payment = await lockPayment(transaction, paymentId);
-      const lostMinor = await readLostMinor(transaction, paymentId);
+      const { refundedMinor } = payment;
       const capturedMinor = Math.max(payment.capturedMinor, amounts.capturedMinor);
       const voidedMinor = Math.max(payment.voidedMinor, amounts.voidedMinor);
-      const newRefundMinor = Math.min(
-        Math.max(0, amounts.refundedMinor - (payment.refundedMinor - lostMinor)),
-        capturedMinor - payment.refundedMinor,
-      );
-      const refundedMinor = payment.refundedMinor + newRefundMinor;
+      const refundMinor = await readRefundDifference(transaction, payment, amounts);
+      const newRefundMinor = Math.min(Math.max(0, refundMinor), capturedMinor - refundedMinor);
+      const next = { capturedMinor, voidedMinor, refundedMinor: refundedMinor + newRefundMinor };
+      if (hasFailedRefund && refundMinor < 0)
+        return endFailedRefunds(transaction, context, { order, payment, amountMinor: -refundMinor });
       const isChanged =
         capturedMinor > payment.capturedMinor || voidedMinor > payment.voidedMinor || newRefundMinor > 0;
-      if (!isChanged) return null;
-      return adopt(transaction, context, {
-        order,
-        payment,
-        next: { capturedMinor, voidedMinor, refundedMinor },
-        newRefundMinor,
-      });
+      return isChanged ? adopt(transaction, context, { order, payment, next, newRefundMinor }) : null;
     },
   });
   return true;
@@ -85,15 +84,23 @@ async function hasNewerOperation(
   return row !== undefined;
 }
 
-/** Reads the amount that was lost in disputes. It counts as refunded here, but not at the provider. */
-async function readLostMinor(transaction: Transaction, paymentId: string): Promise<number> {
+/**
+ * Returns the refunded amount at the provider minus the refunded amount here, in minor units. An amount that
+ * was lost in disputes counts as refunded here, but not at the provider.
+ */
+async function readRefundDifference(
+  transaction: Transaction,
+  { id: paymentId, refundedMinor }: PaymentRow,
+  amounts: ProviderPaymentAmounts,
+): Promise<number> {
   const rows = await transaction
     .selectFrom("paymentDispute")
     .select("amountMinor")
     .where("paymentId", "=", paymentId)
     .where("status", "=", "lost")
     .execute();
-  return rows.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  const lostMinor = rows.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  return amounts.refundedMinor + lostMinor - refundedMinor;
 }
 
 interface Adoption {
@@ -134,93 +141,26 @@ async function adopt(
     events: events.length === 0 ? [{ type: "order.updated" }] : events,
     // A refund that exceeds what the buyer has overpaid reduces the cost of the order, as goodwill does.
     reducedMinor: Math.min(
-      Math.max(0, newRefundMinor - overpaidMinor(order)),
+      Math.max(0, newRefundMinor - computeOverpaidAmountMinor(order)),
       order.totalMinor - order.reducedMinor,
     ),
   };
 }
 
-const overpaidMinor = (order: OrderAggregate): number =>
-  Math.max(0, computeRefundableOrderAmountMinor(order) - (order.totalMinor - order.reducedMinor));
-
-/** Inserts a refund that was made at the provider, with its finished operation, and returns the refund's id. */
-async function insertRefundOfProvider(
-  transaction: Transaction,
-  { merchantId, now }: OrderCommandContext,
-  { order, payment, amountMinor }: Pick<Adoption, "order" | "payment"> & { readonly amountMinor: number },
-): Promise<string> {
-  const operationId = createId("paymentOperation", now.getTime());
-  const refundId = createId("refund", now.getTime());
-  const { id: paymentId, currency } = payment;
-  await transaction
-    .insertInto("paymentOperation")
-    .values({
-      id: operationId,
-      merchantId,
-      paymentId,
-      kind: "refund",
-      amountMinor,
-      status: "succeeded",
-      dueAt: now,
-      createdAt: now,
-      settledAt: now,
-      leasedUntil: null,
-      failureCode: null,
-      traceparent: null,
-    })
-    .execute();
-  await transaction
-    .insertInto("refund")
-    .values({
-      id: refundId,
-      merchantId,
-      paymentId,
-      orderId: order.id,
-      returnId: null,
-      operationId,
-      status: "succeeded",
-      amountMinor,
-      currency,
-      reason: "other",
-      note: "Made at the payment provider.",
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
-  return refundId;
-}
-
-/**
- * Saves that a refund has failed after the provider had reported its success. The merchant then owes the
- * amount to the buyer again. Does nothing if the refund has not succeeded here.
- */
-export async function saveLateRefundFailure(
+/** Saves that refunds that were made at the provider have failed. The merchant owes their amount again. */
+async function endFailedRefunds(
   transaction: Transaction,
   context: OrderCommandContext,
-  { orderId, operationId }: { readonly orderId: string; readonly operationId: string },
-): Promise<void> {
-  const { now } = context;
-  const order = await lockOrder(transaction, context, orderId);
-  await changeLockedOrder(transaction, context, {
-    order,
-    work: async () => {
-      const refund = await transaction
-        .updateTable("refund")
-        .set((row) => ({ status: "failed" as const, version: row("version", "+", 1), updatedAt: now }))
-        .where("operationId", "=", operationId)
-        .where("orderId", "=", orderId)
-        .where("status", "=", "succeeded")
-        .returning(["id", "paymentId", "amountMinor"])
-        .executeTakeFirst();
-      if (refund === undefined) return null;
-      const payment = await lockPayment(transaction, refund.paymentId);
-      const refundedMinor = Math.max(0, payment.refundedMinor - refund.amountMinor);
-      await savePayment(transaction, {
-        payment,
-        patch: { refundedMinor, status: derivePaymentStatus({ ...payment, refundedMinor }) },
-        now,
-      });
-      return { events: [{ type: "refund.failed", id: refund.id, previous: { status: "succeeded" } }] };
-    },
+  failed: RefundOfProvider,
+): Promise<OrderChangeOutcome | null> {
+  const { payment } = failed;
+  const { events, endedMinor } = await endRefundsOfProvider(transaction, context, failed);
+  if (endedMinor === 0) return null;
+  const refundedMinor = payment.refundedMinor - endedMinor;
+  await savePayment(transaction, {
+    payment,
+    patch: { refundedMinor, status: derivePaymentStatus({ ...payment, refundedMinor }) },
+    now: context.now,
   });
+  return { events };
 }

@@ -35,6 +35,7 @@ import {
   requireNoDisputedPayment,
 } from "#commerce/orders/order-checks.ts";
 import {
+  computeOverpaidAmountMinor,
   computeRefundableOrderAmountMinor,
   computeRefundablePaymentAmountMinor,
   computeRemainingShippingMinor,
@@ -140,7 +141,7 @@ function composeRefund(
       reason: "nothing_to_refund",
       message: "The chosen units and shipping cost nothing, so there is nothing to refund.",
     });
-  const reducedMinor = partsMinor + Math.max(0, goodwillMinor - overpaidMinor(order));
+  const reducedMinor = partsMinor + Math.max(0, goodwillMinor - computeOverpaidAmountMinor(order));
   return {
     amountMinor,
     lines,
@@ -161,14 +162,6 @@ function requireFewRefunds(order: OrderAggregate): void {
     message,
     data: { max: refundsPerOrderMax },
   });
-}
-
-/**
- * Returns the captured amount that exceeds the cost of the order, for example after a failed refund.
- * Refunding this excess does not reduce the cost of the order.
- */
-function overpaidMinor(order: OrderAggregate): number {
-  return Math.max(0, computeRefundableOrderAmountMinor(order) - (order.totalMinor - order.reducedMinor));
 }
 
 function toRefundLines(

@@ -95,43 +95,68 @@ export async function saveRefundOutcome(
 
 async function settleAmounts(
   transaction: Transaction,
-  { operation, payment, failureCode, releasedMinor = 0, now }: CaptureVoidOrRefundToSave,
+  settled: CaptureVoidOrRefundToSave,
+): Promise<OrderEvent[]> {
+  if (settled.operation.kind === "capture" && settled.failureCode === null)
+    return saveCapture(transaction, settled);
+  // If nothing of the authorization is left, the capture before has released the rest. A void has then
+  // nothing to do, whatever the provider has answered.
+  return settled.operation.kind === "void" && leftMinor(settled.payment) === 0
+    ? []
+    : saveReleasedAmount(transaction, settled);
+}
+
+/** Returns the part of the authorized amount that is neither captured nor voided, in minor units. */
+const leftMinor = ({ amountMinor, capturedMinor, voidedMinor }: PaymentRow): number =>
+  amountMinor - capturedMinor - voidedMinor;
+
+async function saveCapture(
+  transaction: Transaction,
+  { operation, payment, releasedMinor = 0, now }: CaptureVoidOrRefundToSave,
 ): Promise<OrderEvent[]> {
   const { id, status, capturedMinor, voidedMinor } = payment;
-  if (failureCode !== null) {
-    const released = { ...payment, voidedMinor: voidedMinor + releasedMinor };
-    const patch =
-      releasedMinor === 0
-        ? { failureCode }
-        : { failureCode, voidedMinor: released.voidedMinor, status: derivePaymentStatus(released) };
-    const after = await savePayment(transaction, { payment, patch, now });
-    const failed: OrderEvent = { type: "payment.failed", id, previous: { failureCode: payment.failureCode } };
-    return after.status === "canceled" && status !== "canceled"
-      ? [failed, { type: "payment.canceled", id, previous: { status } }]
-      : [failed];
-  }
-  if (operation.kind === "capture") {
-    await movePayment(transaction, {
-      payment,
-      change: {
-        capturedMinor: capturedMinor + operation.amountMinor,
-        voidedMinor: voidedMinor + releasedMinor,
-      },
-      now,
-    });
-    return [{ type: "payment.captured", id, previous: { status } }];
-  }
-  const after = await movePayment(transaction, {
+  const restMinor = Math.max(0, leftMinor(payment) - operation.amountMinor);
+  await movePayment(transaction, {
     payment,
-    change: { voidedMinor: voidedMinor + operation.amountMinor },
+    change: {
+      capturedMinor: capturedMinor + operation.amountMinor,
+      voidedMinor: voidedMinor + Math.min(releasedMinor, restMinor),
+    },
     now,
   });
-  return after.status === "canceled" ? [{ type: "payment.canceled", id, previous: { status } }] : [];
+  return [{ type: "payment.captured", id, previous: { status } }];
+}
+
+/** Saves a void, or the part of the authorization that has ended with a declined capture or void. */
+async function saveReleasedAmount(
+  transaction: Transaction,
+  { operation, payment, failureCode, releasedMinor = 0, now }: CaptureVoidOrRefundToSave,
+): Promise<OrderEvent[]> {
+  const { id, status } = payment;
+  const endedMinor = failureCode === null ? operation.amountMinor : releasedMinor;
+  const after = await movePayment(transaction, {
+    payment,
+    change: {
+      voidedMinor: payment.voidedMinor + Math.min(endedMinor, leftMinor(payment)),
+      ...(failureCode === null ? {} : { failureCode }),
+    },
+    now,
+  });
+  return [
+    ...(failureCode === null
+      ? []
+      : [{ type: "payment.failed" as const, id, previous: { failureCode: payment.failureCode } }]),
+    ...(after.status === "canceled" && status !== "canceled"
+      ? [{ type: "payment.canceled" as const, id, previous: { status } }]
+      : []),
+  ];
 }
 
 interface PaymentMovement {
   readonly payment: PaymentRow;
-  readonly change: Partial<Pick<PaymentRow, "capturedMinor" | "voidedMinor" | "refundedMinor">>;
+  readonly change: Partial<
+    Pick<PaymentRow, "capturedMinor" | "voidedMinor" | "refundedMinor" | "failureCode">
+  >;
   readonly now: Date;
 }
 

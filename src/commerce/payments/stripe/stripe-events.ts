@@ -2,13 +2,15 @@
 import type Stripe from "stripe";
 import { openPaymentConnection } from "#commerce/payments/connections.ts";
 import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes.ts";
-import type {
-  PaymentProviderEventSource,
-  ProviderDispute,
-  ProviderEvent,
+import {
+  type PaymentProviderEventSource,
+  type ProviderDispute,
+  type ProviderEvent,
+  ProviderKeyRefusedError,
 } from "#commerce/payments/provider-events.ts";
 import { fromStripeAmount } from "./stripe-amounts.ts";
 import { openStripe, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
+import { isStripeKeyRefused } from "./stripe-errors.ts";
 import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
 
 /** The types of events that the service handles. A webhook endpoint at Stripe must be registered for them. */
@@ -35,15 +37,24 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
     verify: async (connectionId, { body, signature }) => {
       const connection = await openPaymentConnection(db, keyring, connectionId);
       if (connection === undefined || connection.signingSecret === null) return undefined;
-      const { signingSecret } = connection;
+      const { id, merchantId, signingSecret } = connection;
       const event = await verifyStripeEvent({ body, signature, signingSecret, now: clock.now() });
-      return event === undefined ? undefined : toProviderEvent(event);
+      return event === undefined
+        ? undefined
+        : { event: toProviderEvent(event), connection: { id, merchantId } };
     },
     list: async function* list(connectionId, since) {
       const { client } = await openStripe(services, connectionId);
       const created = { gte: Math.floor(since.getTime() / 1000) };
-      for await (const event of client.events.list({ created, types: [...stripeEventTypes], limit: 100 }))
-        yield toProviderEvent(event);
+      const listed = client.events.list({ created, types: [...stripeEventTypes], limit: 100 });
+      try {
+        for await (const event of listed) yield toProviderEvent(event);
+      } catch (error) {
+        if (!isStripeKeyRefused(error)) throw error;
+        throw new ProviderKeyRefusedError(`Stripe has refused the key of the connection ${connectionId}.`, {
+          cause: error,
+        });
+      }
     },
     readDispute: async (connectionId, id) => {
       const { client } = await openStripe(services, connectionId);
@@ -62,11 +73,11 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
 
 /** Returns the ids of the objects that an event names. Other parts of an event are not used. */
 function toProviderEvent(event: Stripe.Event): ProviderEvent {
-  const { id, type } = event;
-  return { id, type, ...idsOf(event.data.object) };
+  const { id, type, created } = event;
+  return { id, type, createdAt: new Date(created * 1_000), ...idsOf(event.data.object) };
 }
 
-function idsOf(object: Stripe.Event["data"]["object"]): Omit<ProviderEvent, "id" | "type"> {
+function idsOf(object: Stripe.Event["data"]["object"]): Omit<ProviderEvent, "id" | "type" | "createdAt"> {
   if (!("object" in object)) return { payment: {} };
   if (object.object === "checkout.session") return { payment: { pageId: object.id } };
   if (object.object === "payment_intent")

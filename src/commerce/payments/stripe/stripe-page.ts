@@ -2,7 +2,7 @@
 import type Stripe from "stripe";
 import { stripePageMs } from "#commerce/payments/provider-list.ts";
 import type { PaymentPageContent, PaymentProviderAuthorizationRequest } from "#commerce/payments/provider.ts";
-import { toStripeAmount } from "./stripe-amounts.ts";
+import { isStripeAmount, toStripeAmount } from "./stripe-amounts.ts";
 
 /** The names under which Stripe stores the ids of this service with its objects. */
 export const paymentMetadataName = "commerce_payment";
@@ -38,7 +38,7 @@ export function createStripePageParameters(
     expires_at: Math.floor(getStripePageExpiry(content).getTime() / 1000),
     success_url: content.paidUrl,
     cancel_url: content.canceledUrl,
-    line_items: content.lines.map(({ name, amountMinor }) => ({
+    line_items: toPayableLines(content, currency).map(({ name, amountMinor }) => ({
       quantity: 1,
       price_data: {
         currency: currency.toLowerCase(),
@@ -47,4 +47,16 @@ export function createStripePageParameters(
       },
     })),
   };
+}
+
+/**
+ * Returns the lines of the page. If Stripe cannot charge the amount of a line, for example 1.505 KWD, returns
+ * one line with the total, which the checkout has checked.
+ */
+function toPayableLines(
+  { lines }: Pick<PaymentPageContent, "lines">,
+  currency: string,
+): PaymentPageContent["lines"] {
+  if (lines.every(({ amountMinor }) => isStripeAmount(amountMinor, currency))) return lines;
+  return [{ name: "Order", amountMinor: lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0) }];
 }

@@ -19,10 +19,15 @@ import type {
   PaymentProviderAuthorizationRequest,
   PaymentProviderRequest,
 } from "#commerce/payments/provider.ts";
-import { toStripeAmount } from "./stripe-amounts.ts";
+import { isStripeAmount, toStripeAmount } from "./stripe-amounts.ts";
 import { openStripe, type StripeServices } from "./stripe-client.ts";
 import { getStripeRefusalCode, isStripeKeyRefused } from "./stripe-errors.ts";
-import { canStripePageBeOpened, createStripePageParameters, getStripePageExpiry } from "./stripe-page.ts";
+import {
+  canStripePageBeOpened,
+  createStripePageParameters,
+  getStripePageExpiry,
+  operationMetadataName,
+} from "./stripe-page.ts";
 import {
   getExpandedIntent,
   getStripePaymentAmounts,
@@ -100,6 +105,8 @@ async function withIntent(
   request: PaymentProviderRequest,
   work: (payment: StripePaymentRequest) => Promise<CaptureVoidOrRefundResult>,
 ): Promise<CaptureVoidOrRefundResult> {
+  if (!isStripeAmount(request.amountMinor, request.currency))
+    return { outcome: "declined", code: "currency_not_payable" };
   const page = await findPaymentPage(services.db, request.reference);
   if (page === undefined) return { outcome: "declined", code: "payment_unknown" };
   const { client } = await openStripe(services, request.connectionId);
@@ -118,7 +125,10 @@ async function capture({
   try {
     const captured = await client.paymentIntents.capture(
       intentId,
-      { amount_to_capture: toStripeAmount(amountMinor, currency) },
+      {
+        amount_to_capture: toStripeAmount(amountMinor, currency),
+        metadata: { [operationMetadataName]: idempotencyKey },
+      },
       { idempotencyKey },
     );
     return capturedResult(captured);
@@ -130,10 +140,9 @@ async function capture({
       const { voidedMinor: releasedMinor } = getStripePaymentAmounts(now);
       return { outcome: "declined", code: "authorization_expired", releasedMinor };
     }
-    // Stripe captures a payment only once. If the amount is that of the request, the capture is the one whose
-    // answer was lost.
-    const isCaptured =
-      now.status === "succeeded" && now.amount_received === toStripeAmount(amountMinor, currency);
+    // Stripe captures a payment only once. If the payment was captured by this operation, the answer to an
+    // earlier attempt was lost.
+    const isCaptured = now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
     return isCaptured ? capturedResult(now) : { outcome: "declined", code };
   }
 }

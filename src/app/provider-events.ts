@@ -1,0 +1,46 @@
+/**
+ * Connects the events of Stripe with the rules of orders, for the route that receives the events and for the
+ * sweep that reads missed events.
+ */
+import {
+  handleProviderEvent,
+  type ProviderEventServices,
+} from "#commerce/orders/payment/handle-provider-event.ts";
+import { providerEventsPath } from "#commerce/payments/provider-events.ts";
+import { createStripeEventSource } from "#commerce/payments/stripe/stripe-events.ts";
+import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
+import { indexProducts } from "#commerce/search/index-products.ts";
+import { isIdOfKind } from "#foundation/ids.ts";
+import type { ProviderEventsPluginOptions } from "#gateway/provider-events-plugin.ts";
+import type { GraphqlServices } from "#graph/context.ts";
+
+export const createProviderEventServices = (
+  services: GraphqlServices,
+): Omit<ProviderEventServices, "now"> => ({
+  ...services,
+  reindex: indexProducts,
+  provider: createStripeProvider(services),
+  eventSource: createStripeEventSource(services),
+});
+
+/**
+ * Returns the path of the route for events, and the function that verifies and handles an event that was sent
+ * to the address of a connection. The function resolves to undefined if the signature is wrong or the
+ * connection does not exist.
+ */
+export function createProviderEventRoute(
+  services: GraphqlServices,
+): Pick<ProviderEventsPluginOptions, "path" | "receive"> {
+  const eventServices = createProviderEventServices(services);
+  return {
+    path: providerEventsPath,
+    receive: async (connectionId, signed) => {
+      const verified = isIdOfKind("paymentConnection", connectionId)
+        ? await eventServices.eventSource.verify(connectionId, signed)
+        : undefined;
+      if (verified === undefined) return undefined;
+      const { connection, event } = verified;
+      return handleProviderEvent({ ...eventServices, now: services.clock.now() }, connection, event);
+    },
+  };
+}

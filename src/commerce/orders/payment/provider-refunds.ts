@@ -1,0 +1,218 @@
+/**
+ * Refunds that were made or have failed at the payment provider without a request of this service: refunds in
+ * the provider's dashboard, and refunds that failed after they had succeeded.
+ */
+import type { Transaction } from "#database/transaction.ts";
+import {
+  derivePaymentStatus,
+  lockPayment,
+  type PaymentRow,
+  savePayment,
+} from "#commerce/payments/payment-rows.ts";
+import { lockCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
+import { createId } from "#foundation/ids.ts";
+import { changeLockedOrder, lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
+import type { OrderEvent } from "#commerce/orders/order-events.ts";
+
+export interface RefundOfProvider {
+  readonly order: OrderAggregate;
+  readonly payment: PaymentRow;
+  readonly amountMinor: number;
+}
+
+/** Inserts a refund that was made at the provider, with its finished operation, and returns the refund's id. */
+export async function insertRefundOfProvider(
+  transaction: Transaction,
+  { merchantId, now }: OrderCommandContext,
+  { order, payment, amountMinor }: RefundOfProvider,
+): Promise<string> {
+  const operationId = createId("paymentOperation", now.getTime());
+  const refundId = createId("refund", now.getTime());
+  const { id: paymentId, currency } = payment;
+  await transaction
+    .insertInto("paymentOperation")
+    .values({
+      id: operationId,
+      merchantId,
+      paymentId,
+      kind: "refund",
+      amountMinor,
+      status: "succeeded",
+      dueAt: now,
+      createdAt: now,
+      settledAt: now,
+      leasedUntil: null,
+      failureCode: null,
+      traceparent: null,
+    })
+    .execute();
+  await transaction
+    .insertInto("refund")
+    .values({
+      id: refundId,
+      merchantId,
+      paymentId,
+      orderId: order.id,
+      returnId: null,
+      operationId,
+      status: "succeeded",
+      amountMinor,
+      currency,
+      reason: "other",
+      note: "Made at the payment provider.",
+      createdAt: now,
+      updatedAt: now,
+    })
+    .execute();
+  return refundId;
+}
+
+/**
+ * Ends refunds that were made at the provider, because the provider has refunded less than was recorded: the
+ * refund with exactly this amount, or else the newest ones. If a recorded refund is higher than the amount,
+ * because it stands for several refunds at the provider, its rest is recorded as a new refund.
+ */
+export async function endRefundsOfProvider(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { order, payment, amountMinor }: RefundOfProvider,
+): Promise<{ readonly events: readonly OrderEvent[]; readonly endedMinor: number }> {
+  const made = await findRefundsOfProvider(transaction, payment.id);
+  const exact = made.find((refund) => refund.amountMinor === amountMinor);
+  const ended: typeof made = [];
+  let leftMinor = amountMinor;
+  for (const refund of exact === undefined ? made : [exact]) {
+    if (leftMinor <= 0) break;
+    ended.push(refund);
+    leftMinor -= refund.amountMinor;
+  }
+  const events: OrderEvent[] = ended.map(({ id }) => ({
+    type: "refund.failed",
+    id,
+    previous: { status: "succeeded" },
+  }));
+  if (ended.length === 0) return { events, endedMinor: 0 };
+  await transaction
+    .updateTable("refund")
+    .set((row) => ({ status: "failed" as const, version: row("version", "+", 1), updatedAt: context.now }))
+    .where(
+      "id",
+      "in",
+      ended.map(({ id }) => id),
+    )
+    .execute();
+  if (leftMinor < 0) {
+    const id = await insertRefundOfProvider(transaction, context, {
+      order,
+      payment,
+      amountMinor: -leftMinor,
+    });
+    events.push({ type: "refund.created", id });
+  }
+  return { events, endedMinor: amountMinor - Math.max(0, leftMinor) };
+}
+
+/** Finds the successful refunds that were made at the provider, newest first. Their operation had no attempt. */
+function findRefundsOfProvider(
+  transaction: Transaction,
+  paymentId: string,
+): Promise<{ id: string; amountMinor: number }[]> {
+  return transaction
+    .selectFrom("refund")
+    .innerJoin("paymentOperation as o", "o.id", "refund.operationId")
+    .select(["refund.id", "refund.amountMinor"])
+    .where("refund.paymentId", "=", paymentId)
+    .where("refund.status", "=", "succeeded")
+    .where("o.attempts", "=", 0)
+    .orderBy("refund.createdAt", "desc")
+    .orderBy("refund.id", "desc")
+    .execute();
+}
+
+/** A refund of this service that the provider reports as failed. */
+interface FailedRefund {
+  readonly paymentId: string;
+  readonly operationId: string;
+}
+
+/**
+ * Saves that a refund has failed after the provider had reported its success. The merchant then owes the
+ * amount to the buyer again. Does nothing if the refund has not succeeded here.
+ */
+export async function saveLateRefundFailure(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  { orderId, ...failed }: FailedRefund & { readonly orderId: string },
+): Promise<void> {
+  const { now } = context;
+  const order = await lockOrder(transaction, context, orderId);
+  await changeLockedOrder(transaction, context, {
+    order,
+    work: async () => {
+      const event = await endSucceededRefund(transaction, failed, now);
+      return event === undefined ? null : { events: [event] };
+    },
+  });
+}
+
+/**
+ * Saves that the refund of a payment without an order has failed after the provider had reported its success,
+ * and publishes `payment.refund_required`. Returns false if the refund is still pending here, so that the
+ * failure must be saved later.
+ */
+export async function saveLateRefundFailureOfPaymentWithoutOrder(
+  transaction: Transaction,
+  context: OrderCommandContext,
+  failed: FailedRefund,
+): Promise<boolean> {
+  const { now, outbox } = context;
+  const { paymentId, operationId } = failed;
+  const { sessionId, status } = await transaction
+    .selectFrom("payment")
+    .select(["sessionId", "status"])
+    .where("id", "=", paymentId)
+    .executeTakeFirstOrThrow();
+  await lockCartAndCheckoutSession(transaction, context, sessionId);
+  const event = await endSucceededRefund(transaction, failed, now);
+  if (event !== undefined) {
+    outbox.append({ type: event.type, id: event.id, previous: event.previous });
+    outbox.append({ type: "payment.refund_required", id: paymentId, previous: { status } });
+    return true;
+  }
+  const operation = await transaction
+    .selectFrom("paymentOperation")
+    .select("status")
+    .where("id", "=", operationId)
+    .where("paymentId", "=", paymentId)
+    .executeTakeFirst();
+  return operation?.status !== "pending";
+}
+
+/**
+ * Marks the successful refund of an operation as failed and lowers the refunded amount of its payment.
+ * Returns undefined without a change if the refund has not succeeded here.
+ */
+async function endSucceededRefund(
+  transaction: Transaction,
+  { paymentId, operationId }: FailedRefund,
+  now: Date,
+): Promise<(OrderEvent & { readonly id: string; readonly previous: object }) | undefined> {
+  const refund = await transaction
+    .updateTable("refund")
+    .set((row) => ({ status: "failed" as const, version: row("version", "+", 1), updatedAt: now }))
+    .where("operationId", "=", operationId)
+    .where("paymentId", "=", paymentId)
+    .where("status", "=", "succeeded")
+    .returning(["id", "amountMinor"])
+    .executeTakeFirst();
+  if (refund === undefined) return undefined;
+  const payment = await lockPayment(transaction, paymentId);
+  const refundedMinor = Math.max(0, payment.refundedMinor - refund.amountMinor);
+  await savePayment(transaction, {
+    payment,
+    patch: { refundedMinor, status: derivePaymentStatus({ ...payment, refundedMinor }) },
+    now,
+  });
+  return { type: "refund.failed", id: refund.id, previous: { status: "succeeded" } };
+}

@@ -1,0 +1,41 @@
+/** Amounts are converted with the exponents of Stripe, and back. */
+import { expect, it } from "vitest";
+import {
+  fromStripeAmount,
+  isStripeAmount,
+  toStripeAmount,
+} from "#commerce/payments/stripe/stripe-amounts.ts";
+import { getCurrencyExponent } from "#foundation/money.ts";
+
+/** A currency with an amount in its main unit, and the amount that Stripe must get. */
+const amounts = [
+  ["EUR", 12.34, 1_234],
+  ["HUF", 50_000, 5_000_000],
+  ["IDR", 150_000, 15_000_000],
+  ["ISK", 4_990, 499_000],
+  ["UGX", 20_000, 2_000_000],
+  ["LBP", 90_000, 9_000_000],
+  ["JPY", 4_990, 4_990],
+  ["MGA", 10_000, 10_000],
+  ["KWD", 1.5, 1_500],
+] as const;
+
+it.each(amounts)("converts %s %d to Stripe's amount and back", (currency, amount, stripeAmount) => {
+  const amountMinor = Math.round(amount * 10 ** getCurrencyExponent(currency));
+  expect(toStripeAmount(amountMinor, currency)).toBe(stripeAmount);
+  expect(fromStripeAmount(stripeAmount, currency)).toBe(amountMinor);
+});
+
+it("refuses amounts of currencies with three decimals that do not end in 0", () => {
+  expect([1_500, 1_510, 1_505].map((amountMinor) => isStripeAmount(amountMinor, "KWD"))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(() => toStripeAmount(1_505, "KWD")).toThrow("Stripe cannot charge 1505 minor units of KWD.");
+  expect(isStripeAmount(1_505, "EUR")).toBe(true);
+});
+
+it("refuses amounts of Stripe that are no whole number of minor units", () => {
+  expect(() => fromStripeAmount(499_050, "ISK")).toThrow("no whole number");
+});
