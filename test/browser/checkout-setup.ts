@@ -18,14 +18,17 @@ export interface CheckoutSetup {
   readonly browser: WatchedBrowser;
 }
 
-/** Creates one service for a whole test file; every test opens separate browsers. */
-export function useCheckout(): () => CheckoutSetup {
+/**
+ * Creates one service for a whole test file; every test opens separate browsers. `environment` is called when
+ * the service starts.
+ */
+export function useCheckout(environment: () => Record<string, string> = () => ({})): () => CheckoutSetup {
   let dataDir: string;
   let setup: CheckoutSetup | undefined;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "checkout-page-"));
     const app = await createServiceApp({
-      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
+      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir, ...environment() }),
       log: createLog("silent"),
     });
     const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });

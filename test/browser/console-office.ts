@@ -21,14 +21,17 @@ export interface Office {
   readonly browser: WatchedBrowser;
 }
 
-/** Creates one office for a whole test file; every test opens separate browsers. */
-export function useOffice(): () => Office {
+/**
+ * Creates one office for a whole test file; every test opens separate browsers. `environment` is called when
+ * the service starts.
+ */
+export function useOffice(environment: () => Record<string, string> = () => ({})): () => Office {
   let dataDir: string;
   let office: Office | undefined;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "console-"));
     const app = await createServiceApp({
-      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
+      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir, ...environment() }),
       log: createLog("silent"),
     });
     const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });

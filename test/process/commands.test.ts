@@ -34,6 +34,9 @@ const commands = [
   "privacy erase",
   "audit export",
   "webhook replay",
+  "payment-provider connect",
+  "payment-provider disconnect",
+  "payment-provider list",
   "config",
 ];
 
@@ -68,6 +71,16 @@ it.each([
   ["a missing option", ["key", "create"], "error: required option '--installation <id>' not specified"],
   ["a missing argument", ["key", "revoke"], "error: missing required argument 'id'"],
   ["half a command", ["key"], "Usage: commerce key"],
+  [
+    "a payment provider of no merchant",
+    ["payment-provider", "connect"],
+    "error: required option '--merchant <id>' not specified",
+  ],
+  [
+    "the end of no connection",
+    ["payment-provider", "disconnect", "--merchant", "mer_1"],
+    "error: missing required argument 'id'",
+  ],
   [
     "a value that breaks its rule",
     ["merchant", "create", "--slug", "A b"],

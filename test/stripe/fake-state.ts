@@ -79,6 +79,8 @@ export class FakeStripeState {
   readonly events: FakeEvent[] = [];
   /** The status of new refunds. */
   newRefundStatus: "succeeded" | "pending" = "succeeded";
+  /** The start of the URLs of payment pages; the id of the session follows. */
+  pageBase = "";
   readonly now: () => Date;
   readonly isLive: boolean;
 
@@ -121,7 +123,7 @@ export class FakeStripeState {
       id,
       object: "checkout.session",
       status: "open",
-      url: `https://checkout.stripe.example/c/pay/${id}`,
+      url: `${this.pageBase}${id}`,
       payment_intent: null,
     };
     this.sessions.set(id, session);

@@ -1,11 +1,13 @@
 /**
- * A fake of Stripe: an HTTP server with the routes that the service uses. It keeps the first answer of each
- * idempotency key, refuses a key that comes with other parameters, and signs webhooks as Stripe does. Tests
- * can make it refuse requests, lose answers, and deliver events late, twice and in any order.
+ * A fake of Stripe: an HTTP server with the routes that the service uses, and with payment pages. It keeps
+ * the first answer of each idempotency key, refuses a key that comes with other parameters, and signs
+ * webhooks as Stripe does. Tests can make it refuse requests, lose answers, and deliver events late, twice
+ * and in any order.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Stripe } from "stripe";
+import { answerFakePage, fakePagePath } from "./fake-page.ts";
 import { answerFakeStripe, FakeStripeError, type FakeStripeRequest } from "./fake-routes.ts";
 import { type FakeAccount, type FakeEvent, type FakeSession, FakeStripeState } from "./fake-state.ts";
 import { parseFormBody } from "./form-body.ts";
@@ -95,6 +97,7 @@ export async function startFakeStripe({
   };
   const receive = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const seen = await readSeen(incoming);
+    if (seen.path.startsWith(fakePagePath)) return sendPage(response, state, seen);
     requests.push(seen);
     answer(incoming, response, seen);
   };
@@ -118,8 +121,11 @@ export async function startFakeStripe({
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen(0, "127.0.0.1", resolve);
   await promise;
+  const { port } = server.address() as AddressInfo;
+  // Browsers see another site than that of the service, as with Stripe, and treat cookies accordingly.
+  state.pageBase = `http://localhost:${port}${fakePagePath}`;
   const fake: FakeStripe = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     state,
     accounts,
     requests,
@@ -150,6 +156,15 @@ const faultBody = (status: number): string =>
 
 function send(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { "content-type": "application/json", "request-id": "req_fake" }).end(body);
+}
+
+function sendPage(
+  response: ServerResponse,
+  state: FakeStripeState,
+  { method, path, body }: SeenRequest,
+): void {
+  const answer = answerFakePage(state, { method, path, form: new URLSearchParams(body) });
+  response.writeHead(answer.status, answer.headers).end(answer.body);
 }
 
 async function readSeen(incoming: IncomingMessage): Promise<SeenRequest> {

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
+import { type CliCommandEnvironment, runFunctionInCliCommandEnvironment } from "#cli/command-session.ts";
 import { runCommandLine } from "#cli/run.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
@@ -32,11 +33,15 @@ export interface Running {
 
 type Environment = Readonly<Record<string, string>>;
 
-function start(args: readonly string[], environment: Environment): ChildProcess {
+function start(
+  args: readonly string[],
+  environment: Environment,
+  stdin: "ignore" | "pipe" = "ignore",
+): ChildProcess {
   const { PATH, HOME } = process.env;
   return spawn(process.execPath, [main, ...args], {
     env: { PATH, HOME, PORT: "0", DRAIN_SECONDS: "0", ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
   });
 }
 
@@ -46,9 +51,14 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command in another process and waits until it ends. */
-export async function runCommand(args: readonly string[], environment: Environment = {}): Promise<Ended> {
-  const child = start(args, environment);
+/** Runs a command in another process and waits until it ends. `input` is its standard input. */
+export async function runCommand(
+  args: readonly string[],
+  environment: Environment = {},
+  input?: string,
+): Promise<Ended> {
+  const child = start(args, environment, input === undefined ? "ignore" : "pipe");
+  child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
@@ -59,10 +69,14 @@ export async function runCommand(args: readonly string[], environment: Environme
 
 /**
  * Runs a command in this process, for tests of a command's output: loading all modules again takes longer
- * than most commands. Calls run one at a time, because a process has one environment and one standard
- * output.
+ * than most commands. Calls run one at a time, because a process has one environment and one standard output.
+ * `input` is the text that the command reads as its standard input.
  */
-export async function runHere(args: readonly string[], environment: Environment = {}): Promise<Ended> {
+export async function runHere(
+  args: readonly string[],
+  environment: Environment = {},
+  input = "",
+): Promise<Ended> {
   const { env, exitCode } = process;
   const { PATH, HOME } = env;
   const written = { stdout: "", stderr: "" };
@@ -82,7 +96,9 @@ export async function runHere(args: readonly string[], environment: Environment 
   process.env = { PATH, HOME, PORT: "0", ...environment };
   process.exitCode = 0;
   try {
-    await runCommandLine(["node", "commerce", ...args]).catch((error: unknown) => {
+    await runFunctionInCliCommandEnvironment(createEnvironment(input), () =>
+      runCommandLine(["node", "commerce", ...args]),
+    ).catch((error: unknown) => {
       if (ended.code === 0) throw error;
     });
     return { code: ended.code || process.exitCode, ...written };
@@ -92,6 +108,12 @@ export async function runHere(args: readonly string[], environment: Environment 
     for (const spy of spies) spy.mockRestore();
   }
 }
+
+const createEnvironment = (input: string): CliCommandEnvironment => ({
+  write: async (stream, text) => void process[stream].write(text),
+  readInput: () => Promise.resolve(input),
+  setExitCode: (code) => void (process.exitCode = code),
+});
 
 /**
  * Starts `serve` with the demo and waits until it has printed its start messages. The service is stopped

@@ -21,6 +21,7 @@ import { getFailureCodeMessage } from "./fault-texts.ts";
 import { createPageUrlQueryAfterFormSuccess, parseSessionVersion, parseFormInteger } from "./form-values.ts";
 import { findFirstMissingSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import { getLanguageSelectedByFormAction } from "./page-language.ts";
+import { getPaymentPageReturnQuery } from "./payment-page.ts";
 import { getDetailedPromotionRefusalMessage } from "./promotion-texts.ts";
 import type { CheckoutLanguage } from "./texts.ts";
 import {
@@ -107,7 +108,10 @@ function showInLanguage(
   const typed = readEnteredAddress(form);
   if (visit.session.status === "open" && Object.keys(typed).length > 0)
     return sendCheckoutPageWithFormErrors(changed, 200, { typed });
-  return redirectToCheckoutPage(changed, hasBuyerChosenToStayOnCheckoutPage(visit) ? "?stay" : "");
+  return redirectToCheckoutPage(
+    changed,
+    hasBuyerChosenToStayOnCheckoutPage(visit) ? "?stay" : getPaymentPageReturnQuery(visit),
+  );
 }
 
 /**

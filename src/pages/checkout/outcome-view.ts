@@ -13,10 +13,10 @@ const pollSeconds = 3;
 const longMs = 60_000;
 
 /**
- * Renders the page of a payment that is being processed. `statusQuery` is added to the URL at which the
- * page's script asks for the status.
+ * Renders the page of a payment that is being processed. `query` is the query of the page's URL, which stays
+ * in all URLs of the page: it says that the buyer must not be led to the payment page again.
  */
-export function renderPaymentProcessingPage(visit: CheckoutPageVisit, statusQuery = ""): CheckoutPageContent {
+export function renderPaymentProcessingPage(visit: CheckoutPageVisit, query = ""): CheckoutPageContent {
   const { session, say, language, path, isHolder, pageContext } = visit;
   const waitedMs =
     session.submittedAt === null
@@ -39,7 +39,7 @@ export function renderPaymentProcessingPage(visit: CheckoutPageVisit, statusQuer
       html`<h1>${say("processing")}</h1>
         <div
           class="waiting"
-          data-status="${path}/status${statusQuery}"
+          data-status="${path}/status${query}"
           data-version="${session.version}"
           ${isHolder && !isLong ? html` data-long-after="${longMs - waitedMs}"` : undefined}
           role="status"
@@ -47,8 +47,9 @@ export function renderPaymentProcessingPage(visit: CheckoutPageVisit, statusQuer
           <p>${say("processingText")}</p>
         </div>
         ${isLong ? giveUp : undefined}
-        <p><a href="${path}">${say("processingLook")}</a></p>
+        <p><a href="${path}${query}">${say("processingLook")}</a></p>
         ${renderOrderSummary(visit)}`,
+      { query },
     ),
   };
 }

@@ -23,9 +23,9 @@ export const paymentPageTexts = {
     "お支払いはまだ完了していません",
   ],
   paymentPageText: [
-    "Your order is placed as soon as you have paid there.",
-    "Ihre Bestellung geht ein, sobald Sie dort bezahlt haben.",
-    "お支払いが済みしだい、ご注文が確定します。",
+    "Your order is placed as soon as you have paid on the payment page.",
+    "Ihre Bestellung geht ein, sobald Sie auf der Zahlungsseite bezahlt haben.",
+    "お支払いページでのお支払いが済みしだい、ご注文が確定します。",
   ],
   paymentPageOpen: ["Open the payment page", "Zahlungsseite öffnen", "お支払いページを開く"],
   paymentPageGiveUp: [

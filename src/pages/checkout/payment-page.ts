@@ -18,6 +18,15 @@ const returnOf = ({ request }: Pick<CheckoutPageVisit, "request">): string | und
   return value === "paid" || value === "canceled" ? value : undefined;
 };
 
+/**
+ * Returns the query of the page's URL with which the provider's page has led the buyer back; empty if there
+ * is none.
+ */
+export function getPaymentPageReturnQuery(visit: Pick<CheckoutPageVisit, "request">): string {
+  const returned = returnOf(visit);
+  return returned === undefined ? "" : `?${returnQueryName}=${returned}`;
+}
+
 /** Renders the page of a checkout session whose payment is being processed. */
 export async function renderPaymentInProgress(visit: CheckoutPageVisit): Promise<CheckoutPageContent> {
   const { session, isHolder, pageContext } = visit;
@@ -29,7 +38,7 @@ export async function renderPaymentInProgress(visit: CheckoutPageVisit): Promise
   if (returned !== "paid") return renderLeadingPage(visit, { url, isLeading: returned === undefined });
   // The provider is asked at once, instead of at the next attempt of the payment operation.
   await wakePaymentOfSession(db, { ...request, events });
-  return renderPaymentProcessingPage(visit, `?${returnQueryName}=${returned}`);
+  return renderPaymentProcessingPage(visit, getPaymentPageReturnQuery(visit));
 }
 
 interface LeadingPage {
@@ -39,7 +48,7 @@ interface LeadingPage {
 }
 
 function renderLeadingPage(visit: CheckoutPageVisit, { url, isLeading }: LeadingPage): CheckoutPageContent {
-  const { say, language } = visit;
+  const { say, language, path } = visit;
   const title = say(isLeading ? "toPaymentPage" : "paymentPageLeft");
   return {
     title,
@@ -50,11 +59,20 @@ function renderLeadingPage(visit: CheckoutPageVisit, { url, isLeading }: Leading
       html`<h1>${title}</h1>
         <p>${say("paymentPageText")}</p>
         <p>
-          <a class="button" href="${url}" rel="noreferrer" ${isLeading ? html` data-leave="0"` : undefined}
+          <a
+            class="button"
+            href="${url}"
+            rel="noreferrer"
+            ${
+              isLeading
+                ? html` data-leave="0" data-come-back="${path}?${returnQueryName}=canceled"`
+                : undefined
+            }
             >${say("paymentPageOpen")}</a
           >
         </p>
         ${renderBackForm(visit)} ${renderOrderSummary(visit)}`,
+      { query: getPaymentPageReturnQuery(visit) },
     ),
   };
 }

@@ -1,12 +1,12 @@
 /**
- * The script of the pages after the end of a checkout session: opens the shop after a few seconds unless the
- * buyer chooses to stay, and prints the page.
+ * The script of the pages that lead the buyer on, to the payment page or after the end of a checkout session
+ * to the shop: opens it after a few seconds unless the buyer chooses to stay, and prints the page.
  */
 
 /**
- * Opens the shop after some seconds, unless the buyer came to this page with the browser's Back button. The
- * shop replaces this page in the history (`location.replace`), so that the Back button does not lead from the
- * shop to this page.
+ * Opens the shop or the payment page after some seconds. The opened page replaces this page in the history
+ * (`location.replace`), so that the Back button does not lead from there to this page. A buyer who came to
+ * this page with the browser's Back button stays here, or is led to the URL `data-come-back`.
  */
 export function returnToShopAfterDelay(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
@@ -14,6 +14,8 @@ export function returnToShopAfterDelay(): void {
   if (link === null) return;
   if (isComeBack()) {
     note?.remove();
+    const { comeBack } = link.dataset;
+    if (comeBack !== undefined) location.replace(comeBack);
     return;
   }
   let secondsLeft = Number(link.dataset["leave"]);

@@ -124,7 +124,8 @@ const checkWords: Readonly<Record<string, CheckWords>> = {
   },
   PAYMENT_PROVIDER_CONNECTED: {
     title: "Payment provider",
-    remedy: "Ask the operator of the platform to connect a payment provider.",
+    remedy: "Connect your account at Stripe, with the signing secret of its webhook endpoint.",
+    link: { name: "Go to the payments", to: "/payments" },
   },
   TAX_CONFIGURED: { title: "Tax rates", remedy: "Set the tax rates of these countries.", guide: graphGuide },
   MARKET_CONFIGURED: {

@@ -26,7 +26,7 @@ interface FieldProps {
 
 function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Element {
   const id = useId();
-  const faults = getFormFieldFaultTexts(failure, pointer);
+  const faults = getFormFieldFaultTexts(failure, pointer).map((text) => nameByLabel(text, pointer, label));
   const described = [hint === undefined ? [] : [`${id}-hint`], faults.length === 0 ? [] : [`${id}-fault`]]
     .flat()
     .join(" ");
@@ -46,6 +46,12 @@ function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Elem
       <FormFieldFaultList id={`${id}-fault`} faults={faults} />
     </div>
   );
+}
+
+/** Replaces the name of the GraphQL input field at the start of a message by the label that staff see. */
+function nameByLabel(message: string, pointer: string, label: string): string {
+  const name = `"${pointer.slice(1)}" `;
+  return message.startsWith(name) ? `“${label}” ${message.slice(name.length)}` : message;
 }
 
 export function FormFieldFaultList({

@@ -1,17 +1,14 @@
 /** The page on which a merchant connects an account at Stripe, replaces its keys, or disconnects it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import {
-  connectProviderDocument,
-  type ConsolePaymentConnection,
-  disconnectProviderDocument,
-  type MerchantWithPayments,
-  paymentsDocument,
-} from "./payment-documents.ts";
+import { ConnectedAccount } from "./connected-account.tsx";
+import { connectProviderDocument, type MerchantWithPayments, paymentsDocument } from "./payment-documents.ts";
+import "./payments.css";
 
 export function PaymentsPage(): JSX.Element {
   const query = useGraphqlQuery(paymentsDocument, {});
@@ -19,7 +16,8 @@ export function PaymentsPage(): JSX.Element {
     <>
       <PageHeading title="Payments" />
       <p class="lead">
-        Buyers pay on a page of Stripe, with your Stripe account. Card data never reaches this service.
+        Buyers pay on a page of Stripe, with your Stripe account. Card data never reaches this service.{" "}
+        <a href={`${basePath}/docs/guides/live-payments`}>How to set up payments</a>
       </p>
       <QueryResultView query={query} what="payment provider">
         {({ viewer: { merchant } }) => (merchant === null ? null : <PaymentProvider loaded={merchant} />)}
@@ -42,65 +40,27 @@ function PaymentProvider({ loaded }: { readonly loaded: MerchantWithPayments }):
       ) : (
         <ConnectedAccount connection={paymentConnection} onDisconnected={setMerchant} />
       )}
-      <ConnectForm merchant={merchant} onConnected={setMerchant} />
+      <KeysForm merchant={merchant} onConnected={setMerchant} />
     </>
   );
 }
 
-interface ConnectedAccountProps {
-  readonly connection: ConsolePaymentConnection;
-  readonly onDisconnected: (merchant: MerchantWithPayments) => void;
-}
-
-function ConnectedAccount({ connection, onDisconnected }: ConnectedAccountProps): JSX.Element {
-  const { isBusy, failure, run } = useGraphqlMutation(disconnectProviderDocument);
-  const { id, accountId, accountName, mode, keyHint, hasSigningSecret, webhookUrl, webhookEventTypes } =
-    connection;
-  const disconnect = async (): Promise<void> => {
-    const done = await run({ input: { connectionId: id } });
-    if (done !== undefined) onDisconnected(done.paymentProviderDisconnect);
-  };
-  return (
-    <section aria-labelledby="connected">
-      <h2 id="connected">Connected account</h2>
-      <FailureBanner failure={failure} shown={[]} />
-      <dl>
-        <dt>Account</dt>
-        <dd>
-          {accountName ?? "Stripe"} ({accountId}), {mode === "LIVE" ? "live mode" : "test mode"}
-        </dd>
-        <dt>Secret key</dt>
-        <dd>ends with {keyHint}</dd>
-        <dt>Webhook endpoint at Stripe</dt>
-        <dd>
-          <code>{webhookUrl}</code>
-        </dd>
-        <dt>Its events</dt>
-        <dd>{webhookEventTypes.join(", ")}</dd>
-        <dt>Signing secret</dt>
-        <dd>{hasSigningSecret ? "stored" : "missing: enter it below, so that webhooks are accepted"}</dd>
-      </dl>
-      <button type="button" class="second" disabled={isBusy} onClick={() => void disconnect()}>
-        Disconnect the account
-      </button>
-    </section>
-  );
-}
-
-interface ConnectFormProps {
+interface KeysFormProps {
   readonly merchant: MerchantWithPayments;
   readonly onConnected: (merchant: MerchantWithPayments) => void;
 }
 
-function ConnectForm({ merchant, onConnected }: ConnectFormProps): JSX.Element {
+function KeysForm({ merchant, onConnected }: KeysFormProps): JSX.Element {
   const [secretKey, setSecretKey] = useState("");
   const [signingSecret, setSigningSecret] = useState("");
   const [isSaved, setIsSaved] = useState(false);
   const { isBusy, failure, run } = useGraphqlMutation(connectProviderDocument);
   const mode = merchant.mode === "LIVE" ? "live" : "test";
+  const isConnected = merchant.paymentConnection !== null;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
+    setIsSaved(false);
     const secret = signingSecret.trim();
     const done = await run({
       input: { secretKey: secretKey.trim(), ...(secret === "" ? {} : { webhookSigningSecret: secret }) },
@@ -111,13 +71,17 @@ function ConnectForm({ merchant, onConnected }: ConnectFormProps): JSX.Element {
     setIsSaved(true);
     onConnected(done.paymentProviderConnect);
   };
+  const action = isConnected ? "Replace the keys" : "Connect the account";
   return (
-    <form onSubmit={(event) => void save(event)} noValidate>
-      <h2>{merchant.paymentConnection === null ? "Connect an account" : "Replace the keys"}</h2>
+    <form class="payment-keys" onSubmit={(event) => void save(event)} noValidate>
+      <h2>{isConnected ? "Replace the keys" : "Connect an account"}</h2>
       <FailureBanner failure={failure} shown={["/secretKey", "/webhookSigningSecret"]} />
       <TextField
         label="Secret key"
-        hint={`A secret or restricted key of Stripe: sk_${mode}_… or rk_${mode}_…. It is stored encrypted and never shown.`}
+        hint={
+          `The secret or restricted key of your account at Stripe. It starts with sk_${mode}_ or rk_${mode}_. ` +
+          "It is stored encrypted and never shown."
+        }
         pointer="/secretKey"
         failure={failure}
         name="secretKey"
@@ -127,7 +91,7 @@ function ConnectForm({ merchant, onConnected }: ConnectFormProps): JSX.Element {
       />
       <TextField
         label="Signing secret of the webhook endpoint"
-        hint="whsec_…, from the webhook endpoint at Stripe. You can enter it later, together with the key."
+        hint={`It starts with whsec_. ${getSigningSecretHint(merchant)}`}
         pointer="/webhookSigningSecret"
         failure={failure}
         name="webhookSigningSecret"
@@ -136,9 +100,17 @@ function ConnectForm({ merchant, onConnected }: ConnectFormProps): JSX.Element {
         onChange={setSigningSecret}
       />
       <div class="actions">
-        <button disabled={isBusy}>{isBusy ? "Asking Stripe …" : "Connect"}</button>
-        <span role="status">{isSaved ? "Connected." : ""}</span>
+        <button disabled={isBusy}>{isBusy ? "Asking Stripe …" : action}</button>
+        <span role="status">{isSaved && isConnected ? "Saved." : ""}</span>
       </div>
     </form>
   );
+}
+
+function getSigningSecretHint({ paymentConnection }: MerchantWithPayments): string {
+  if (paymentConnection === null)
+    return "Enter it later: the URL of the endpoint is shown here after you have connected the account.";
+  return paymentConnection.hasSigningSecret
+    ? "Leave it empty to keep the stored signing secret."
+    : "Stripe shows it after you have created the endpoint.";
 }
