@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
-import { requestStatementLimits } from "#database/statement-pool.ts";
+import { type PoolerLimitation, requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
@@ -29,8 +29,24 @@ export async function createConfiguredRateLimiter(
   return createRedisRateLimiter(redisUrl, rateLimitScale, log);
 }
 
+const poolerWarnings: Readonly<Record<PoolerLimitation, string>> = {
+  unnamed_statements:
+    "DATABASE_URL names a transaction pooler that does not support named statements, so statements are sent " +
+    "without names from now on. Set DATABASE_PREPARED=0 to send them without names from the start.",
+  no_server_timeouts:
+    "DATABASE_URL names a pooler that does not accept the time limits of the service for its sessions. Set " +
+    "statement_timeout and idle_in_transaction_session_timeout for the database role instead.",
+};
+
+/** Creates the function that logs what a pooler in front of the database does not support. */
+export const createPoolerLimitationLogger =
+  (log: Log) =>
+  (limitation: PoolerLimitation): void =>
+    log.warn({ event: "pooler_found" }, poolerWarnings[limitation]);
+
 export async function openConfiguredDatabase({
   settings,
+  log,
   onStatement,
 }: OpenServiceResourcesOptions): Promise<OpenedDatabase> {
   const database = await openDatabase({
@@ -39,6 +55,7 @@ export async function openConfiguredDatabase({
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     limits: requestStatementLimits,
+    onPoolerLimitation: createPoolerLimitationLogger(log),
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,
   });

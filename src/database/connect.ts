@@ -14,7 +14,12 @@ import {
   listenForInterProcessNotices,
   type InterProcessNoticeListener,
 } from "./notices.ts";
-import { type SqlStatementTimeouts, createPreparedStatementConnectionPool } from "./statement-pool.ts";
+import {
+  type PoolerLimitation,
+  type SqlStatementTimeouts,
+  createPreparedStatementConnectionPool,
+  getServerTimeouts,
+} from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
 import { createTracedKyselyDialect } from "./traced-dialect.ts";
 
@@ -30,12 +35,14 @@ export interface DatabaseOptions {
   readonly directUrl?: string | undefined;
   readonly poolSize?: number;
   /**
-   * False to send SQL statements without preparing them, for example through a transaction pooler; true if
-   * left out.
+   * False to send SQL statements without names, for a transaction pooler that does not support named
+   * statements. True if left out: the pool then finds out itself whether names are possible.
    */
   readonly prepared?: boolean;
   /** Time limits of SQL statements; undefined for no limits. */
   readonly limits?: SqlStatementTimeouts | undefined;
+  /** Called once for each feature that a transaction pooler in front of PostgreSQL does not support. */
+  readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly folder?: string | undefined;
   /** The content of a database dump. If given, a new embedded database starts with this content. */
@@ -152,6 +159,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     max: options.poolSize ?? 10,
     pipeline: true,
     application_name: "commerce-gateway",
+    ...getServerTimeouts(options.limits),
   });
   // The pool replaces a connection that breaks while it is idle. Without this listener, the error event would
   // end the process.
@@ -163,6 +171,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     pool: createPreparedStatementConnectionPool(pool, {
       prepared: options.prepared !== false,
       limits: options.limits,
+      onPoolerLimitation: options.onPoolerLimitation,
     }),
   });
   const db = new Kysely<Tables>({
