@@ -52,6 +52,7 @@ export async function openConfiguredDatabase({
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,
+    ownerUrl: settings.databaseOwnerUrl,
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     limits: requestStatementLimits,
@@ -60,7 +61,8 @@ export async function openConfiguredDatabase({
     onStatement,
   });
   try {
-    await (settings.migrate ? migrate(database) : requireMigratedDatabase(database));
+    const limits = { onRetry: (reason: string) => log.warn({ event: "migration_waits" }, reason) };
+    await (settings.migrate ? migrate(database, undefined, limits) : requireMigratedDatabase(database));
     await createVerifiedEncryptionKeyring(database.db, settings);
     return database;
   } catch (error) {

@@ -85,6 +85,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     DATABASE_POOL: "10",
     DATA_DIR: ".data",
     DATABASE_DIRECT_URL: null,
+    DATABASE_OWNER_URL: null,
     DATABASE_READ_URL: null,
     DATABASE_PREPARED: "1",
     REDIS_URL: null,
