@@ -31,18 +31,18 @@ export async function createConfiguredRateLimiter(
 
 const poolerWarnings: Readonly<Record<PoolerLimitation, string>> = {
   unnamed_statements:
-    "DATABASE_URL names a transaction pooler that does not support named statements, so statements are sent " +
-    "without names from now on. Set DATABASE_PREPARED=0 to send them without names from the start.",
+    "names a transaction pooler that does not support named statements, so statements are sent without names " +
+    "from now on. Set DATABASE_PREPARED=0 to send them without names from the start.",
   no_server_timeouts:
-    "DATABASE_URL names a pooler that does not accept the time limits of the service for its sessions. Set " +
+    "names a pooler that does not accept the time limits of the service for its sessions. Set " +
     "statement_timeout and idle_in_transaction_session_timeout for the database role instead.",
 };
 
-/** Creates the function that logs what a pooler in front of the database does not support. */
+/** Creates the function that logs what a pooler does not support. `setting` is the name of the URL's setting. */
 export const createPoolerLimitationLogger =
-  (log: Log) =>
+  (log: Log, setting: string) =>
   (limitation: PoolerLimitation): void =>
-    log.warn({ event: "pooler_found" }, poolerWarnings[limitation]);
+    log.warn({ event: "pooler_found" }, `${setting} ${poolerWarnings[limitation]}`);
 
 export async function openConfiguredDatabase({
   settings,
@@ -56,7 +56,7 @@ export async function openConfiguredDatabase({
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     limits: requestStatementLimits,
-    onPoolerLimitation: createPoolerLimitationLogger(log),
+    onPoolerLimitation: createPoolerLimitationLogger(log, "DATABASE_URL"),
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,
   });

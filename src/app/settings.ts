@@ -63,6 +63,7 @@ const schema = z.object({
   DATABASE_DIRECT_URL: postgresUrl.optional(),
   DATABASE_OWNER_URL: postgresUrl.optional(),
   DATABASE_READ_URL: postgresUrl.optional(),
+  DATABASE_READ_LAG_MAX: integer(1, 3600).default(5),
   DATABASE_PREPARED: flag.default(true),
   REDIS_URL: address(["redis:", "rediss:"], "redis://host:6379").optional(),
   ENCRYPTION_KEYS: encryptionKeys.optional(),
@@ -113,6 +114,8 @@ export interface ServiceSettings {
    * undefined if they read from the primary database.
    */
   readonly databaseReadUrl: string | undefined;
+  /** The lag of the read replica in seconds beyond which the primary database is read instead. */
+  readonly databaseReadLagSecondsMax: number;
   readonly databasePool: number;
   readonly databasePrepared: boolean;
   readonly dataDir: string;
@@ -167,6 +170,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     databaseDirectUrl: values.DATABASE_DIRECT_URL,
     databaseOwnerUrl: values.DATABASE_OWNER_URL,
     databaseReadUrl: values.DATABASE_READ_URL,
+    databaseReadLagSecondsMax: values.DATABASE_READ_LAG_MAX,
     databasePool: values.DATABASE_POOL,
     databasePrepared: values.DATABASE_PREPARED,
     dataDir: resolve(values.DATA_DIR),

@@ -19,7 +19,7 @@ const two: DatabaseMigration = {
   name: "0002-two",
   sql: "alter table one add column name text; create table two (id int);",
 };
-const index: DatabaseMigration = {
+const uniqueIndex: DatabaseMigration = {
   name: "0003-index",
   sql:
     "-- Runs outside of a transaction: the table is large.\n" +
@@ -108,27 +108,27 @@ describeOnBoth("migrate", (_open, engine) => {
 
   it("creates and drops indexes outside of a transaction, between other migrations", async () => {
     const three = { name: "0004-three", sql: "create table three (id int)" };
-    const names = [one, two, index, three].map(({ name }) => name);
-    expect(await migrate(database, [one, two, index, three])).toEqual(names);
+    const names = [one, two, uniqueIndex, three].map(({ name }) => name);
+    expect(await migrate(database, [one, two, uniqueIndex, three])).toEqual(names);
     expect(await validIndexesOf(database)).toEqual(["one_by_name", "one_pkey"]);
-    expect(await migrate(database, [one, two, index, three])).toEqual([]);
+    expect(await migrate(database, [one, two, uniqueIndex, three])).toEqual([]);
   });
 
   it("creates an index again of which an interrupted migration has left an invalid one", async () => {
     await migrate(database, [one, two]);
     await database.script((run) => run("update one set name = 'a'; insert into one values (2, 'a')"));
-    await expect(migrate(database, [one, two, index])).rejects.toThrow(
+    await expect(migrate(database, [one, two, uniqueIndex])).rejects.toThrow(
       /^Migration 0003-index failed and is repeated from its beginning by the next run: could not create/,
     );
     expect(await validIndexesOf(database)).toEqual(["one_pkey"]);
     await database.script((run) => run("delete from one where id = 2"));
-    expect(await migrate(database, [one, two, index])).toEqual(["0003-index"]);
+    expect(await migrate(database, [one, two, uniqueIndex])).toEqual(["0003-index"]);
     expect(await validIndexesOf(database)).toEqual(["one_by_name", "one_pkey"]);
   });
 
   it("refuses other statements outside of a transaction", async () => {
-    const sql = `${index.sql}update one set name = 'b';`;
-    await expect(migrate(database, [one, two, { ...index, sql }])).rejects.toThrow(
+    const sql = `${uniqueIndex.sql}update one set name = 'b';`;
+    await expect(migrate(database, [one, two, { ...uniqueIndex, sql }])).rejects.toThrow(
       "but not: update one set name = 'b'",
     );
   });
@@ -200,12 +200,12 @@ describe("a migration beside a running service", () => {
   it("creates an index while other processes wait to migrate, and while rows are written", async () => {
     await database.script(async (run) => {
       await run("begin; insert into one values (7, 'x')");
-      const migrating = Promise.all([1, 2, 3].map(() => migrate(database, [one, two, index])));
-      await database.script((other) =>
-        expect
+      const migrating = Promise.all([1, 2, 3].map(() => migrate(database, [one, two, uniqueIndex])));
+      await database.script(async (other) => {
+        await expect
           .poll(() => other("select 1 from pg_stat_activity where query like 'create unique index%'"))
-          .toEqual([[{ "?column?": 1 }]]),
-      );
+          .toEqual([[{ "?column?": 1 }]]);
+      });
       await database.script((other) => other("insert into one values (8, 'y')"));
       await run("commit");
       expect((await migrating).flat()).toEqual(["0003-index"]);

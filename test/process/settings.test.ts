@@ -87,6 +87,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     DATABASE_DIRECT_URL: null,
     DATABASE_OWNER_URL: null,
     DATABASE_READ_URL: null,
+    DATABASE_READ_LAG_MAX: "5",
     DATABASE_PREPARED: "1",
     REDIS_URL: null,
     ENCRYPTION_KEYS: null,
