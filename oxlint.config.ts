@@ -123,6 +123,7 @@ export const filesWithUnsafeAssertions = [
   "src/commerce/promotions/promotion-fields.ts",
   "src/database/idempotency.ts",
   "src/database/migrate.ts",
+  "src/database/cancel-statement.ts",
   "src/database/statement-pool.ts",
   "src/demo/carts/seed-carts.ts",
   "src/demo/orders/seed-orders.ts",

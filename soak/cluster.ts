@@ -48,8 +48,9 @@ export async function startCluster({
     WEBHOOK_ALLOW_LOOPBACK: "1",
     DEMO: "0",
     ...(redis === undefined ? {} : { REDIS_URL: `redis://127.0.0.1:${redis.port}` }),
-    // PgBouncer supports prepared statements only from version 1.21 on, and LISTEN in no version.
-    ...(pooler === undefined ? {} : { DATABASE_DIRECT_URL: databaseUrl, DATABASE_PREPARED: "0" }),
+    // PgBouncer supports LISTEN in no version. The service itself finds out that PgBouncer supports prepared
+    // statements only from version 1.21 on.
+    ...(pooler === undefined ? {} : { DATABASE_DIRECT_URL: databaseUrl }),
     ...environment,
   };
   const start = async (command: "gateway" | "worker"): Promise<Service> =>

@@ -141,6 +141,7 @@ export async function createServiceApp(options: ServiceAppOptions): Promise<Serv
       background.start();
       requests.start();
       reporting.start();
+      replica?.lag.start();
       await server.listen({ host: settings.host, port });
       return services.publicUrl;
     },
@@ -186,7 +187,7 @@ async function createParts(options: ServiceAppOptions) {
   const keyring = createEncryptionKeyringFromSettings(settings);
   const doOnce = metrics.measureDoOnce(createIdempotentRequestRunner({ db, keyring, clock }));
   const watch = createSubscriptionPollers(db, events, log);
-  const replica = await openDatabaseReplica({ settings, clock, onStatement: options.onStatement });
+  const replica = await openDatabaseReplica({ ...options, primary: db, clock });
   const reporting = createReportDatabaseServices({ settings, database, replica, clock, log });
   const shared = {
     db,
@@ -216,6 +217,8 @@ async function createParts(options: ServiceAppOptions) {
     subscriptions: watch.watchers,
     isReceivingNotices: notices.isReceiving,
     isLimiterAway: () => limiter.isAway(),
+    replicaLagSeconds: () => replica?.lag.lagSeconds() ?? 0,
+    isReplicaBehind: () => replica?.lag.isBehind() === true,
   });
   return {
     port,

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
-import { requestStatementLimits } from "#database/statement-pool.ts";
+import { type PoolerLimitation, requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
@@ -29,21 +29,40 @@ export async function createConfiguredRateLimiter(
   return createRedisRateLimiter(redisUrl, rateLimitScale, log);
 }
 
+const poolerWarnings: Readonly<Record<PoolerLimitation, string>> = {
+  unnamed_statements:
+    "names a transaction pooler that does not support named statements, so statements are sent without names " +
+    "from now on. Set DATABASE_PREPARED=0 to send them without names from the start.",
+  no_server_timeouts:
+    "names a pooler that does not accept the time limits of the service for its sessions. Set " +
+    "statement_timeout and idle_in_transaction_session_timeout for the database role instead.",
+};
+
+/** Creates the function that logs what a pooler does not support. `setting` is the name of the URL's setting. */
+export const createPoolerLimitationLogger =
+  (log: Log, setting: string) =>
+  (limitation: PoolerLimitation): void =>
+    log.warn({ event: "pooler_found" }, `${setting} ${poolerWarnings[limitation]}`);
+
 export async function openConfiguredDatabase({
   settings,
+  log,
   onStatement,
 }: OpenServiceResourcesOptions): Promise<OpenedDatabase> {
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,
+    ownerUrl: settings.databaseOwnerUrl,
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     limits: requestStatementLimits,
+    onPoolerLimitation: createPoolerLimitationLogger(log, "DATABASE_URL"),
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,
   });
   try {
-    await (settings.migrate ? migrate(database) : requireMigratedDatabase(database));
+    const limits = { onRetry: (reason: string) => log.warn({ event: "migration_waits" }, reason) };
+    await (settings.migrate ? migrate(database, undefined, limits) : requireMigratedDatabase(database));
     await createVerifiedEncryptionKeyring(database.db, settings);
     return database;
   } catch (error) {

@@ -5,13 +5,15 @@
  */
 import type { LogEvent } from "kysely";
 import { createSearchQueryCounter } from "#commerce/search/search-counts.ts";
-import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { createReportQueryRunner, reportTimeoutMs } from "#database/read-only.ts";
+import { type Database, type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { createReportQueryRunner, type ReportQueryRunner, reportTimeoutMs } from "#database/read-only.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices, ReplicaReadSources } from "#graph/context.ts";
 import { requestStatementLimits, type SqlStatementTimeouts } from "#database/statement-pool.ts";
 import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
+import { createPoolerLimitationLogger } from "./open-resources.ts";
+import { createReplicaLagMonitor, type ReplicaLagMonitor } from "./replica-lag.ts";
 import type { ServiceSettings } from "./settings.ts";
 
 export interface ReportDatabaseServices {
@@ -46,14 +48,21 @@ export function createReportDatabaseServices({
   clock,
   log,
 }: ReportDatabaseServicesOptions): ReportDatabaseServices {
-  const readOnly =
-    replica === undefined
-      ? createReportQueryRunner(database.db, {
-          runningMax: reportsOnPrimary(database, settings.databasePool),
-        })
-      : createReportQueryRunner(replica.forAnalysts.db, { runningMax });
+  const onPrimary = createReportQueryRunner(database.db, {
+    runningMax: reportsOnPrimary(database, settings.databasePool),
+  });
+  const readOnly = replica === undefined ? onPrimary : createReplicaReportRunner(replica, onPrimary);
   const searchCounts = createSearchQueryCounter({ db: database.db, clock, log });
   return { services: { readOnly, searchCounts }, start: searchCounts.start, stop: searchCounts.stop };
+}
+
+/** Creates the function that runs reports on the replica, or on the primary while the replica is behind. */
+function createReplicaReportRunner(
+  { forAnalysts, isBehind }: ReplicaReadSources,
+  onPrimary: ReportQueryRunner,
+): ReportQueryRunner {
+  const onReplica = createReportQueryRunner(forAnalysts.db, { runningMax });
+  return (read) => (isBehind() ? onPrimary(read) : onReplica(read));
 }
 
 /**
@@ -61,13 +70,16 @@ export function createReportDatabaseServices({
  * reports, and another for reads without a credential.
  */
 export interface OpenedDatabaseReplica extends ReplicaReadSources {
+  readonly lag: ReplicaLagMonitor;
   readonly close: () => Promise<void>;
 }
 
 interface ReplicaOptions {
   readonly settings: ServiceSettings;
+  readonly primary: Database;
+  readonly log: Log;
   readonly clock: Clock;
-  readonly onStatement: ((event: LogEvent) => void) | undefined;
+  readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
 
 /**
@@ -87,19 +99,30 @@ const analystMs = reportTimeoutMs + 1_000;
  */
 export async function openDatabaseReplica({
   settings,
+  primary,
   clock,
+  log,
   onStatement,
 }: ReplicaOptions): Promise<OpenedDatabaseReplica | undefined> {
   const { databaseReadUrl: url, databasePrepared: prepared, databasePool } = settings;
   if (url === undefined) return undefined;
+  const onPoolerLimitation = createPoolerLimitationLogger(log, "DATABASE_READ_URL");
   const open = (poolSize: number, limits: SqlStatementTimeouts): ReturnType<typeof openDatabase> =>
-    openDatabase({ url, poolSize, prepared, limits, onStatement });
+    openDatabase({ url, poolSize, prepared, limits, onStatement, onPoolerLimitation });
   const analystReads = await open(analystConnections, {
     outsideTransactionMs: reportTimeoutMs,
     inTransactionMs: analystMs,
   });
   const publicReads = await open(databasePool, requestStatementLimits);
+  const lag = createReplicaLagMonitor({
+    primary,
+    replica: publicReads.db,
+    lagSecondsMax: settings.databaseReadLagSecondsMax,
+    log,
+  });
   return {
+    lag,
+    isBehind: lag.isBehind,
     forAnalysts: {
       db: analystReads.db,
       reads: createCartOrderAndProductReadCoalescers(analystReads.db, clock),
@@ -109,6 +132,7 @@ export async function openDatabaseReplica({
       reads: createCartOrderAndProductReadCoalescers(publicReads.db, clock),
     },
     close: async () => {
+      await lag.stop();
       await Promise.all([analystReads.close(), publicReads.close()]);
     },
   };

@@ -61,7 +61,9 @@ const schema = z.object({
   DATABASE_POOL: integer(1, 200).default(10),
   DATA_DIR: z.string().default(".data"),
   DATABASE_DIRECT_URL: postgresUrl.optional(),
+  DATABASE_OWNER_URL: postgresUrl.optional(),
   DATABASE_READ_URL: postgresUrl.optional(),
+  DATABASE_READ_LAG_MAX: integer(1, 3600).default(5),
   DATABASE_PREPARED: flag.default(true),
   REDIS_URL: address(["redis:", "rediss:"], "redis://host:6379").optional(),
   ENCRYPTION_KEYS: encryptionKeys.optional(),
@@ -85,6 +87,7 @@ export const settingNames: readonly string[] = Object.keys(schema.shape);
 const secretNames: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
+  "DATABASE_OWNER_URL",
   "DATABASE_READ_URL",
   "REDIS_URL",
   "ENCRYPTION_KEYS",
@@ -104,11 +107,15 @@ export interface ServiceSettings {
   readonly publicUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  /** The URL of the database role that owns the tables and applies migrations. */
+  readonly databaseOwnerUrl: string | undefined;
   /**
    * The URL of the read replica of the database, for reports, analysts and reads without a credential;
    * undefined if they read from the primary database.
    */
   readonly databaseReadUrl: string | undefined;
+  /** The lag of the read replica in seconds beyond which the primary database is read instead. */
+  readonly databaseReadLagSecondsMax: number;
   readonly databasePool: number;
   readonly databasePrepared: boolean;
   readonly dataDir: string;
@@ -161,7 +168,9 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     publicUrl: values.PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     databaseDirectUrl: values.DATABASE_DIRECT_URL,
+    databaseOwnerUrl: values.DATABASE_OWNER_URL,
     databaseReadUrl: values.DATABASE_READ_URL,
+    databaseReadLagSecondsMax: values.DATABASE_READ_LAG_MAX,
     databasePool: values.DATABASE_POOL,
     databasePrepared: values.DATABASE_PREPARED,
     dataDir: resolve(values.DATA_DIR),

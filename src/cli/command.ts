@@ -198,6 +198,7 @@ async function runWithOpenDatabase<Done>(work: DatabaseWork<Done>): Promise<Done
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,
+    ownerUrl: settings.databaseOwnerUrl,
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,

@@ -13,7 +13,7 @@ import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
 import { prepareDemo } from "#demo/prepare-demo.ts";
-import { printCommandResult } from "./output.ts";
+import { printCommandResult, printErrorLine } from "./output.ts";
 import { isCliCommandRunningInService, runWithCreatedDatabase } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
@@ -37,12 +37,18 @@ function migrateCommand(): Command {
     .action(async ({ json }: { json?: boolean }) => {
       const settings = parseServiceSettings(process.env);
       const folder = settings.databaseUrl === undefined ? settings.dataDir : undefined;
-      const options = { url: settings.databaseUrl, directUrl: settings.databaseDirectUrl, folder };
+      const options = {
+        url: settings.databaseUrl,
+        directUrl: settings.databaseDirectUrl,
+        ownerUrl: settings.databaseOwnerUrl,
+        folder,
+      };
       const database = await openDatabase(options).catch((error: unknown) => {
         throw error instanceof DataFolderInUseError ? toMigrateRefusal(error) : error;
       });
       try {
-        printCommandResult({ applied: await migrate(database) }, json === true);
+        const applied = await migrate(database, undefined, { onRetry: printErrorLine });
+        printCommandResult({ applied }, json === true);
       } finally {
         await database.close();
       }
@@ -146,7 +152,7 @@ async function seedAdditional(
   );
   // Updates the statistics of PostgreSQL's query planner, so that queries of the new rows are fast from the
   // first request on.
-  await database.script((run) => run("analyze"));
+  await database.ownerScript((run) => run("analyze"));
 }
 
 interface ProgressOptions {

@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
-import { Client, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
+import { Client, type ClientConfig, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { createTransactionGuardKyselyDialect, createPipelinedKyselyDialect } from "./transaction-dialect.ts";
 import { toDataFolderError, waitForDataFolderLock } from "./folder-lock.ts";
 import {
@@ -14,7 +14,12 @@ import {
   listenForInterProcessNotices,
   type InterProcessNoticeListener,
 } from "./notices.ts";
-import { type SqlStatementTimeouts, createPreparedStatementConnectionPool } from "./statement-pool.ts";
+import {
+  type PoolerLimitation,
+  type SqlStatementTimeouts,
+  createPreparedStatementConnectionPool,
+  getServerTimeouts,
+} from "./statement-pool.ts";
 import type { Tables } from "./tables.ts";
 import { createTracedKyselyDialect } from "./traced-dialect.ts";
 
@@ -28,14 +33,18 @@ export interface DatabaseOptions {
    * LISTEN, which do not work through a transaction pooler. Defaults to `url`.
    */
   readonly directUrl?: string | undefined;
+  /** The URL of the database role that owns the tables. Used only for migrations. Defaults to `directUrl`. */
+  readonly ownerUrl?: string | undefined;
   readonly poolSize?: number;
   /**
-   * False to send SQL statements without preparing them, for example through a transaction pooler; true if
-   * left out.
+   * False to send SQL statements without names, for a transaction pooler that does not support named
+   * statements. True if left out: the pool then finds out itself whether names are possible.
    */
   readonly prepared?: boolean;
   /** Time limits of SQL statements; undefined for no limits. */
   readonly limits?: SqlStatementTimeouts | undefined;
+  /** Called once for each feature that a transaction pooler in front of PostgreSQL does not support. */
+  readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly folder?: string | undefined;
   /** The content of a database dump. If given, a new embedded database starts with this content. */
@@ -51,7 +60,9 @@ export interface OpenedDatabase {
    * Runs SQL scripts on a separate connection. A script has one or more statements; its result has the rows
    * of each statement.
    */
-  script<Result>(work: (run: SqlScriptRunner) => Promise<Result>): Promise<Result>;
+  script: SqlScriptFunction;
+  /** Runs SQL scripts like `script`, but with the database role that owns the tables. */
+  ownerScript: SqlScriptFunction;
   /**
    * Listens for notices on a channel. With the embedded database there is only one process, so no notice is
    * ever sent to it, and none can be missed.
@@ -72,6 +83,8 @@ export interface DatabaseConnectionPoolState {
   /** Number of callers that wait for a database connection to run a statement. */
   readonly waiting: number;
 }
+
+export type SqlScriptFunction = <Result>(work: (run: SqlScriptRunner) => Promise<Result>) => Promise<Result>;
 
 export type SqlScriptRunner = (sql: string) => Promise<Record<string, unknown>[][]>;
 
@@ -117,10 +130,12 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       release();
     };
     const run: SqlScriptRunner = async (text) => (await pglite.exec(text)).map((result) => result.rows);
+    const script: SqlScriptFunction = (work) => work(run);
     return {
       engine: "pglite",
       db,
-      script: (work) => work(run),
+      script,
+      ownerScript: script,
       listen: () => embeddedDatabaseNoticeListener,
       pool: () => undefined,
       close,
@@ -152,6 +167,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     max: options.poolSize ?? 10,
     pipeline: true,
     application_name: "commerce-gateway",
+    ...getServerTimeouts(options.limits),
   });
   // The pool replaces a connection that breaks while it is idle. Without this listener, the error event would
   // end the process.
@@ -163,6 +179,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     pool: createPreparedStatementConnectionPool(pool, {
       prepared: options.prepared !== false,
       limits: options.limits,
+      onPoolerLimitation: options.onPoolerLimitation,
     }),
   });
   const db = new Kysely<Tables>({
@@ -173,8 +190,35 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     ...logOption(options.onStatement),
   });
   const direct = { ...connection, connectionString: options.directUrl ?? url };
-  const script: OpenedDatabase["script"] = async (work) => {
-    const client = new Client({ ...direct, connectionTimeoutMillis: scriptConnectTimeoutMs });
+  const script = createSqlScriptFunction(direct);
+  const ownerScript = createSqlScriptFunction({
+    ...direct,
+    connectionString: options.ownerUrl ?? direct.connectionString,
+  });
+  const receive: OpenedDatabase["listen"] = (channel, handlers) =>
+    listenForInterProcessNotices({ connection: direct, channel, db }, handlers);
+  const state = (): DatabaseConnectionPoolState => ({
+    max: pool.options.max,
+    total: pool.totalCount,
+    idle: pool.idleCount,
+    waiting: pool.waitingCount,
+  });
+  return {
+    engine: "postgres",
+    db,
+    script,
+    ownerScript,
+    listen: receive,
+    pool: state,
+    close: () => db.destroy(),
+  };
+}
+
+/** Creates the function that runs SQL scripts on a new connection. */
+const createSqlScriptFunction =
+  (connection: ClientConfig): SqlScriptFunction =>
+  async (work) => {
+    const client = new Client({ ...connection, connectionTimeoutMillis: scriptConnectTimeoutMs });
     await client.connect();
     try {
       return await work(async (text) => {
@@ -187,16 +231,6 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       await client.end();
     }
   };
-  const receive: OpenedDatabase["listen"] = (channel, handlers) =>
-    listenForInterProcessNotices({ connection: direct, channel, db }, handlers);
-  const state = (): DatabaseConnectionPoolState => ({
-    max: pool.options.max,
-    total: pool.totalCount,
-    idle: pool.idleCount,
-    waiting: pool.waitingCount,
-  });
-  return { engine: "postgres", db, script, listen: receive, pool: state, close: () => db.destroy() };
-}
 
 const camelCase = (): CamelCasePlugin => new CamelCasePlugin({ maintainNestedObjectKeys: true });
 

@@ -15,7 +15,12 @@ const networkCodes = [
   "ENOTFOUND",
   "EAI_AGAIN",
 ];
-const codes = new Set([...networkCodes, "57P01", "57P02", "57P03", "53300"]);
+/**
+ * SQLSTATEs of a server that stops or starts (57P…), has no connection left (53300), canceled a statement
+ * after its time limit (57014), or closed a transaction that did nothing (25P03).
+ */
+const states = ["57P01", "57P02", "57P03", "53300", "57014", "25P03"];
+const codes = new Set([...networkCodes, ...states]);
 const messages: readonly string[] = [
   "Connection terminated",
   "timeout exceeded when trying to connect",
@@ -33,12 +38,17 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return error.cause !== undefined && isDatabaseUnreachable(error.cause);
 }
 
+/** The message of pg, and of the connection pool, for a statement that was not answered in time. */
+const queryTimeoutMessage = "Query read timeout";
+
+export const createQueryTimeoutError = (): Error => new Error(queryTimeoutMessage);
+
 /**
- * Returns whether the error means that the database driver pg waited too long for an answer and gave up. The
- * database may still run the statement.
+ * Returns whether the error means that this process waited too long for the answer to a statement and gave
+ * up. The statement may have had its effect.
  */
 export function isQueryTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === "Query read timeout";
+  return error instanceof Error && error.message === queryTimeoutMessage;
 }
 
 /**
@@ -58,12 +68,14 @@ const isTemporary = (cause: unknown): boolean =>
 const abortedStates = new Set(["40001", "40P01"]);
 
 /**
- * Returns whether PostgreSQL aborted a statement because of concurrent work (serialization failure, deadlock,
- * a migration that changed a table). The causes of the error are checked too, because the GraphQL layer wraps
- * errors.
+ * Returns whether PostgreSQL aborted a statement that may succeed in a new transaction: because of concurrent
+ * work (serialization failure, deadlock, a migration that changed a table), or because of a transaction
+ * pooler that lost a prepared statement. The causes of the error are checked too, because the GraphQL layer
+ * wraps errors.
  */
 export function isConcurrencyConflictError(error: unknown): boolean {
-  if (abortedStates.has(getSqlState(error) ?? "") || isStalePreparedStatementError(error)) return true;
+  if (abortedStates.has(getSqlState(error) ?? "")) return true;
+  if (isStalePreparedStatementError(error) || isLostPreparedStatementError(error)) return true;
   return error instanceof Error && error.cause !== undefined && isConcurrencyConflictError(error.cause);
 }
 
@@ -81,6 +93,23 @@ export function isStalePreparedStatementError(error: unknown): boolean {
     error.routine === "RevalidateCachedQuery"
   );
 }
+
+const lostStatementStates = new Set(["26000", "42P05"]);
+
+/**
+ * Returns whether a named statement failed because the server's connection does not have it (26000), or has
+ * it already (42P05). Both happen behind a transaction pooler that gives every transaction another connection
+ * and does not support named statements. The statement had no effect.
+ */
+export const isLostPreparedStatementError = (error: unknown): boolean =>
+  lostStatementStates.has(getSqlState(error) ?? "");
+
+/**
+ * Returns whether PgBouncer refused a new connection because of a setting of the session, for example
+ * `statement_timeout`. PgBouncer uses SQLSTATE 08P01 for other errors too, so the message is compared.
+ */
+export const isRefusedStartupParameterError = (error: unknown): boolean =>
+  getSqlState(error) === "08P01" && error instanceof Error && error.message.includes("startup parameter");
 
 const outOfResources = new Set(["53100", "53200", "58030"]);
 

@@ -1,12 +1,19 @@
 /**
- * Applies all pending migrations in order, in one transaction, so that a failed migration leaves the database
- * unchanged. The statements of a released migration are never edited: their stored checksum would differ, and
- * the start would fail. Comments may be edited, because checksums leave them out.
+ * Reads the migrations of this release, and applies those that the database lacks, in their order
+ * (apply-migrations.ts). A failed migration in a transaction leaves the database unchanged. The statements of
+ * a released migration are never edited: their stored checksum would differ, and the start would fail.
+ * Comments may be edited, because checksums leave them out.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { countWithNoun } from "#foundation/text.ts";
-import type { OpenedDatabase } from "./connect.ts";
+import {
+  applyMigrations,
+  type MigrationLimits,
+  type PendingMigration,
+  runWithMigrationLock,
+} from "./apply-migrations.ts";
+import type { OpenedDatabase, SqlScriptRunner } from "./connect.ts";
 
 export interface DatabaseMigration {
   readonly name: string;
@@ -23,7 +30,6 @@ const folder = new URL("../../schema/migrations/", import.meta.url);
 const earlierChecksums = JSON.parse(
   readFileSync(new URL("earlier-checksums.json", folder), "utf8"),
 ) as Readonly<Record<string, string>>;
-const advisoryLock = 7_462_193_015;
 
 export function readMigrationFiles(from: URL = folder): DatabaseMigration[] {
   return readdirSync(from)
@@ -34,42 +40,39 @@ export function readMigrationFiles(from: URL = folder): DatabaseMigration[] {
 
 /**
  * Applies pending migrations and returns their names. If several processes start at the same time, one
- * applies the migrations and the others wait.
+ * applies the migrations and the others wait. If no migration is pending, only reads, so that a role without
+ * the right to create tables can call this function.
  */
-export function migrate(
+export async function migrate(
   database: OpenedDatabase,
   migrations: readonly DatabaseMigration[] = readMigrationFiles(),
+  limits: MigrationLimits = {},
 ): Promise<string[]> {
-  return database.script(async (run) => {
-    await run(`begin; select pg_advisory_xact_lock(${advisoryLock});
-      create table if not exists schema_migration (
-        name text primary key,
-        checksum text not null,
-        applied_at timestamptz not null default now()
-      );`);
-    try {
-      const [rows = []] = await run("select name, checksum from schema_migration");
-      const applied = new Map(rows.map((row) => [row["name"], row["checksum"]]));
-      const pending = migrations.filter((migration) => isPending(migration, applied.get(migration.name)));
-      for (const { name, sql } of pending) {
-        await run(sql).catch((error: unknown) => {
-          throw new Error(
-            `Migration ${name} failed and changed nothing: ` +
-              (error instanceof Error ? error.message : String(error)),
-            {
-              cause: error,
-            },
-          );
-        });
-        await run(`insert into schema_migration (name, checksum) values ('${name}', '${checksum(sql)}')`);
-      }
-      await run("commit");
-      return pending.map(({ name }) => name);
-    } catch (error) {
-      await run("rollback");
-      throw error;
-    }
+  if ((await database.script((run) => readPending(run, migrations))).length === 0) return [];
+  return runWithMigrationLock(database, async (run) => {
+    // Another process may have applied some of them while this process waited.
+    const pending = await readPending(run, migrations);
+    await applyMigrations(run, pending, limits);
+    return pending.map(({ name }) => name);
   });
+}
+
+async function readPending(
+  run: SqlScriptRunner,
+  migrations: readonly DatabaseMigration[],
+): Promise<PendingMigration[]> {
+  const applied = await readApplied(run);
+  return migrations
+    .filter((migration) => isPending(migration, applied.get(migration.name)))
+    .map(({ name, sql }) => ({ name, sql, checksum: checksum(sql) }));
+}
+
+/** Returns the checksums of the applied migrations by their names. */
+async function readApplied(run: SqlScriptRunner): Promise<ReadonlyMap<unknown, unknown>> {
+  const [[row] = []] = await run(selectMigrationTable);
+  if (row?.["is_created"] !== true) return new Map();
+  const [rows = []] = await run("select name, checksum from schema_migration");
+  return new Map(rows.map(({ name, checksum: stored }) => [name, stored]));
 }
 
 const selectMigrationTable = "select to_regclass('schema_migration') is not null as is_created";
@@ -85,12 +88,7 @@ export async function requireMigratedDatabase(
   database: OpenedDatabase,
   migrations: readonly DatabaseMigration[] = readMigrationFiles(),
 ): Promise<void> {
-  const applied = await database.script(async (run) => {
-    const [[row] = []] = await run(selectMigrationTable);
-    if (row?.["is_created"] !== true) return new Set();
-    const [rows = []] = await run("select name from schema_migration");
-    return new Set(rows.map(({ name }) => name));
-  });
+  const applied = await database.script(readApplied);
   const [first, ...others] = migrations.filter(({ name }) => !applied.has(name));
   if (first === undefined) return;
   const more = others.length === 0 ? "is" : `and ${countWithNoun(others.length, "later migration")} are`;

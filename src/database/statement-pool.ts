@@ -1,13 +1,20 @@
 /**
  * The connection pool that Kysely uses. Statements are prepared once per connection, under a name that is
- * computed from their text. If a statement is not answered in time, its connection is closed, because pg
- * would otherwise give the connection to the next caller while the statement still runs.
+ * computed from their text. If a statement is not answered in time, the server is asked to cancel it, and its
+ * connection is closed. Behind a transaction pooler that does not support named statements or settings of a
+ * session, the pool continues without them.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { isStalePreparedStatementError, isQueryTimeout } from "./database-errors.ts";
+import { cancelRunningStatement } from "./cancel-statement.ts";
+import {
+  createQueryTimeoutError,
+  isLostPreparedStatementError,
+  isRefusedStartupParameterError,
+  isStalePreparedStatementError,
+} from "./database-errors.ts";
 
 export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of an SQL statement outside of a transaction. */
@@ -25,11 +32,37 @@ export const requestStatementLimits: SqlStatementTimeouts = {
   inTransactionMs: 10_000,
 };
 
+/**
+ * Milliseconds for which the answer to a canceled statement is awaited. Then the connection is closed without
+ * an answer, for example because the server has stopped.
+ */
+const cancelMsMax = 300;
+
+/**
+ * Returns pg's options for the time limits that the server itself enforces, for the case that this process
+ * cannot cancel a statement: the process was killed, or the network broke. The limit of a statement is just
+ * below the longest limit of this process. A transaction does nothing but send statements, so a transaction
+ * in which no statement has run for 30 seconds belongs to a process that hangs.
+ */
+export const getServerTimeouts = (
+  limits: SqlStatementTimeouts | undefined,
+): Pick<pg.PoolConfig, "statement_timeout" | "idle_in_transaction_session_timeout"> =>
+  limits === undefined
+    ? {}
+    : { statement_timeout: limits.inTransactionMs - 250, idle_in_transaction_session_timeout: 30_000 };
+
 export interface PreparedStatementConnectionPoolOptions {
   readonly prepared: boolean;
   /** Time limits of SQL statements; undefined for no limits. */
   readonly limits: SqlStatementTimeouts | undefined;
+  /**
+   * Called once if the connections go through a transaction pooler that refuses named statements or the
+   * server's time limits. The argument says what the pool does without from now on.
+   */
+  readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
 }
+
+export type PoolerLimitation = "unnamed_statements" | "no_server_timeouts";
 
 /**
  * Maximum number of prepared statements per connection. Further statements run without being prepared,
@@ -51,24 +84,25 @@ const manyFormsNamesMax = 24;
 
 export function createPreparedStatementConnectionPool(
   pool: pg.Pool,
-  { prepared, limits }: PreparedStatementConnectionPoolOptions,
+  { prepared, limits, onPoolerLimitation }: PreparedStatementConnectionPoolOptions,
 ): PostgresPool {
-  const names = prepared ? createNames() : unnamed;
+  let names = prepared ? createNames() : unnamed;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
-  const query = (client: pg.PoolClient, text: string, values: unknown[] = []): Promise<pg.QueryResult> => {
+  const send = (client: pg.PoolClient, text: string, values: unknown[]): Promise<pg.QueryResult> => {
     const name = values.length > 0 ? names.of(text) : undefined;
     sendInOneWrite(client);
-    return client.query({
-      text,
-      values,
-      ...(name === undefined ? {} : { name }),
-      ...statementTimeout(client, limits),
-    });
+    return client.query({ text, values, ...(name === undefined ? {} : { name }) });
+  };
+
+  const continueUnnamed = (): void => {
+    if (names !== unnamed) onPoolerLimitation?.("unnamed_statements");
+    names = unnamed;
   };
 
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
-    let unanswered: unknown;
+    let unanswered: Error | undefined;
+    let running = 0;
     return {
       get processID() {
         return "processID" in client ? client.processID : undefined;
@@ -76,16 +110,30 @@ export function createPreparedStatementConnectionPool(
       release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
       // If a statement was not answered in time, all further statements of the connection fail at once. Even
       // a ROLLBACK would wait until the unanswered statement ends.
-      query: async (text: string, values?: unknown[]) => {
+      query: async (text: string, values: unknown[] = []) => {
         if (unanswered !== undefined) throw unanswered;
+        const timer = startStatementTimer(client, limits, (error) => (unanswered ??= error));
+        const isAlone = running === 0 && !isInTransaction(client);
+        running += 1;
         try {
-          return await query(client, text, values);
+          const result = await send(client, text, values);
+          // A canceled COMMIT succeeds although no standby has received the transaction, so its outcome counts
+          // as unknown.
+          if (unanswered !== undefined) throw unanswered;
+          return result;
         } catch (error) {
-          if (isQueryTimeout(error)) unanswered = error;
-          // The failed statement is not sent again at this point, because its transaction may have ended.
-          // Instead, `runInTransaction` runs the whole transaction again.
+          if (unanswered !== undefined) throw unanswered;
+          if (isLostPreparedStatementError(error)) {
+            continueUnnamed();
+            if (isAlone) return await send(client, text, values);
+          }
+          // A failed statement of a transaction is not sent again at this point, because its transaction has
+          // failed too. Instead, `runInTransaction` runs the whole transaction again.
           if (isStalePreparedStatementError(error)) names.renew();
           throw error;
+        } finally {
+          running -= 1;
+          timer.stop();
         }
       },
     } as unknown as PostgresPoolClient;
@@ -95,7 +143,7 @@ export function createPreparedStatementConnectionPool(
     options: pool.options,
     end: () => pool.end(),
     async connect() {
-      const client = await pool.connect();
+      const client = await connectWithAllowedSettings(pool, onPoolerLimitation);
       let wrapper = wrappers.get(client);
       if (wrapper === undefined) {
         wrapper = wrap(client);
@@ -104,6 +152,22 @@ export function createPreparedStatementConnectionPool(
       return wrapper;
     },
   };
+}
+
+/** Opens a connection. If a pooler refuses the server's time limits, this and all later connections lack them. */
+async function connectWithAllowedSettings(
+  pool: pg.Pool,
+  onPoolerLimitation: PreparedStatementConnectionPoolOptions["onPoolerLimitation"],
+): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (!isRefusedStartupParameterError(error)) throw error;
+    if (pool.options.statement_timeout !== false) onPoolerLimitation?.("no_server_timeouts");
+    pool.options.statement_timeout = false;
+    pool.options.idle_in_transaction_session_timeout = undefined;
+    return pool.connect();
+  }
 }
 
 interface Names {
@@ -148,22 +212,36 @@ function createNames(): Names {
  * statement would take longer than building the statement.
  */
 function sendInOneWrite(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const stream = getSocket(client);
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
+const getSocket = (client: pg.PoolClient): Socket =>
+  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
+
+function isInTransaction(client: pg.PoolClient): boolean {
+  const status = client.getTransactionStatus();
+  return status === "T" || status === "E";
+}
+
 /**
- * Returns pg's option for the time limit of a statement. pg supports this option per statement, although its
- * types lack it.
+ * Starts the time limit of a statement. When the limit is reached, calls `onTimeout` and cancels the
+ * statement; if the server does not answer soon, the connection is closed, so that the statement fails.
  */
-function statementTimeout(
+function startStatementTimer(
   client: pg.PoolClient,
   limits: SqlStatementTimeouts | undefined,
-): { query_timeout?: number } {
-  if (limits === undefined) return {};
-  const status = client.getTransactionStatus();
-  return {
-    query_timeout: status === "T" || status === "E" ? limits.inTransactionMs : limits.outsideTransactionMs,
-  };
+  onTimeout: (error: Error) => void,
+): { readonly stop: () => void } {
+  if (limits === undefined) return { stop: () => undefined };
+  let timer = setTimeout(
+    () => {
+      onTimeout(createQueryTimeoutError());
+      cancelRunningStatement(client);
+      timer = setTimeout(() => getSocket(client).destroy(), cancelMsMax);
+    },
+    isInTransaction(client) ? limits.inTransactionMs : limits.outsideTransactionMs,
+  );
+  return { stop: () => clearTimeout(timer) };
 }

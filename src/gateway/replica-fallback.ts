@@ -1,8 +1,8 @@
 /**
  * Sends reads that need no credential to the read replica of the database, if there is one. Sends them to the
- * primary database if the replica is unreachable, hangs, cancels a statement or lacks the columns of the last
- * migration. After a failure of the replica, such reads go to the primary database for some seconds; then one
- * of them tries the replica again.
+ * primary database if the replica is unreachable, hangs, cancels a statement, lacks the columns of the last
+ * migration, or is too far behind. After a failure of the replica, such reads go to the primary database for
+ * some seconds; then one of them tries the replica again.
  */
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
@@ -53,6 +53,7 @@ export function createReadRunnerWithPrimaryFallback(
     else log.info({}, "The replica answers again.");
   };
   return async (read) => {
+    if (replica.isBehind()) return read(undefined);
     // While the replica fails, only one request in `pauseMs` milliseconds is sent to the replica; all others
     // go to the primary database.
     const nowMs = clock.now().getTime();

@@ -106,6 +106,8 @@ export interface ReplicaReadSources {
   readonly forAnalysts: DatabaseReadSource;
   /** The connections to the replica for REST operations that need no credential. */
   readonly forPublicReads: DatabaseReadSource;
+  /** Returns true if the replica is so far behind that reads must use the primary database. */
+  readonly isBehind: () => boolean;
 }
 
 /** The services that a process creates once and that all its requests share. */

@@ -191,9 +191,11 @@ function contextsOf({
   return (request) => {
     const viewer = getRequestViewer(request);
     if (viewer === undefined) throw createFailure("credentials_missing");
-    // Requests of analysts read from the database replica if there is one. Analysts change no data, and data
-    // that is some seconds old is sufficient for them.
-    const source = viewer.role === "analyst" ? services.replica?.forAnalysts : undefined;
+    // Requests of analysts read from the database replica if there is one and it is not too far behind.
+    // Analysts change no data, and data that is some seconds old is sufficient for them.
+    const { replica } = services;
+    const mayReadReplica = viewer.role === "analyst" && replica?.isBehind() === false;
+    const source = mayReadReplica ? replica.forAnalysts : undefined;
     return createGraphqlContext(services, {
       ...callerDetailsOf(request, viewer),
       client: getRateLimitAddressKey(request),

@@ -20,6 +20,10 @@ export interface ServiceStateMetricReaders {
    * its own requests.
    */
   readonly isLimiterAway: () => boolean;
+  /** Returns by how many seconds the read replica is behind; 0 if there is none. */
+  readonly replicaLagSeconds: () => number;
+  /** Returns true if the read replica is so far behind that reads use the primary database. */
+  readonly isReplicaBehind: () => boolean;
 }
 
 /**
@@ -65,6 +69,20 @@ export function registerServiceStateMetrics(registry: Registry, read: AllService
       "0. For several processes it is the maximum.",
     aggregator: "max",
     read: () => Number(read.isLimiterAway()),
+  });
+  register(registry, {
+    name: "commerce_replica_lag_seconds",
+    help: "Seconds by which the read replica is behind. For several processes it is the maximum.",
+    aggregator: "max",
+    read: read.replicaLagSeconds,
+  });
+  register(registry, {
+    name: "commerce_replica_behind",
+    help:
+      "1 while the read replica is so far behind that reads use the primary database, otherwise 0. For " +
+      "several processes it is the maximum.",
+    aggregator: "max",
+    read: () => Number(read.isReplicaBehind()),
   });
   const retried = new Counter({
     name: "commerce_transactions_retried_total",

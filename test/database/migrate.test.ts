@@ -1,5 +1,5 @@
 /** Migrations run all or none, each once, and are never edited. */
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
@@ -19,6 +19,13 @@ const two: DatabaseMigration = {
   name: "0002-two",
   sql: "alter table one add column name text; create table two (id int);",
 };
+const uniqueIndex: DatabaseMigration = {
+  name: "0003-index",
+  sql:
+    "-- Runs outside of a transaction: the table is large.\n" +
+    "create unique index concurrently if not exists one_by_name\n  on one (name);\n" +
+    "drop index concurrently if exists one_by_nothing;\n",
+};
 const broken: DatabaseMigration = {
   name: "0003-broken",
   sql: "drop table two; create table three (id int); insert into three select 1/0;",
@@ -33,6 +40,15 @@ async function openEmpty(engine: Engine): Promise<OpenedDatabase> {
   await client.query(`create database ${name}`).finally(() => client.end());
   return openDatabase({ url: databaseUrl(inject("postgresUrl"), name) });
 }
+
+const validIndexesOf = (database: OpenedDatabase): Promise<unknown[]> =>
+  database.script(async (run) => {
+    const [rows = []] = await run(
+      "select relname as name from pg_index join pg_class on oid = indexrelid " +
+        "where indisvalid and indrelid = 'one'::regclass order by 1",
+    );
+    return rows.map(({ name }) => name);
+  });
 
 const tablesOf = (database: OpenedDatabase): Promise<unknown[]> =>
   database.script(async (run) => {
@@ -90,6 +106,33 @@ describeOnBoth("migrate", (_open, engine) => {
     expect(await tablesOf(database)).not.toContain("two.id");
   });
 
+  it("creates and drops indexes outside of a transaction, between other migrations", async () => {
+    const three = { name: "0004-three", sql: "create table three (id int)" };
+    const names = [one, two, uniqueIndex, three].map(({ name }) => name);
+    expect(await migrate(database, [one, two, uniqueIndex, three])).toEqual(names);
+    expect(await validIndexesOf(database)).toEqual(["one_by_name", "one_pkey"]);
+    expect(await migrate(database, [one, two, uniqueIndex, three])).toEqual([]);
+  });
+
+  it("creates an index again of which an interrupted migration has left an invalid one", async () => {
+    await migrate(database, [one, two]);
+    await database.script((run) => run("update one set name = 'a'; insert into one values (2, 'a')"));
+    await expect(migrate(database, [one, two, uniqueIndex])).rejects.toThrow(
+      /^Migration 0003-index failed and is repeated from its beginning by the next run: could not create/,
+    );
+    expect(await validIndexesOf(database)).toEqual(["one_pkey"]);
+    await database.script((run) => run("delete from one where id = 2"));
+    expect(await migrate(database, [one, two, uniqueIndex])).toEqual(["0003-index"]);
+    expect(await validIndexesOf(database)).toEqual(["one_by_name", "one_pkey"]);
+  });
+
+  it("refuses other statements outside of a transaction", async () => {
+    const sql = `${uniqueIndex.sql}update one set name = 'b';`;
+    await expect(migrate(database, [one, two, { ...uniqueIndex, sql }])).rejects.toThrow(
+      "but not: update one set name = 'b'",
+    );
+  });
+
   it("accepts a released migration of which only comments were edited", async () => {
     await migrate(database, [one]);
     const commented = { ...one, sql: `-- A better comment.\n\n${one.sql}` };
@@ -118,6 +161,57 @@ it("migrating makes two processes that start at once wait for each other", async
   } finally {
     await first.close();
   }
+});
+
+describe("a migration beside a running service", () => {
+  let database: OpenedDatabase;
+  beforeAll(async () => {
+    database = await openEmpty("postgres");
+    await migrate(database, [one]);
+  });
+  afterAll(() => database.close());
+
+  it("gives up the lock of a table that a transaction uses, and runs again later", async () => {
+    const reasons: string[] = [];
+    await database.script(async (run) => {
+      await run("begin; select * from one");
+      await expect(
+        migrate(database, [one, two], {
+          lockTimeoutMs: 20,
+          retryDelaysMs: [10],
+          onRetry: (reason) => void reasons.push(reason),
+        }),
+      ).rejects.toThrow(
+        "Migration 0002-two failed and changed nothing: canceling statement due to lock timeout",
+      );
+      expect(reasons).toEqual([
+        "Migration 0002-two failed and changed nothing: canceling statement due to lock timeout. " +
+          "The migrations from 0002-two on run again in 0.01 s.",
+      ]);
+      await migrate(database, [one, two], {
+        lockTimeoutMs: 20,
+        retryDelaysMs: [10, 10],
+        onRetry: () => void run("commit"),
+      });
+    });
+    expect(await tablesOf(database)).toContain("two.id");
+  });
+
+  it("creates an index while other processes wait to migrate, and while rows are written", async () => {
+    await database.script(async (run) => {
+      await run("begin; insert into one values (7, 'x')");
+      const migrating = Promise.all([1, 2, 3].map(() => migrate(database, [one, two, uniqueIndex])));
+      await database.script(async (other) => {
+        await expect
+          .poll(() => other("select 1 from pg_stat_activity where query like 'create unique index%'"))
+          .toEqual([[{ "?column?": 1 }]]);
+      });
+      await database.script((other) => other("insert into one values (8, 'y')"));
+      await run("commit");
+      expect((await migrating).flat()).toEqual(["0003-index"]);
+    });
+    expect(await validIndexesOf(database)).toContain("one_by_name");
+  });
 });
 
 it("migrations have unique numbers in one order", () => {

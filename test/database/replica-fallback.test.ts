@@ -9,7 +9,11 @@ import { createLog } from "#foundation/log.ts";
 import type { ReplicaReadSources, DatabaseReadSource } from "#graph/context.ts";
 
 const source = (name: string): DatabaseReadSource => ({ db: { name } as unknown as Database });
-const replica: ReplicaReadSources = { forAnalysts: source("analysts"), forPublicReads: source("replica") };
+const replica: ReplicaReadSources = {
+  forAnalysts: source("analysts"),
+  forPublicReads: source("replica"),
+  isBehind: () => false,
+};
 const failed = (originalError: Error): ExecutionResult => ({
   data: null,
   errors: [new GraphQLError("", { originalError })],

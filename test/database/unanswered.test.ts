@@ -104,6 +104,12 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
       limits: { outsideTransactionMs: 200, inTransactionMs: 1_000 },
     });
   }
+  /** Returns the number of statements `pg_sleep` that the server runs. */
+  const sleeping = async (db: Database): Promise<unknown> => {
+    const { rows } = await sql<{ running: number }>`select count(*) as running from pg_stat_activity
+      where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`.execute(db);
+    return rows[0]?.running;
+  };
   const sleep = (db: Pick<Database, "getExecutor">, seconds: number): Promise<unknown> =>
     sql`select pg_sleep(${seconds})`.execute(db);
   const pidOf = async (db: Database): Promise<unknown> =>
@@ -116,6 +122,7 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
     expect(error).toMatchObject({ message: "Query read timeout" });
     expect(isDatabaseUnreachable(error)).toBe(true);
     expect(await pidOf(db)).not.toEqual(pid);
+    await expect.poll(() => sleeping(db)).toBe(0);
     await database.close();
   });
 
@@ -127,11 +134,75 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
         await sleep(transaction, seconds);
       });
     await insert("a", 0.5);
-    await expect(insert("b", 2)).rejects.toThrow("Query read timeout");
+    // The server's own limit is 250 ms shorter than that of the process.
+    await expect(insert("b", 2)).rejects.toMatchObject({ code: "57014" });
     await expect
       .poll(() => db.selectFrom("app").select("id").execute(), { timeout: 10_000 })
       .toEqual([{ id: "a" }]);
     expect(await pidOf(db)).toBeDefined();
+    await database.close();
+  });
+});
+
+it("changes fail while the synchronous standby is away, and their backends do not wait for it", async () => {
+  const poolSize = 3;
+  await using stack = new AsyncDisposableStack();
+  const postgres = await startPostgres({ synchronous_commit: "on" });
+  stack.defer(() => postgres.stop());
+  const database = await openDatabase({
+    url: postgres.url,
+    poolSize,
+    limits: { outsideTransactionMs: 150, inTransactionMs: 600 },
+  });
+  stack.defer(() => database.close());
+  await database.script(async (run) => {
+    await run("create table note (id int)");
+    await run("alter system set synchronous_standby_names = 'missing'");
+    await run("select pg_reload_conf()");
+    await expect
+      .poll(async () => (await run("show synchronous_standby_names"))[0])
+      .toEqual([{ synchronous_standby_names: "missing" }]);
+    const write = (id: number): Promise<unknown> =>
+      id % 2 === 0
+        ? sql`insert into note values (${id})`.execute(database.db)
+        : runInTransaction(database.db, (transaction) =>
+            sql`insert into note values (${id})`.execute(transaction),
+          );
+    const written = await Promise.allSettled(Array.from({ length: 15 }, (_, id) => write(id)));
+    for (const result of written)
+      expect(result.status === "rejected" && isDatabaseUnreachable(result.reason)).toBe(true);
+    const backends = async (): Promise<unknown> => {
+      const [[row] = []] = await run(`select count(*) <= ${poolSize} as are_within_pool,
+        count(*) filter (where wait_event = 'SyncRep') as waiting
+        from pg_stat_activity where application_name = 'commerce-gateway'`);
+      return row;
+    };
+    await expect.poll(backends).toEqual({ are_within_pool: true, waiting: 0 });
+  });
+  // The server does not wait for the standby if a statement only reads.
+  await expect(sql`select count(*) from note`.execute(database.db)).resolves.toBeDefined();
+});
+
+describe("the server's own time limits", () => {
+  it("are set on every connection, for a process that cannot cancel its statements", async () => {
+    const database = await openDatabase({
+      url: await createDatabase(),
+      limits: { outsideTransactionMs: 2_000, inTransactionMs: 8_000 },
+    });
+    const { rows } = await sql`select current_setting('statement_timeout') as statement,
+      current_setting('idle_in_transaction_session_timeout') as idle`.execute(database.db);
+    expect(rows).toEqual([{ statement: "7750ms", idle: "30s" }]);
+    await database.close();
+  });
+
+  it("count as a temporary failure of the database", async () => {
+    const database = await openDatabase({ url: await createDatabase(), poolSize: 1 });
+    const error = await runInTransaction(database.db, async (transaction) => {
+      await sql`set local statement_timeout = 50`.execute(transaction);
+      await sql`select pg_sleep(30)`.execute(transaction);
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "57014" });
+    expect(isDatabaseUnreachable(error)).toBe(true);
     await database.close();
   });
 });

