@@ -57,10 +57,9 @@ export async function findMatchingPasswordHashes(
   for (const hashes of bySalt.values()) {
     const { tag, ...parameters } = parse(hashes[0] ?? hashOfNoPassword);
     const derived = await derive(password, { ...parameters, tagLength: tag.length });
-    for (const hash of hashes)
-      if (timingSafeEqual(derived, parse(hash).tag) && hash !== hashOfNoPassword) matching.push(hash);
+    matching.push(...hashes.filter((hash) => timingSafeEqual(derived, parse(hash).tag)));
   }
-  return matching;
+  return stored.length === 0 ? [] : matching;
 }
 
 /** Returns the part of a stored hash on which the computation of its tag depends, and the length of the tag. */
