@@ -228,12 +228,15 @@ export const rateLimitQuotas = {
   // address.
   browser: { quota: 600, windowSeconds: 60 },
   // The quotas of requests to /graphql, CSV reports and files of exports. The first quota counts the requests
-  // of each internal token or staff member, the second those of each merchant.
+  // of each internal token or staff member, the second those of each merchant. Requests of buyers' browsers
+  // have a separate count for the merchant, so that nobody can use up the quota of the merchant's staff.
   graphql: { quota: 6_000, windowSeconds: 60 },
   "graphql-merchant": { quota: 12_000, windowSeconds: 60 },
   // The quotas of the costs of GraphQL documents and CSV reports, in points. `npm run bench:costs` measures
   // that a millisecond of CPU time costs at least about 25 points, so 750 000 points are half a core.
+  // Documents of buyers' browsers are counted per IP address (`graphql-cost-browser`).
   "graphql-cost": { quota: 750_000, windowSeconds: 60 },
+  "graphql-cost-browser": { quota: 150_000, windowSeconds: 60 },
   "graphql-cost-merchant": { quota: 1_500_000, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
   // The rate limit for registrations of AI agents as OAuth clients and for fetches of their metadata

@@ -36,9 +36,10 @@ export async function countInternalRequest(
       bucket: "graphql",
       key: getCredentialIdOfViewer(viewer),
     });
-  if (viewer.merchantId === null) return;
+  const merchantKey = getMerchantKey(viewer);
+  if (merchantKey === undefined) return;
   // The rate limit headers of the answer show the quota of the credential.
-  const state = await limiter.consume("graphql-merchant", viewer.merchantId);
+  const state = await limiter.consume("graphql-merchant", merchantKey);
   if (state?.isExceeded === true) throw createRateLimitFailure("rate_limited", state);
 }
 
@@ -49,11 +50,23 @@ export async function countInternalRequest(
 export const createGraphqlCostSpender =
   ({ request, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
   async (points) => {
-    const key = isBrowserCaller(viewer) ? getRateLimitAddressKey(request) : getCredentialIdOfViewer(viewer);
-    const own = await limiter.consume("graphql-cost", key, points);
-    if (own?.isExceeded === true || viewer.merchantId === null) return toPayment([own]);
-    return toPayment([own, await limiter.consume("graphql-cost-merchant", viewer.merchantId, points)]);
+    const own = isBrowserCaller(viewer)
+      ? await limiter.consume("graphql-cost-browser", getRateLimitAddressKey(request), points)
+      : await limiter.consume("graphql-cost", getCredentialIdOfViewer(viewer), points);
+    const merchantKey = getMerchantKey(viewer);
+    if (own?.isExceeded === true || merchantKey === undefined) return toPayment([own]);
+    return toPayment([own, await limiter.consume("graphql-cost-merchant", merchantKey, points)]);
   };
+
+/**
+ * Returns the key by which the requests of a merchant are counted; undefined for a credential of the
+ * platform. Buyers' browsers have a separate key: everyone can send requests with a publishable token, and
+ * such requests must not use up the quota of the merchant's staff and backends.
+ */
+function getMerchantKey(viewer: InternalTokenOrStaffViewer): string | undefined {
+  if (viewer.merchantId === null) return undefined;
+  return isBrowserCaller(viewer) ? `browser:${viewer.merchantId}` : viewer.merchantId;
+}
 
 /** Describes the quota of which the least is left. Returns undefined if rate limits are switched off. */
 function toPayment(states: readonly (RateLimitState | undefined)[]): GraphqlCostPayment | undefined {

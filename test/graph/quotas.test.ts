@@ -155,7 +155,7 @@ describe("points", () => {
     expect((await ask(costly, "operator")).status).toBe(200);
   });
 
-  it("of a publishable token are counted per network address", async () => {
+  it("of a publishable token are counted per network address, and not for the merchant's other tokens", async () => {
     const search =
       '{ productSearch(q: "tent", locale: "en", market: "DE", sort: RELEVANCE, page: 1, pageSize: 100) ' +
       "{ items { slug title } } }";
@@ -166,8 +166,14 @@ describe("points", () => {
         headers: { ...bearer("browser"), "x-forwarded-for": address },
         body: { query: search },
       });
-    const answers = await repeat(5, () => from("203.0.113.7"));
-    expect(statusesOf(answers)).toEqual([200, 200, 200, 200, 429]);
-    expect((await from("203.0.113.8")).status).toBe(200);
+    const answers = await repeat(2, () => from("203.0.113.7"));
+    expect(statusesOf(answers)).toEqual([200, 429]);
+    expect(answers[1]?.body.errors[0].extensions).toMatchObject(
+      refusal("graphql-cost-browser", "At most 300 points of cost"),
+    );
+    // The other addresses spend more than the 3000 points of a merchant.
+    const others = Array.from({ length: 9 }, (_, index) => from(`203.0.113.${10 + index}`));
+    expect(statusesOf(await Promise.all(others))).toContain(429);
+    expect((await ask(cheap, "storefront")).status).toBe(200);
   });
 });

@@ -25,7 +25,7 @@ export const passwordLength = { min: 12, max: 256 } as const;
 export const generatePassword = (): string => randomBytes(15).toString("base64url");
 
 /** Hashes a password with a salt, by default a random one. */
-export async function hashPassword(password: string, salt = randomBytes(saltBytes)): Promise<string> {
+export async function hashPassword(password: string, salt: Buffer = randomBytes(saltBytes)): Promise<string> {
   const tag = await derive(password, { ...cost, salt, tagLength: tagBytes });
   return hashText(unpadded(salt), unpadded(tag));
 }
