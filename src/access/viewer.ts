@@ -227,6 +227,17 @@ export const rateLimitQuotas = {
   // The rate limit for requests to /graphql with publishable tokens and buyer sessions, counted per IP
   // address.
   browser: { quota: 600, windowSeconds: 60 },
+  // The quotas of requests to /graphql, CSV reports and files of exports. The first quota counts the requests
+  // of each internal token or staff member, the second those of each merchant. Requests of buyers' browsers
+  // have a separate count for the merchant, so that nobody can use up the quota of the merchant's staff.
+  graphql: { quota: 6_000, windowSeconds: 60 },
+  "graphql-merchant": { quota: 12_000, windowSeconds: 60 },
+  // The quotas of the costs of GraphQL documents and CSV reports, in points. `npm run bench:costs` measures
+  // that a millisecond of CPU time costs at least about 25 points, so 750 000 points are half a core.
+  // Documents of buyers' browsers are counted per IP address (`graphql-cost-browser`).
+  "graphql-cost": { quota: 750_000, windowSeconds: 60 },
+  "graphql-cost-browser": { quota: 150_000, windowSeconds: 60 },
+  "graphql-cost-merchant": { quota: 1_500_000, windowSeconds: 60 },
   "auth-fail": { quota: 20, windowSeconds: 300 },
   // The rate limit for registrations of AI agents as OAuth clients and for fetches of their metadata
   // documents, counted per IP address.
@@ -265,9 +276,17 @@ export function getPublicRateLimitBucketName(bucket: RateLimitBucket): string {
 }
 
 /**
- * Returns the quota of a rate limit (requests per time window), multiplied by the setting RATE_LIMIT_SCALE.
- * Returns undefined if the setting is 0, which switches rate limits off.
+ * The factors by which the quotas of rate limits are multiplied: a single number for all rate limits, or two
+ * numbers for the settings RATE_LIMIT_SCALE (`all`) and GRAPHQL_QUOTA_SCALE (`graphql`).
  */
-export function getScaledRateLimitQuota(bucket: RateLimitBucket, scale: number): number | undefined {
-  return scale === 0 ? undefined : Math.max(1, Math.round(rateLimitQuotas[bucket].quota * scale));
+export type RateLimitScale = number | { readonly all: number; readonly graphql: number };
+
+/**
+ * Returns the quota of a rate limit (requests or points per time window), multiplied by its factors. Returns
+ * undefined if a factor is 0, which switches the rate limit off.
+ */
+export function getScaledRateLimitQuota(bucket: RateLimitBucket, scale: RateLimitScale): number | undefined {
+  const { all, graphql } = typeof scale === "number" ? { all: scale, graphql: 1 } : scale;
+  const factor = bucket.startsWith("graphql") ? all * graphql : all;
+  return factor === 0 ? undefined : Math.max(1, Math.round(rateLimitQuotas[bucket].quota * factor));
 }

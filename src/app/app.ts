@@ -314,8 +314,8 @@ async function createHttpServer(
     trustedDocuments,
   });
   await server.register(eventListenerPlugin, { services, limiter, credentials, authentication });
-  await server.register(reportsPlugin, { run, services, authentication });
-  await server.register(exportsPlugin, { services, authentication });
+  await server.register(reportsPlugin, { run, services, authentication, limiter });
+  await server.register(exportsPlugin, { services, authentication, limiter });
   await server.register(mcpPlugin, {
     api,
     services: { ...services, limiter, credentials },

@@ -8,7 +8,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
 import { createVerifiedEncryptionKeyring } from "./encryption-canaries.ts";
-import type { ServiceSettings } from "./settings.ts";
+import { getRateLimitScale, type ServiceSettings } from "./settings.ts";
 
 export interface OpenServiceResourcesOptions {
   readonly settings: ServiceSettings;
@@ -23,10 +23,11 @@ export async function createConfiguredRateLimiter(
   clock: Clock,
 ): Promise<RateLimiter> {
   if (limiter !== undefined) return limiter;
-  const { redisUrl, rateLimitScale } = settings;
-  if (redisUrl === undefined) return createMemoryRateLimiter(rateLimitScale, () => clock.now().getTime());
+  const { redisUrl } = settings;
+  const scale = getRateLimitScale(settings);
+  if (redisUrl === undefined) return createMemoryRateLimiter(scale, () => clock.now().getTime());
   const { createRedisRateLimiter } = await import("#http/redis-limiter.ts");
-  return createRedisRateLimiter(redisUrl, rateLimitScale, log);
+  return createRedisRateLimiter(redisUrl, scale, log);
 }
 
 const poolerWarnings: Readonly<Record<PoolerLimitation, string>> = {

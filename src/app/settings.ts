@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import type { RateLimitScale } from "#access/viewer.ts";
 import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import type { EncryptionKey } from "#foundation/encryption.ts";
 import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
@@ -69,6 +70,7 @@ const schema = z.object({
   ENCRYPTION_KEYS: encryptionKeys.optional(),
   DEMO: flag.optional(),
   RATE_LIMIT_SCALE: factor.default(1),
+  GRAPHQL_QUOTA_SCALE: factor.default(1),
   WEBHOOK_ALLOW_LOOPBACK: flag.optional(),
   WEBHOOK_RETRY_SCALE: factor.default(1),
   CORS_ORIGINS: origins.default([]),
@@ -127,6 +129,8 @@ export interface ServiceSettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
+  /** The factor that multiplies the quotas of `/graphql`, CSV reports and exports; 0 switches them off. */
+  readonly graphqlQuotaScale: number;
   /** True if merchants in test mode may register webhook receivers on the machine of this service. */
   readonly webhookAllowLoopback: boolean;
   /**
@@ -178,6 +182,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     encryptionKeys: values.ENCRYPTION_KEYS,
     demo: values.DEMO ?? isEmbedded,
     rateLimitScale: values.RATE_LIMIT_SCALE,
+    graphqlQuotaScale: values.GRAPHQL_QUOTA_SCALE,
     webhookAllowLoopback: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
     webhookRetryScale: values.WEBHOOK_RETRY_SCALE,
     corsOrigins: values.CORS_ORIGINS,
@@ -191,6 +196,15 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     stripeApiBase: values.STRIPE_API_BASE,
   });
 }
+
+/** Returns the factors by which the service multiplies the quotas of its rate limits. */
+export const getRateLimitScale = ({
+  rateLimitScale,
+  graphqlQuotaScale,
+}: Pick<ServiceSettings, "rateLimitScale" | "graphqlQuotaScale">): RateLimitScale => ({
+  all: rateLimitScale,
+  graphql: graphqlQuotaScale,
+});
 
 /**
  * Returns the base URL of all links that the service sends: the setting PUBLIC_URL, or else the address at

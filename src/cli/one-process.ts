@@ -1,7 +1,7 @@
 /** Runs the service in this process: alone, or as one of several processes that a parent process started. */
 import cluster from "node:cluster";
 import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
-import type { ServiceSettings } from "#app/settings.ts";
+import { getRateLimitScale, type ServiceSettings } from "#app/settings.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createChildProcessRateLimiter, type InterProcessMessagePort } from "#http/shared-limiter.ts";
@@ -33,7 +33,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
   const { settings, log } = serving;
   const limiter =
     settings.redisUrl === undefined
-      ? createChildProcessRateLimiter(parent, { scale: settings.rateLimitScale, log })
+      ? createChildProcessRateLimiter(parent, { scale: getRateLimitScale(settings), log })
       : undefined;
   await start(
     { ...serving, limiter, exchange: createChildToParentMetricsConnection(parent) },

@@ -6,6 +6,7 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
+  findStaffPasswordSalt,
   validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
@@ -55,12 +56,12 @@ function staffCreate(): Command {
     .action(async (given: NewStaff) => {
       const { merchant: merchantId, email, name, role } = given;
       const { password, printed } = await readOrGeneratePassword(given);
-      const person = await validateStaffFieldsAndHashPassword({ email, name, password });
-      await runAuditedCommand(given, "staffCreate", async (transaction, access) => ({
-        id: await createStaff(transaction, access, { merchantId, role, ...person }),
-        email,
-        ...printed,
-      }));
+      await runAuditedCommand(given, "staffCreate", async (transaction, access) => {
+        const salt = await findStaffPasswordSalt(transaction, { email });
+        const person = await validateStaffFieldsAndHashPassword({ email, name, password }, salt);
+        const id = await createStaff(transaction, access, { merchantId, role, ...person });
+        return { id, email, ...printed };
+      });
     });
 }
 
@@ -109,8 +110,9 @@ function staffPassword(): Command {
     .action(async (id: string, given: JsonOutputOption & PasswordStdin & { revokeGrants?: boolean }) => {
       const isRevokingGrants = given.revokeGrants === true;
       const { password, printed } = await readOrGeneratePassword(given);
-      const passwordHash = await validateAndHashNewStaffPassword(password);
       await runAuditedCommand(given, "staffPasswordSet", async (transaction, access) => {
+        const salt = await findStaffPasswordSalt(transaction, { staffId: id });
+        const passwordHash = await validateAndHashNewStaffPassword(password, salt);
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
         return { id, ...printed, ...(isRevokingGrants ? { grantsRevoked: true } : {}) };
       });

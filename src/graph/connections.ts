@@ -44,13 +44,30 @@ export const computeConnectionCost = defineFieldCostByArguments(
   }),
 );
 
-/** Returns the names and descriptions of the GraphQL connection type and edge type of a list. */
+interface ListTypeOptions {
+  readonly name: string;
+  readonly description: string;
+}
+
+interface EdgeTypeOptions extends ListTypeOptions {
+  readonly nodeField: { readonly complexity?: number };
+}
+
+/**
+ * Returns the names and descriptions of the GraphQL connection type and edge type of a list. `nodeCost` is
+ * the cost of one item in points, in addition to the cost of its selected fields; 1 if left out.
+ */
 export const createConnectionTypeOptions = (
   name: string,
   plural: string,
-): [{ name: string; description: string }, { name: string; description: string }] => [
+  nodeCost?: number,
+): [ListTypeOptions, EdgeTypeOptions] => [
   { name: `${name}Connection`, description: `One page of a list of ${plural}.` },
-  { name: `${name}Edge`, description: `One item of a list of ${plural}, with its cursor.` },
+  {
+    name: `${name}Edge`,
+    description: `One item of a list of ${plural}, with its cursor.`,
+    nodeField: nodeCost === undefined ? {} : { complexity: nodeCost },
+  },
 ];
 
 /** The largest number of items that one page of a list may have. */

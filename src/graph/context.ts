@@ -30,6 +30,25 @@ import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
 import type { CartOrderAndProductReadCoalescers } from "./shared-aggregate-reads.ts";
 
+/** What is left of the caller's quota of cost, in points, as `extensions.cost.throttleStatus` shows it. */
+export interface GraphqlThrottleStatus {
+  /** The points that the caller may spend in one time window of a minute. */
+  readonly maximumAvailable: number;
+  /** The points that are left until the time window ends. */
+  readonly currentlyAvailable: number;
+  /** The number of seconds until the time window ends and all points are available again. */
+  readonly resetSeconds: number;
+}
+
+export interface GraphqlCostPayment {
+  readonly throttleStatus: GraphqlThrottleStatus;
+  /** The failure of a document that must not run, because nothing was left; otherwise undefined. */
+  readonly refusal: Error | undefined;
+}
+
+/** Subtracts points from the caller's quotas of cost. Returns undefined if rate limits are switched off. */
+export type GraphqlCostSpender = (points: number) => Promise<GraphqlCostPayment | undefined>;
+
 /** The context object of one GraphQL execution, which every resolver receives. */
 export interface GraphqlContext {
   readonly viewer: Viewer;
@@ -70,6 +89,11 @@ export interface GraphqlContext {
    * request is a retry.
    */
   readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
+  /**
+   * Subtracts the cost of the document from the caller's quotas; undefined if the caller has no such quota,
+   * for example a caller of the REST API.
+   */
+  readonly spendCost: GraphqlCostSpender | undefined;
   /**
    * The database handle that every resolver uses: the open transaction if there is one, otherwise the
    * database.
@@ -160,6 +184,7 @@ export interface CallerDetails {
   readonly source?: DatabaseReadSource | undefined;
   readonly once?: IdempotentRequest<ExecutionResult> | null;
   readonly onOnce?: GraphqlContext["onOnce"];
+  readonly spendCost?: GraphqlContext["spendCost"];
 }
 
 export function createGraphqlContext(
@@ -181,6 +206,7 @@ export function createGraphqlContext(
     prepared: undefined,
     once: caller.once ?? null,
     onOnce: caller.onOnce,
+    spendCost: caller.spendCost,
     db,
     services,
     clock: services.clock,

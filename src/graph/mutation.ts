@@ -9,6 +9,7 @@ import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
+import { mutationCost } from "./limits.ts";
 import { addArgumentNameToNotFoundError } from "./missing-objects.ts";
 import { appendAuditEntryOfMutation } from "./record-mutation.ts";
 import { type CallerKind, type GraphqlContext, type GraphqlServices, staffCallers } from "./context.ts";
@@ -229,6 +230,7 @@ export function defineMutation(parts: AnyMutationOptions): void {
       type,
       description,
       authScopes: { callers },
+      complexity: mutationCost,
       args: {
         ...(context.hasMerchantId
           ? ids({

@@ -18,9 +18,17 @@ export interface ServerSentEventStream {
   readonly end: (failure?: Failure) => void;
 }
 
+/** The credential and the merchant for which the number of open streams is limited. */
+export interface EventStreamOwner {
+  /** Id of the credential. */
+  readonly callerId: string;
+  /** Id of the credential's merchant; null for a credential of the platform. */
+  readonly merchantId: string | null;
+}
+
 export interface ServerSentEventStreams {
   /** Opens a stream of server-sent events. Throws if the caller or the process has too many open streams. */
-  readonly open: (caller: FastifyRequest, callerId: string) => ServerSentEventStream;
+  readonly open: (caller: FastifyRequest, owner: EventStreamOwner) => ServerSentEventStream;
   readonly close: () => void;
 }
 
@@ -31,6 +39,11 @@ export interface ServerSentEventStreamsOptions {
 }
 
 export const streamsPerCallerMax = 20;
+/**
+ * The maximum number of open streams of a process. A merchant may open another stream only while it has fewer
+ * open streams than are still free. So a single merchant can have half of all streams, and a merchant that
+ * has none finds a free stream even if other merchants open as many as they can.
+ */
 export const streamsMax = 500;
 /**
  * Seconds after which a client should try again if its stream was refused because too many streams are open.
@@ -40,9 +53,8 @@ const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
 const checkMs = 1_000;
 
-interface Entry extends ServerSentEventStream {
+interface Entry extends ServerSentEventStream, EventStreamOwner {
   readonly caller: FastifyRequest;
-  readonly callerId: string;
   /**
    * The credential that the caller of the stream sent. All streams with the same credential are verified by a
    * single check.
@@ -61,8 +73,10 @@ export function createServerSentEventStreams({
   // The first stream starts the timer that verifies the callers of all streams. The timer runs outside of the
   // context of the request, so that its work does not appear in the trace of the first stream's request.
   const inDetachedContext = AsyncLocalStorage.snapshot();
-  const open = (caller: FastifyRequest, callerId: string): ServerSentEventStream => {
-    requireFreeStream([...entries], callerId, isOver);
+  const open = (caller: FastifyRequest, owner: EventStreamOwner): ServerSentEventStream => {
+    if (isOver)
+      throw createFailure("service_unavailable", { message: "This process is stopping.", retryAfterSeconds });
+    requireFreeStream([...entries], owner);
     const over = new AbortController();
     const { socket, headers } = caller.raw;
     const end = (failure?: Failure): void => {
@@ -77,7 +91,7 @@ export function createServerSentEventStreams({
       signal: over.signal,
       end,
       caller,
-      callerId,
+      ...owner,
       credential,
       endsAt: clock.now().getTime() + lifeMsMax,
     };
@@ -109,12 +123,18 @@ export function createServerSentEventStreams({
   };
 }
 
-function requireFreeStream(entries: readonly Entry[], callerId: string, isOver: boolean): void {
-  if (isOver)
-    throw createFailure("service_unavailable", { message: "This process is stopping.", retryAfterSeconds });
+function requireFreeStream(entries: readonly Entry[], { callerId, merchantId }: EventStreamOwner): void {
   if (entries.length >= streamsMax)
     throw createFailure("service_unavailable", {
       message: `This process has ${streamsMax} streams open, which is the limit.`,
+      retryAfterSeconds,
+    });
+  const ofMerchant = entries.filter((entry) => entry.merchantId === merchantId).length;
+  if (ofMerchant >= streamsMax - entries.length)
+    throw createFailure("rate_limited", {
+      message:
+        `The merchant has ${ofMerchant} streams open at this process, and only ` +
+        `${streamsMax - entries.length} are free for all merchants.`,
       retryAfterSeconds,
     });
   if (entries.filter((entry) => entry.callerId === callerId).length < streamsPerCallerMax) return;

@@ -44,6 +44,7 @@ import {
   type TrustedDocumentAnswerFunction,
   hasYogaRequestHooks,
 } from "./direct-answers.ts";
+import { createCorsHeaderFunction, type PageOriginChecker } from "./cors.ts";
 import { createGraphqlDocumentCaches } from "./document-caches.ts";
 import {
   createGraphqlDocumentExecutionFunction,
@@ -55,9 +56,11 @@ import {
   type ServerSentEventStreams,
   sendSubscriptionResults,
 } from "./event-streams.ts";
+import { countInternalRequest, createGraphqlCostSpender } from "./quotas.ts";
 import {
   documentIdParameter,
   requireNonEmptyGraphqlBody,
+  requireSafeGraphqlUrlJson,
   createTrustedDocumentPlugin,
   trustedDocumentConstraint,
 } from "./trusted-documents.ts";
@@ -76,7 +79,7 @@ export interface GraphqlPluginOptions {
    * Returns whether pages of the origin may call `/graphql`: the setting CORS_ORIGINS or a publishable token
    * allows the origin.
    */
-  readonly isPageAllowed: (origin: string) => Promise<boolean>;
+  readonly isPageAllowed: PageOriginChecker;
   readonly authentication: InternalTokenAuthentication;
   readonly trustedDocuments: Pick<TrustedDocumentFinder, "find">;
 }
@@ -98,7 +101,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
   const execute = createGraphqlDocumentExecutionFunction(options.mesh.run, options.limiter);
   const yoga = createGraphYoga(options, streams, execute);
   const answerDirectly = directAnswersOf(options, execute);
-  const preflight = corsOf(options.isPageAllowed);
+  const preflight = createCorsHeaderFunction(options.isPageAllowed);
 
   const route: Omit<RouteOptions, "method"> = {
     url: "/graphql",
@@ -109,6 +112,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       setRequestViewer(request, viewer);
       addCredentialIdToRequestLog(request, viewer);
       await enforceBrowserOriginAndRateLimit({ request, reply }, viewer, options.limiter);
+      await countInternalRequest({ viewer, limiter: options.limiter }, reply);
       // A malformed X-Buyer-Reference header is refused before the body is read, so that the whole HTTP
       // request fails and not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
@@ -120,6 +124,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     errorHandler: (error, request, reply) => answerFailure(error, { request, reply, options }),
     handler: async (request, reply) => {
       requireNonEmptyGraphqlBody(request, getRequestViewer(request));
+      requireSafeGraphqlUrlJson(request);
       const direct = await answerDirectly?.(request);
       if (direct !== undefined) {
         addReplayHeader(request, reply);
@@ -166,13 +171,13 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
  * of `.meshrc.yaml` have hooks that only Yoga calls; Yoga then answers all requests.
  */
 function directAnswersOf(
-  { mesh, services, log, trustedDocuments: documents }: GraphqlPluginOptions,
+  { mesh, services, log, limiter, trustedDocuments: documents }: GraphqlPluginOptions,
   execute: GraphqlDocumentExecutionFunction,
 ): TrustedDocumentAnswerFunction | undefined {
   if (hasYogaRequestHooks(mesh.serverPlugins)) return undefined;
   const { schema, prepareDocument } = mesh;
   const { publicUrl } = services;
-  const contextOf = contextsOf({ services });
+  const contextOf = contextsOf({ services, limiter });
   return createTrustedDocumentAnswerFunction({
     prepareDocument,
     documents,
@@ -187,7 +192,8 @@ function directAnswersOf(
 /** Creates the GraphQL context of an authenticated request. */
 function contextsOf({
   services,
-}: Pick<GraphqlPluginOptions, "services">): (request: FastifyRequest) => GraphqlContext {
+  limiter,
+}: Pick<GraphqlPluginOptions, "services" | "limiter">): (request: FastifyRequest) => GraphqlContext {
   return (request) => {
     const viewer = getRequestViewer(request);
     if (viewer === undefined) throw createFailure("credentials_missing");
@@ -199,6 +205,7 @@ function contextsOf({
     return createGraphqlContext(services, {
       ...callerDetailsOf(request, viewer),
       client: getRateLimitAddressKey(request),
+      spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
       source,
       onOnce: ({ isReplay }) => setAnswerReplayedFlag(request, isReplay),
     });
@@ -217,12 +224,12 @@ const callerDetailsOf = (
 });
 
 function createGraphYoga(
-  { mesh, services, log, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
+  { mesh, services, log, limiter, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
   streams: ServerSentEventStreams,
   execute: GraphqlDocumentExecutionFunction,
 ): ReturnType<typeof createYoga<YogaServerContext, GraphqlContext>> {
   const { schema, run } = mesh;
-  const contextOf = contextsOf({ services });
+  const contextOf = contextsOf({ services, limiter });
   return createYoga<YogaServerContext, GraphqlContext>({
     schema,
     graphqlEndpoint: "/graphql",
@@ -250,6 +257,7 @@ function createGraphYoga(
           createGraphqlContext(services, {
             ...callerDetailsOf(request, viewer),
             client: getRateLimitAddressKey(request),
+            spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
           }),
         publicUrl: services.publicUrl,
         log,
@@ -306,29 +314,6 @@ function toHttpFailure(error: unknown): Failure {
   if (status === 415) return createFailure("unsupported_media_type");
   if (status === 400) return createFailure("malformed_request");
   return convertTemporaryFailureToUnavailable(toFailure(error));
-}
-
-/**
- * CORS: scripts may call `/graphql` only from pages of the allowed origins, and only with a token. The CORS
- * headers never allow cookies or the console's header. The session cookie works only for pages of this
- * service (`http/staff-session.ts`).
- */
-function corsOf(
-  isPageAllowed: GraphqlPluginOptions["isPageAllowed"],
-): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  return async (request, reply) => {
-    void reply.header("vary", "Origin");
-    const { origin } = request.headers;
-    if (origin === undefined || !(await isPageAllowed(origin))) return;
-    void reply.headers({
-      "access-control-allow-origin": origin,
-      "access-control-allow-methods": "GET, POST",
-      "access-control-allow-headers": "authorization, content-type, accept-language, x-buyer-reference",
-      "access-control-expose-headers":
-        "x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy",
-      "access-control-max-age": "600",
-    });
-  };
 }
 
 /**

@@ -22,7 +22,11 @@ import { convertTemporaryFailureToUnavailable } from "#database/database-errors.
 import { Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
-import { measureGraphqlQueryCost, requireQueryCostWithinLimit } from "#mesh/plugins/limits.ts";
+import {
+  getChargedPoints,
+  measureGraphqlQueryCost,
+  requireQueryCostWithinLimit,
+} from "#mesh/plugins/limits.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import type { YogaServerContext } from "./authenticate.ts";
@@ -96,8 +100,13 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
   requireRoot(args);
   const cost = measureGraphqlQueryCost({ ...args, schema: services.schema });
   requireQueryCostWithinLimit(cost);
+  const payment = await args.contextValue.spendCost?.(getChargedPoints(cost));
+  if (payment?.refusal !== undefined) throw payment.refusal;
   if (viewer.kind !== "internal") throw new Error("Only internal tokens and staff sessions can subscribe.");
-  const stream = services.streams.open(caller, getCredentialIdOfViewer(viewer));
+  const stream = services.streams.open(caller, {
+    callerId: getCredentialIdOfViewer(viewer),
+    merchantId: viewer.merchantId,
+  });
   try {
     const source = await createSourceEventStream(args);
     if (!(Symbol.asyncIterator in source)) return refused(stream, source);

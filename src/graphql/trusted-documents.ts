@@ -17,6 +17,7 @@ import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { createFailure, type Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
+import { parseJsonBody } from "#http/body.ts";
 import { getRequestViewer, type YogaServerContext } from "./authenticate.ts";
 
 /**
@@ -85,6 +86,26 @@ function readDocumentIdOfUrl({ method, url }: FastifyRequest): Pick<DocumentPara
 }
 
 const parametersOf = (url: string): URLSearchParams => new URLSearchParams(url.slice(url.indexOf("?")));
+
+/**
+ * Refuses a GET request if the JSON of its parameter `variables` or `extensions` is not safe, for example
+ * because an object has two members of the same name. JSON with a syntax error is left to Yoga.
+ */
+export function requireSafeGraphqlUrlJson({ method, url }: FastifyRequest): void {
+  if (method !== "GET") return;
+  const params = parametersOf(url);
+  for (const name of ["variables", "extensions"])
+    for (const value of params.getAll(name)) if (isJson(value)) parseJsonBody(Buffer.from(value));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Reads all parameters from the query string of a GET request, of which `variables` and `extensions` are

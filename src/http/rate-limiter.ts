@@ -14,6 +14,7 @@ import type { FastifyReply } from "fastify";
 import {
   type RateLimitBucket,
   rateLimitQuotas,
+  type RateLimitScale,
   getScaledRateLimitQuota,
   getPublicRateLimitBucketName,
 } from "#access/viewer.ts";
@@ -23,16 +24,23 @@ export interface RateLimitState {
   readonly bucket: RateLimitBucket;
   readonly quota: number;
   readonly windowSeconds: number;
+  /** The number of requests or points that the current time window has counted. */
+  readonly used: number;
   readonly remaining: number;
   readonly resetSeconds: number;
   readonly isExceeded: boolean;
 }
 
 export interface RateLimiter {
-  /** Counts one request of a caller and returns the state of the caller's quota; undefined if limits are off. */
+  /**
+   * Counts a request of a caller and returns the state of the caller's quota; undefined if limits are off. A
+   * request counts as `points`, 1 if left out. The state is exceeded if nothing of the quota was left before
+   * the request: a request that costs more points than are left is the last one of its time window.
+   */
   consume(
     bucket: RateLimitBucket,
     key: string,
+    points?: number,
   ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
   /** Returns the current state of a caller's quota without counting a request. */
   peek(
@@ -55,9 +63,9 @@ export interface RateLimiter {
  */
 const callersMax = 200_000;
 
-export function createMemoryRateLimiter(scale: number, now: () => number = Date.now): RateLimiter {
+export function createMemoryRateLimiter(scale: RateLimitScale, now: () => number = Date.now): RateLimiter {
   const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
-  const countIn = (bucket: RateLimitBucket, key: string, cost: number): RateLimitState | undefined => {
+  const countIn = (bucket: RateLimitBucket, key: string, points: number): RateLimitState | undefined => {
     const quota = getScaledRateLimitQuota(bucket, scale);
     if (quota === undefined) return undefined;
     const { windowSeconds } = rateLimitQuotas[bucket];
@@ -68,13 +76,17 @@ export function createMemoryRateLimiter(scale: number, now: () => number = Date.
     // replaced by a new one, so that the caller does not wait too long.
     if (window === undefined || window.endsAt <= time || window.endsAt > time + windowSeconds * 1000) {
       window = { count: 0, endsAt: time + windowSeconds * 1000 };
-      if (cost > 0) windows.set(name, window);
+      if (points > 0) windows.set(name, window);
     }
-    window.count += cost;
-    return calculateRateLimitState(bucket, quota, { count: window.count, msLeft: window.endsAt - time });
+    window.count += points;
+    return calculateRateLimitState(bucket, quota, {
+      count: window.count,
+      points,
+      msLeft: window.endsAt - time,
+    });
   };
   return {
-    consume: (bucket, key) => countIn(bucket, key, 1),
+    consume: (bucket, key, points = 1) => countIn(bucket, key, points),
     peek: (bucket, key) => countIn(bucket, key, 0),
     giveBack: (bucket, key) => {
       const name = `${bucket}:${key}`;
@@ -90,22 +102,31 @@ export function createMemoryRateLimiter(scale: number, now: () => number = Date.
   };
 }
 
+interface CountedWindow {
+  /** The number of requests or points in the current time window, with those of the current request. */
+  readonly count: number;
+  /** The points of the current request; 0 if it was not counted. */
+  readonly points: number;
+  readonly msLeft: number;
+}
+
 /**
  * Calculates the state of a caller's quota (for example how many requests remain) from the number of requests
- * in the caller's current time window.
+ * or points in the caller's current time window.
  */
 export function calculateRateLimitState(
   bucket: RateLimitBucket,
   quota: number,
-  { count, msLeft }: { count: number; msLeft: number },
+  { count, points, msLeft }: CountedWindow,
 ): RateLimitState {
   return {
     bucket,
     quota,
     windowSeconds: rateLimitQuotas[bucket].windowSeconds,
+    used: count,
     remaining: Math.max(0, quota - count),
     resetSeconds: Math.max(1, Math.ceil(msLeft / 1000)),
-    isExceeded: count > quota,
+    isExceeded: count > quota && count - points >= quota,
   };
 }
 
@@ -162,14 +183,23 @@ export function createRateLimitFailure(
   code: "rate_limited" | "too_many_failed_attempts",
   state: RateLimitState,
 ): Error {
-  const counted = state.bucket.includes("-fail") ? "failed attempts" : "requests";
   const message =
-    `At most ${state.quota} ${counted} in ${state.windowSeconds} s; try again in ` +
+    `At most ${state.quota} ${getCountedThings(state)} in ${state.windowSeconds} s; try again in ` +
     `${state.resetSeconds} s.`;
   return createFailure(code, {
+    ...(state.bucket.startsWith("graphql") ? { message } : {}),
     retryAfterSeconds: state.resetSeconds,
     details: [
       { in: "limit", field: getPublicRateLimitBucketName(state.bucket), code: "quota_exceeded", message },
     ],
   });
+}
+
+/** Says what a rate limit counts. For points, also says how many points the time window has counted. */
+function getCountedThings({ bucket, used }: RateLimitState): string {
+  if (bucket.includes("-fail")) return "failed attempts";
+  const owner = bucket.startsWith("graphql") && bucket.endsWith("-merchant") ? " of the merchant" : "";
+  return bucket.startsWith("graphql-cost")
+    ? `points of cost${owner}, of which ${used} are used,`
+    : `requests${owner}`;
 }

@@ -9,7 +9,12 @@
  */
 import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { type RateLimitBucket, rateLimitQuotas, getScaledRateLimitQuota } from "#access/viewer.ts";
+import {
+  type RateLimitBucket,
+  type RateLimitScale,
+  rateLimitQuotas,
+  getScaledRateLimitQuota,
+} from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import {
   createMemoryRateLimiter,
@@ -21,7 +26,7 @@ import {
 /** The state of a caller's quota; undefined if the rate limit does not apply to the caller. */
 type CountedState = RateLimitState | undefined;
 
-export function createRedisRateLimiter(url: string, scale: number, log: Log): RateLimiter {
+export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: Log): RateLimiter {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
   const memory = createMemoryRateLimiter(scale);
   let isAway = false;
@@ -36,28 +41,17 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
   // A process that counts no requests, such as a worker, gets no answers from Redis that would show that
   // Redis is reachable again. In such a process, only the event `ready` shows it.
   redis.on("ready", () => recordRedisState(true));
-  const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
-  const getLimiter = (bucket: RateLimitBucket, quota: number): RateLimiterRedis => {
-    const known =
-      limiters.get(bucket) ??
-      new RateLimiterRedis({
-        storeClient: redis,
-        keyPrefix: `cg:${bucket}`,
-        points: quota,
-        duration: rateLimitQuotas[bucket].windowSeconds,
-      });
-    limiters.set(bucket, known);
-    return known;
-  };
-  const readState = async (bucket: RateLimitBucket, key: string, cost: 0 | 1): Promise<CountedState> => {
+  const getLimiter = createLimiterFinder(redis);
+  const readState = async (bucket: RateLimitBucket, key: string, points: number): Promise<CountedState> => {
     const quota = getScaledRateLimitQuota(bucket, scale);
     if (quota === undefined) return undefined;
     const limiter = getLimiter(bucket, quota);
     try {
-      const result = cost === 1 ? await limiter.consume(key) : await limiter.get(key);
+      const result = points > 0 ? await limiter.consume(key, points) : await limiter.get(key);
       recordRedisState(true);
       return calculateRateLimitState(bucket, quota, {
         count: result?.consumedPoints ?? 0,
+        points,
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
@@ -67,13 +61,14 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
       if (error instanceof RateLimiterRes)
         return calculateRateLimitState(bucket, quota, {
           count: error.consumedPoints,
+          points,
           msLeft: error.msBeforeNext,
         });
-      return cost === 1 ? memory.consume(bucket, key) : memory.peek(bucket, key);
+      return points > 0 ? memory.consume(bucket, key, points) : memory.peek(bucket, key);
     }
   };
   return {
-    consume: (bucket, key) => readState(bucket, key, 1),
+    consume: (bucket, key, points = 1) => readState(bucket, key, points),
     peek: (bucket, key) => readState(bucket, key, 0),
     giveBack: async (bucket, key) => {
       const quota = getScaledRateLimitQuota(bucket, scale);
@@ -95,5 +90,22 @@ export function createRedisRateLimiter(url: string, scale: number, log: Log): Ra
       redis.disconnect();
       await memory.close();
     },
+  };
+}
+
+/** Returns a function that finds the limiter of the package for a rate limit; each is created once. */
+function createLimiterFinder(redis: Redis): (bucket: RateLimitBucket, quota: number) => RateLimiterRedis {
+  const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
+  return (bucket, quota) => {
+    const known =
+      limiters.get(bucket) ??
+      new RateLimiterRedis({
+        storeClient: redis,
+        keyPrefix: `cg:${bucket}`,
+        points: quota,
+        duration: rateLimitQuotas[bucket].windowSeconds,
+      });
+    limiters.set(bucket, known);
+    return known;
   };
 }

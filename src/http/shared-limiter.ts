@@ -12,7 +12,7 @@
  * answers again (130). Each request is sent in a separate message (80). The parent's table of callers has no
  * size limit (209).
  */
-import { type RateLimitBucket, getScaledRateLimitQuota } from "#access/viewer.ts";
+import { type RateLimitBucket, type RateLimitScale, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
 
@@ -27,6 +27,8 @@ interface LimitRequest {
   readonly action: "consume" | "peek" | "giveBack";
   readonly bucket: RateLimitBucket;
   readonly key: string;
+  /** The points for which the request counts; only for the action `consume`. */
+  readonly points?: number;
 }
 
 interface LimitRequestBatch {
@@ -54,7 +56,7 @@ const timeoutMs = 1_000;
 /** Creates the rate limiter of a child process, which sends its requests to the parent process to be counted. */
 export function createChildProcessRateLimiter(
   port: InterProcessMessagePort,
-  { scale, log }: { readonly scale: number; readonly log: Log },
+  { scale, log }: { readonly scale: RateLimitScale; readonly log: Log },
 ): RateLimiter {
   const ownLimiter = createMemoryRateLimiter(scale);
   let isAway = false;
@@ -82,7 +84,7 @@ export function createChildProcessRateLimiter(
     return isAway ? count(ownLimiter, request) : channel.send(request);
   };
   return {
-    consume: (bucket, key) => send({ action: "consume", bucket, key }),
+    consume: (bucket, key, points = 1) => send({ action: "consume", bucket, key, points }),
     peek: (bucket, key) => send({ action: "peek", bucket, key }),
     giveBack: async (bucket, key) => void (await send({ action: "giveBack", bucket, key })),
     isAway: () => isAway,
@@ -133,7 +135,7 @@ function openChannel(
     const waiting = queued;
     queued = [];
     turn += 1;
-    const requests = waiting.map(({ action, bucket, key }): LimitRequest => ({ action, bucket, key }));
+    const requests = waiting.map(({ answer: _answer, ...request }): LimitRequest => request);
     // If this process was busy until the timeout, the parent's answer may have arrived and not been read yet.
     // `setImmediate` makes the process read the answer before `handleNoAnswer` runs.
     const timer = setTimeout(
@@ -187,9 +189,9 @@ async function answerBatch(
 
 function count(
   limiter: RateLimiter,
-  { action, bucket, key }: LimitRequest,
+  { action, bucket, key, points }: LimitRequest,
 ): Promise<RateLimitState | undefined> | RateLimitState | undefined {
-  if (action !== "giveBack") return limiter[action](bucket, key);
+  if (action !== "giveBack") return limiter[action](bucket, key, points);
   const done = limiter.giveBack(bucket, key);
   return done instanceof Promise ? done.then(() => undefined) : undefined;
 }

@@ -25,6 +25,7 @@ import {
 import { integratorScopes } from "#access/viewer.ts";
 import { createOauthErrorPageHandler, createOauthJsonErrorHandler } from "./error-handlers.ts";
 import { interactionRoute, registerOauthInteractionRoutes } from "./interactions.ts";
+import { acceptOnlyCheckedJsonBodies, toReadableRequest } from "./json-bodies.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { createOauthProviderGetter, type RefusedOauthRequest } from "./provider.ts";
 
@@ -138,8 +139,9 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
   const basePath = pathname.replace(/\/$/, "");
   const passToProvider = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const provider = await currentProvider();
+    const raw = toReadableRequest(request);
     reply.hijack();
-    requests.set(request.raw, request);
+    requests.set(raw, request);
     // Fastify sends no headers after `hijack`, so the headers that hooks have set are copied to Node's
     // response.
     for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -147,12 +149,13 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     reply.raw.setHeader("cache-control", "no-store");
     // If PUBLIC_URL has a path, that path is put before the URL of the request, because oidc-provider needs
     // the complete path.
-    Object.assign(request.raw, { originalUrl: basePath + (request.raw.url ?? "") });
-    await provider.callback()(request.raw, reply.raw);
+    Object.assign(raw, { originalUrl: basePath + (raw.url ?? "") });
+    await provider.callback()(raw, reply.raw);
   };
   void server.register((bare, _options, done) => {
     // oidc-provider reads the body itself.
     bare.removeAllContentTypeParsers();
+    acceptOnlyCheckedJsonBodies(bare);
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
     const onPage = { onRequest: services.limitAddress, errorHandler: createOauthErrorPageHandler(services) };
     for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, passToProvider);

@@ -132,8 +132,10 @@ export function createRateLimitMetrics(registry: Registry): (limiter: RateLimite
     if (isRefused) refusals.inc({ bucket });
   };
   return (limiter) => ({
-    consume: (bucket, key) =>
-      observeState(limiter.consume(bucket, key), (state) => countRefusal(bucket, state?.isExceeded === true)),
+    consume: (bucket, key, points) =>
+      observeState(limiter.consume(bucket, key, points), (state) =>
+        countRefusal(bucket, state?.isExceeded === true),
+      ),
     // The function `peek` only returns how much of the limit is left. If nothing is left, its callers refuse
     // the request, so this case is counted as a refusal.
     peek: (bucket, key) =>

@@ -1,6 +1,9 @@
 /** Stored passwords: Argon2id in a PHC string with its parameters. */
 import { expect, it } from "vitest";
-import { hashPassword, matchesPassword } from "#access/people/passwords.ts";
+import { findMatchingPasswordHashes, hashPassword, readPasswordSalt } from "#access/people/passwords.ts";
+
+const matchesPassword = async (password: string, stored: string): Promise<boolean> =>
+  (await findMatchingPasswordHashes(password, [stored])).includes(stored);
 
 it("hashing a password writes its parameters into the hash, with a new salt each time", async () => {
   const [one, other] = await Promise.all([
@@ -25,8 +28,20 @@ it("the check of passwords accepts a password in any Unicode normalization form"
 });
 
 it("the check of passwords fails without a stored hash, and throws on a malformed hash", async () => {
-  expect(await matchesPassword("a long enough password", undefined)).toBe(false);
+  expect(await findMatchingPasswordHashes("a long enough password", [])).toEqual([]);
   await expect(matchesPassword("password", "plain text")).rejects.toThrow("PHC");
+});
+
+it("the check of passwords finds the matching hashes of several, with the same salt or another one", async () => {
+  const first = await hashPassword("the first password");
+  const salt = readPasswordSalt(first);
+  const second = await hashPassword("the second password", salt);
+  const third = await hashPassword("the second password");
+  expect(readPasswordSalt(second)).toEqual(salt);
+  const all = [first, second, third];
+  expect(await findMatchingPasswordHashes("the first password", all)).toEqual([first]);
+  expect(await findMatchingPasswordHashes("the second password", all)).toEqual([second, third]);
+  expect(await findMatchingPasswordHashes("the third password", all)).toEqual([]);
 });
 
 it("the check of passwords queues a limited number of checks and refuses others at once", async () => {

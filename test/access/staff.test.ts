@@ -115,7 +115,7 @@ describeOnPostgres("a staff member", (open) => {
     expect(JSON.stringify(row)).not.toContain(password);
   });
 
-  it("has one account per address, across all shops", async () => {
+  it("has one account per address in a shop", async () => {
     await create({ email: "two@shop.example" });
     await expect(create({ email: "TWO@shop.example" })).rejects.toMatchObject({
       code: "already_exists",

@@ -207,6 +207,21 @@ describe("a forged Host or target", () => {
     expect((await sendRaw(portOf(world()), request(line, host, "X-Host: api.test"))).status).toBe(200);
   });
 
+  it.each([
+    ["REST", "PUT /api/v1/open/storefront/carts/cart_x/address"],
+    ["/graphql", "POST /graphql"],
+    ["/mcp", "POST /mcp"],
+    ["/listen", "POST /listen"],
+    ["OAuth", "POST /oauth/register"],
+    ["the token endpoint", "POST /oauth/token"],
+    ["the console", "POST /console/sign-in"],
+  ])("is refused beside another Host header by each part of the service: %s", async (_name, line) => {
+    const bytes = request(`${line} HTTP/1.1`, host, host, "Content-Length: 0");
+    const text = await exchange(portOf(world()), bytes);
+    expect(statusesOf(text)).toEqual([400]);
+    expect(text).toContain("The request must have only one Host header.");
+  });
+
   it("does not make the service a proxy: CONNECT is closed without an answer", async () => {
     expect(await exchange(portOf(world()), request(`CONNECT ${evil}:443 HTTP/1.1`, host))).toBe("");
   });

@@ -17,6 +17,20 @@ it("docs/security.md names an existing test for each protection", () => {
   }
 });
 
+it("docs/security.md names existing tests for each risk of the OWASP API Security Top 10", () => {
+  const risks = (/## OWASP API Security Top 10\n([\s\S]*?)\n## /.exec(text)?.[1] ?? "")
+    .split("\n")
+    .filter((line) => line.startsWith("| API"));
+  expect(risks.map((line) => /^\| (API\d+:2023) [A-Z]/.exec(line)?.[1])).toEqual(
+    Array.from({ length: 10 }, (_, index) => `API${index + 1}:2023`),
+  );
+  for (const risk of risks) {
+    const files = [...risk.matchAll(/`(test\/[^`]+)`/g)].map(([, file]) => file ?? "");
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  }
+});
+
 it("docs/security.md names each test of test/attacks", () => {
   const tests = globSync("test/attacks/*.test.ts", { cwd: root }).filter(
     (file) => !file.endsWith("threat-model.test.ts"),

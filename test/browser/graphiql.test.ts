@@ -99,6 +99,33 @@ it("GraphiQL asks for a token, reports a wrong one, runs its first query and sho
   await picture(page, "ran");
 });
 
+it("GraphiQL says that a quota is used up and when it can be used again, and how many points are left", async () => {
+  const page = await open();
+  await giveToken(page, service.demo.tokens.admin);
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const message = "At most 750000 points of cost, of which 750210 are used, in 60 s; try again in 12 s.";
+  let left = 0;
+  await page.route("**/graphql", async (route) => {
+    const extensions = {
+      cost: { requested: 210, limit: 20_000, throttleStatus: { currentlyAvailable: left } },
+    };
+    await (left === 0
+      ? route.fulfill({
+          status: 429,
+          json: { errors: [{ message, extensions: { code: "rate_limited", message } }], extensions },
+        })
+      : route.fulfill({ json: { data: {}, extensions } }));
+  });
+  await run(page);
+  await expect.poll(() => statusOf(page)).toContain(`Not run, because a quota is used up. ${message}`);
+  expect(await page.locator("#status.fault").count()).toBe(1);
+  left = 749_790;
+  await run(page);
+  await expect
+    .poll(() => statusOf(page))
+    .toContain("Cost 210 of 20,000 · 749,790 points left in this minute");
+});
+
 it("GraphiQL works without a token, asks for it on the next run, and forgets it on request", async () => {
   const page = await open();
   await page.getByRole("dialog").waitFor();

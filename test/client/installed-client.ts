@@ -36,7 +36,7 @@ export async function installClient(
   { folder, workspace }: { readonly folder: string; readonly workspace: string },
   programs: Readonly<Record<string, string>>,
 ): Promise<InstalledClient> {
-  const compiler = await buildPackage(workspace);
+  const compiler = await buildClientPackage(workspace);
   const packages = hasRegistry
     ? [workspace]
     : [workspace, ...["openapi-fetch", "openapi-typescript-helpers"].map((name) => modulePath(name))];
@@ -73,7 +73,7 @@ const npm = (cwd: string, args: readonly string[]): Promise<unknown> =>
   run("npm", [...args, "--no-audit", "--no-fund", "--prefer-offline"], { cwd });
 
 /** Builds the client in the workspace; returns the path of the compiler. */
-async function buildPackage(workspace: string): Promise<string> {
+export async function buildClientPackage(workspace: string): Promise<string> {
   for (const part of ["src", "scripts", "package.json", "package-lock.json", "tsconfig.json", "README.md"])
     cpSync(join(root, "clients/typescript", part), join(workspace, part), { recursive: true });
   if (hasRegistry) await npm(workspace, ["ci", "--prefix", workspace]);

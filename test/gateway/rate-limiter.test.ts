@@ -10,12 +10,12 @@ describe("the rate limiter in memory", () => {
     let now = 1_000_000;
     const limiter = createMemoryRateLimiter(1, () => now);
     const state = { bucket: "default", quota: 600, windowSeconds: 60, isExceeded: false };
-    expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
+    expect(limiter.consume("default", "a")).toEqual({ ...state, used: 1, remaining: 599, resetSeconds: 60 });
     now += 59_999;
-    expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 598, resetSeconds: 1 });
-    expect(limiter.consume("default", "b")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
+    expect(limiter.consume("default", "a")).toEqual({ ...state, used: 2, remaining: 598, resetSeconds: 1 });
+    expect(limiter.consume("default", "b")).toEqual({ ...state, used: 1, remaining: 599, resetSeconds: 60 });
     now += 1;
-    expect(limiter.consume("default", "a")).toEqual({ ...state, remaining: 599, resetSeconds: 60 });
+    expect(limiter.consume("default", "a")).toEqual({ ...state, used: 1, remaining: 599, resetSeconds: 60 });
   });
 
   it("refuses requests beyond the quota until the reported time has passed", () => {
@@ -64,7 +64,19 @@ describe("the rate limiter in memory", () => {
     expect(createMemoryRateLimiter(scale, () => 0).consume("default", "a")).toMatchObject({ quota });
   });
 
+  it("counts points, and refuses a request if nothing was left before it", () => {
+    const limiter = createMemoryRateLimiter({ all: 2, graphql: 0.001 }, () => 0);
+    expect(limiter.consume("graphql-cost", "a", 1_499)).toMatchObject({ quota: 1_500, remaining: 1 });
+    expect(limiter.consume("graphql-cost", "a", 700)).toMatchObject({ used: 2_199, isExceeded: false });
+    expect(limiter.consume("graphql-cost", "a", 1)).toMatchObject({ used: 2_200, isExceeded: true });
+    expect(limiter.consume("graphql-cost", "b", 9_000)).toMatchObject({ isExceeded: false });
+    expect(limiter.consume("default", "a")).toMatchObject({ quota: 1_200 });
+  });
+
   it("counts nothing at scale 0", () => {
+    const limiter = createMemoryRateLimiter({ all: 1, graphql: 0 });
+    expect(limiter.consume("graphql", "a")).toBeUndefined();
+    expect(limiter.consume("default", "a")).toBeDefined();
     expect(createMemoryRateLimiter(0).consume("default", "a")).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import type * as Crypto from "node:crypto";
 import canonicalize from "canonicalize";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "#access/people/passwords.ts";
-import { authenticateStaffByPassword } from "#access/people/staff.ts";
+import { authenticateStaffByPassword, recordStaffSignIn } from "#access/people/staff.ts";
 import { holdArgon2 } from "#test/support/held-argon2.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -108,6 +108,47 @@ it("a disabled staff account is enabled, unless another account uses its e-mail 
     code: "already_exists",
     details: [{ field: "/staffId" }],
   });
+});
+
+it("a staff account is created in the same way whether or not another merchant knows the e-mail", async () => {
+  const email = nextEmail();
+  const { first, second } = world().demo.merchants;
+  const createAt = async (merchantId: string, address: string, typed: string) => {
+    const mutation = staffCreate(`merchantId: "${merchantId}", email: "${address}", password: "${typed}"`);
+    const { body } = await world().graphql(`mutation { ${mutation} }`, { token: "operator" });
+    expect(body.data.staffCreate).toMatchObject({ staff: { email: address, version: 1 } });
+    return body.data.staffCreate.staff.id as string;
+  };
+  const own = await createAt(first.id, email, password);
+  const foreign = await createAt(second.id, email.toUpperCase(), "another password");
+  const signInWith = async (typed: string) =>
+    (await authenticateStaffByPassword(world().database.db, email, typed))?.staffId;
+  expect(await signInWith(password)).toBe(own);
+  expect(await signInWith("another password")).toBe(foreign);
+  expect(await signInWith("a third password")).toBeUndefined();
+  // With a common salt, a sign-in computes one hash: its time does not tell how many accounts there are.
+  await ask(`staffPasswordSet(input: { staffId: "${own}", password: "a common password" }) { password }`);
+  const rows = await world()
+    .database.db.selectFrom("staffAccount")
+    .select("passwordHash")
+    .where("id", "in", [own, foreign])
+    .execute();
+  expect(new Set(rows.map(({ passwordHash }) => passwordHash.split("$")[4])).size).toBe(1);
+});
+
+it("a staff member with one password at several merchants gets the account that signed in last", async () => {
+  const email = nextEmail();
+  const { db } = world().database;
+  const ids: string[] = [];
+  for (const { id } of Object.values(world().demo.merchants)) {
+    const mutation = staffCreate(`merchantId: "${id}", email: "${email}", password: "${password}"`);
+    const { body } = await world().graphql(`mutation { ${mutation} }`, { token: "operator" });
+    ids.push(body.data.staffCreate.staff.id);
+  }
+  for (const [minute, staffId] of [...ids, ...ids].entries()) {
+    await recordStaffSignIn(db, staffId, new Date(world().clock.now().getTime() + minute * 60_000));
+    expect((await authenticateStaffByPassword(db, email, password))?.staffId).toBe(staffId);
+  }
 });
 
 it("a change of a staff account is recorded in the audit trail, without the password", async () => {

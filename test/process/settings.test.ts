@@ -93,6 +93,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     ENCRYPTION_KEYS: null,
     DEMO: "1",
     RATE_LIMIT_SCALE: "1",
+    GRAPHQL_QUOTA_SCALE: "1",
     WEBHOOK_ALLOW_LOOPBACK: "1",
     WEBHOOK_RETRY_SCALE: "1",
     CORS_ORIGINS: null,

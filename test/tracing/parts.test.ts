@@ -62,7 +62,9 @@ it("checks of the credentials of open streams belong to no trace", async () => {
     const caller = {
       raw: { socket: new EventEmitter(), headers: { authorization } },
     } as unknown as FastifyRequest;
-    runInSpan({ name: authorization, ownTrace: {} }, () => streams.open(caller, authorization));
+    runInSpan({ name: authorization, ownTrace: {} }, () =>
+      streams.open(caller, { callerId: authorization, merchantId: null }),
+    );
   }
   await expect.poll(() => found.length, { timeout: 10_000 }).toBeGreaterThan(1);
   expect(new Set(found)).toEqual(new Set(["no trace"]));

@@ -24,8 +24,8 @@ export const passwordLength = { min: 12, max: 256 } as const;
 /** Generates a random password with 120 bits of entropy. */
 export const generatePassword = (): string => randomBytes(15).toString("base64url");
 
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(saltBytes);
+/** Hashes a password with a salt, by default a random one. */
+export async function hashPassword(password: string, salt: Buffer = randomBytes(saltBytes)): Promise<string> {
   const tag = await derive(password, { ...cost, salt, tagLength: tagBytes });
   return hashText(unpadded(salt), unpadded(tag));
 }
@@ -40,17 +40,32 @@ const hashText = (salt: string, tag: string): string =>
  */
 const hashOfNoPassword = hashText("A".repeat(22), "A".repeat(43));
 
+/** Returns the salt of a stored hash. */
+export const readPasswordSalt = (stored: string): Buffer => parse(stored).salt;
+
 /**
- * Returns whether a password matches a stored hash. The comparison takes the same time if there is no
- * account, and therefore no stored hash.
+ * Returns those of the stored hashes that a password matches. The check takes the same time without a stored
+ * hash, and for any number of hashes with the same salt and cost, because it computes one tag for all of
+ * them.
  */
-export async function matchesPassword(password: string, stored: string | undefined): Promise<boolean> {
-  const { salt, tag, ...parameters } = parse(stored ?? hashOfNoPassword);
-  const isEqual = timingSafeEqual(
-    await derive(password, { ...parameters, salt, tagLength: tag.length }),
-    tag,
-  );
-  return isEqual && stored !== undefined;
+export async function findMatchingPasswordHashes(
+  password: string,
+  stored: readonly string[],
+): Promise<readonly string[]> {
+  const bySalt = Map.groupBy(stored.length === 0 ? [hashOfNoPassword] : stored, parametersOf);
+  const matching: string[] = [];
+  for (const hashes of bySalt.values()) {
+    const { tag, ...parameters } = parse(hashes[0] ?? hashOfNoPassword);
+    const derived = await derive(password, { ...parameters, tagLength: tag.length });
+    matching.push(...hashes.filter((hash) => timingSafeEqual(derived, parse(hash).tag)));
+  }
+  return stored.length === 0 ? [] : matching;
+}
+
+/** Returns the part of a stored hash on which the computation of its tag depends, and the length of the tag. */
+function parametersOf(stored: string): string {
+  const end = stored.lastIndexOf("$");
+  return `${stored.slice(0, end)} ${stored.length - end}`;
 }
 
 const phcFormat =

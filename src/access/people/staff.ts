@@ -1,7 +1,8 @@
 /**
- * Staff accounts, with which employees of merchants sign in. An e-mail address belongs to only one account
- * that is not disabled. If an account is disabled, its owner cannot sign in, the grants that the owner gave
- * are revoked, and the e-mail address can be used for another account.
+ * Staff accounts, with which employees of merchants sign in. An e-mail address belongs to only one account of
+ * a merchant that is not disabled. If an account is disabled, its owner cannot sign in, the grants that the
+ * owner gave are revoked, and the e-mail address can be used for another account. A person who works for
+ * several merchants has an account with the same e-mail address at each of them.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { getViolatedConstraint } from "#database/database-errors.ts";
@@ -11,7 +12,7 @@ import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { StaffRole } from "#access/viewer.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { hashPassword, matchesPassword, passwordLength } from "./passwords.ts";
+import { findMatchingPasswordHashes, hashPassword, passwordLength, readPasswordSalt } from "./passwords.ts";
 import { revokeOauthGrants } from "#access/credential-changes.ts";
 
 export interface SignedInStaff {
@@ -38,26 +39,52 @@ export interface NewStaffAccount {
 }
 
 /**
- * Checks the fields of a new account and hashes its password. Must be called before the transaction, because
- * hashing takes about 50 ms.
+ * Checks the fields of a new account and hashes its password, with the salt that `findStaffPasswordSalt` has
+ * found for the e-mail address. Must be called before the transaction, because hashing takes about 50 ms.
  */
 export async function validateStaffFieldsAndHashPassword(
   person: Pick<NewStaffAccount, "email" | "name"> & { readonly password: string },
+  salt?: Buffer,
 ): Promise<Omit<NewStaffAccount, "merchantId" | "role">> {
   const { email, name, password } = person;
   requireValidFields(person);
-  return { email, name, passwordHash: await validateAndHashNewStaffPassword(password) };
+  return { email, name, passwordHash: await validateAndHashNewStaffPassword(password, salt) };
 }
 
 /**
- * Checks the length of a password and hashes the password. Must be called before the transaction, because
- * hashing takes about 50 ms.
+ * Returns the salt for a new password of an account: the salt of the newest account with the same e-mail
+ * address, at any merchant; undefined if there is none. All accounts of an e-mail address have the same salt,
+ * so that a sign-in computes only one hash, and the time of a sign-in does not tell whether several merchants
+ * have an account with this address.
  */
-export async function validateAndHashNewStaffPassword(password: string): Promise<string> {
+export async function findStaffPasswordSalt(
+  reader: DatabaseReader,
+  account: { readonly email: string } | { readonly staffId: string },
+): Promise<Buffer | undefined> {
+  const row = await reader
+    .selectFrom("staffAccount")
+    .select("passwordHash")
+    .where((where) =>
+      "email" in account
+        ? where("emailNormalized", "=", normalizeStaffEmail(account.email))
+        : where("id", "=", account.staffId),
+    )
+    .orderBy("createdAt", "desc")
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : readPasswordSalt(row.passwordHash);
+}
+
+/**
+ * Checks the length of a password and hashes the password, with the salt that `findStaffPasswordSalt` has
+ * found for the account. Must be called before the transaction, because hashing takes about 50 ms.
+ */
+export async function validateAndHashNewStaffPassword(password: string, salt?: Buffer): Promise<string> {
   const { min, max } = passwordLength;
   if (password.length < min || password.length > max)
     throw fieldFailure("/password", "length", `The password must have ${min} to ${max} characters.`);
-  return hashPassword(password);
+  return hashPassword(password, salt);
 }
 
 export async function createStaff(
@@ -93,14 +120,14 @@ export async function createStaff(
 }
 
 /**
- * Returns a function that handles errors of a database write: if the write failed because another account
- * that is not disabled has the same e-mail address, the function throws `already_exists`. It rethrows every
- * other error.
+ * Returns a function that handles errors of a database write: if the write failed because another account of
+ * the merchant that is not disabled has the same e-mail address, the function throws `already_exists`. It
+ * rethrows every other error.
  */
 const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {
-    if (getViolatedConstraint(error) !== "staff_account_by_email") throw error;
+    if (getViolatedConstraint(error) !== "staff_account_by_merchant_email") throw error;
     throw createFailureWithDetail("already_exists", { in: "body", field, code: "duplicate", message });
   };
 
@@ -147,8 +174,8 @@ export async function disableStaff(
 
 /**
  * Enables an account. The account has the same password as before. The grants that were revoked when the
- * account was disabled stay revoked. Throws `already_exists` if by now another account that is not disabled
- * has the same e-mail address.
+ * account was disabled stay revoked. Throws `already_exists` if by now another account of the merchant that
+ * is not disabled has the same e-mail address.
  */
 export async function enableStaff(
   transaction: Transaction,
@@ -241,23 +268,29 @@ function changeStaff(
 }
 
 /**
- * Returns the account with this e-mail address if the password is right. Returns undefined for a wrong
- * password, an unknown address and a disabled account. All cases take the same time, so that callers cannot
- * find out which addresses exist.
+ * Returns the account with this e-mail address and this password. If several accounts have both, returns the
+ * account that signed in last. Returns undefined for a wrong password, an unknown address and a disabled
+ * account. All cases take the same time, so that callers cannot find out which addresses exist.
  */
 export async function authenticateStaffByPassword(
   reader: DatabaseReader,
   email: string,
   password: string,
 ): Promise<SignedInStaff | undefined> {
-  const row = await reader
+  const rows = await reader
     .selectFrom("staffAccount")
     .select([...viewerColumns, "passwordHash"])
     .where("emailNormalized", "=", normalizeStaffEmail(email))
     .where("disabledAt", "is", null)
-    .executeTakeFirst();
-  const isRight = await matchesPassword(password.slice(0, passwordLength.max + 1), row?.passwordHash);
-  return isRight && row !== undefined ? toViewer(row) : undefined;
+    .orderBy("lastSignedInAt", (order) => order.desc().nullsLast())
+    .orderBy("id")
+    .execute();
+  const matching = await findMatchingPasswordHashes(
+    password.slice(0, passwordLength.max + 1),
+    rows.map(({ passwordHash }) => passwordHash),
+  );
+  const row = rows.find(({ passwordHash }) => matching.includes(passwordHash));
+  return row === undefined ? undefined : toViewer(row);
 }
 
 /** Returns a staff account; undefined if no account has the id or the account is disabled. */

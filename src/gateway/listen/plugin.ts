@@ -135,6 +135,10 @@ async function identifyListener(
   if (!isApp) {
     const viewer = await authentication.authenticate(request);
     if (viewer.role !== "admin" && viewer.role !== "operator") throw createFailure("role_not_allowed");
+    await countRequestAgainstQuota(limiter, reply, {
+      bucket: "graphql",
+      key: getCredentialIdOfViewer(viewer),
+    });
     return viewer;
   }
   const viewer = await authenticateRequest(request, undefined, {

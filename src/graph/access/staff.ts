@@ -5,6 +5,7 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
+  findStaffPasswordSalt,
   validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
@@ -78,7 +79,7 @@ const StaffCreateInput = builder.inputType("StaffCreateInput", {
       required: true,
       description:
         "The e-mail address to sign in with, 3 to 254 characters; unique among the enabled accounts of " +
-        "all merchants.",
+        "the merchant.",
       validate: z.string().min(3).max(254),
     }),
     name: t.string({
@@ -181,16 +182,11 @@ defineMutation({
   callers: staffCallers,
   input: StaffCreateInput,
   type: StaffCreated,
-  prepare: async ({ email, name, password }) => {
+  prepare: async ({ email, name, password }, { db }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return {
-      generated,
-      person: await validateStaffFieldsAndHashPassword({
-        email,
-        name,
-        password: password ?? generated ?? "",
-      }),
-    };
+    const person = { email, name, password: password ?? generated ?? "" };
+    const salt = await findStaffPasswordSalt(db, { email });
+    return { generated, person: await validateStaffFieldsAndHashPassword(person, salt) };
   },
   run: async (transaction, access, { merchantId, role, prepared: { generated, person } }) => {
     const owner = merchantId ?? access.merchantId;
@@ -214,9 +210,13 @@ defineMutation({
   callers: staffCallers,
   input: StaffPasswordSetInput,
   type: StaffPasswordSet,
-  prepare: async ({ password }) => {
+  prepare: async ({ staffId, password }, { db }) => {
     const generated = typeof password === "string" ? null : generatePassword();
-    return { generated, passwordHash: await validateAndHashNewStaffPassword(password ?? generated ?? "") };
+    const salt = await findStaffPasswordSalt(db, { staffId });
+    return {
+      generated,
+      passwordHash: await validateAndHashNewStaffPassword(password ?? generated ?? "", salt),
+    };
   },
   run: async (transaction, access, { staffId, revokeGrants, prepared: { generated, passwordHash } }) => {
     await setStaffPassword(transaction, access, {

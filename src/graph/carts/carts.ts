@@ -14,6 +14,7 @@ import {
   computeConnectionCost,
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import {
   type CallerKind,
   getCallerKindOfViewer,
@@ -185,6 +186,7 @@ builder.queryField("cart", (t) =>
       "Returns a cart by its id; null if there is no such cart or the cart ended more than 90 " +
       "days ago. REST returns 404 instead of null.",
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
+    complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
@@ -236,7 +238,7 @@ builder.queryField("carts", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("Cart", "carts"),
+    ...createConnectionTypeOptions("Cart", "carts", aggregateCost),
   ),
 );
 

@@ -3,6 +3,7 @@
  * staff.
  */
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { CategoryRef, MerchantRef, ProductRef, VariantRef } from "#graph/refs.ts";
 import {
@@ -107,6 +108,7 @@ builder.queryFields((t) => ({
     description:
       "Returns a product of the merchant in any status; null if the merchant has no product with this ID.",
     authScopes: { callers: [...merchantReaders, "system"] },
+    complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "The product's ID." }) },
     resolve: async (_root, { id }, context) => {
       const owner = getCallerMerchantId(context);

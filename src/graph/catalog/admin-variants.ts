@@ -10,6 +10,7 @@ import type {
 import { getVariantAvailability } from "#commerce/catalog/render-product.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import { getCallerMerchantId, merchantReaders } from "#graph/context.ts";
 import { MarketRef, MoneyRef, VariantRef } from "#graph/refs.ts";
 import { AvailabilityEnum, type VariantSaleOrReturnRestriction, RestrictionEnum } from "./products.ts";
@@ -181,6 +182,7 @@ builder.queryField("variant", (t) =>
       "Returns a variant of one of the merchant's products, in any status; null if the merchant has no " +
       "variant with this ID.",
     authScopes: { callers: [...merchantReaders, "system"] },
+    complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "The variant's ID." }) },
     resolve: async (_root, { id }, context) => {
       const owner = getCallerMerchantId(context);

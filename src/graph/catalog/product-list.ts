@@ -11,6 +11,7 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import { getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import { requireObjectNamedInFilterExists } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
@@ -91,6 +92,6 @@ builder.queryField("products", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("Product", "products"),
+    ...createConnectionTypeOptions("Product", "products", aggregateCost),
   ),
 );

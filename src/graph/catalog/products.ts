@@ -6,6 +6,7 @@ import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import { allCallers } from "#graph/context.ts";
 import {
   ImageRef,
@@ -257,6 +258,7 @@ builder.queryField("publicProduct", (t) =>
       "Returns a published product by the slugs of its merchant and of the product; former product slugs " +
       "work too. Fails with merchant_not_found or product_not_found.",
     authScopes: { callers: allCallers },
+    complexity: aggregateCost,
     args: {
       merchantSlug: t.arg.string({ required: true, description: "The merchant's slug." }),
       productSlug: t.arg.string({

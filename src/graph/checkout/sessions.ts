@@ -26,6 +26,7 @@ import {
   computeConnectionCost,
   createConnectionTypeOptions,
 } from "#graph/connections.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import {
   CartRef,
   CheckoutSessionRef,
@@ -238,6 +239,7 @@ builder.queryField("hostedCheckoutSession", (t) =>
       "Returns a checkout session by its id; null if there is no such session or the caller may " +
       "not see it.",
     authScopes: { callers: ["storefront", "buyer", "system", ...merchantReaders] },
+    complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "Id of the session, `chs_…`." }) },
     resolve: async (_root, { id }, context) => {
       const session = await context.loaders.sessions.load(id);
@@ -289,6 +291,6 @@ builder.queryField("hostedCheckoutSessions", (t) =>
         return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },
     },
-    ...createConnectionTypeOptions("HostedCheckoutSession", "checkout sessions"),
+    ...createConnectionTypeOptions("HostedCheckoutSession", "checkout sessions", aggregateCost),
   ),
 );

@@ -9,6 +9,7 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import { type GraphqlContext, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import { findIdsOfObjectsNamedInFilter } from "#graph/filter-objects.ts";
 import { requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
@@ -143,7 +144,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...createConnectionTypeOptions("Order", "orders"),
+    ...createConnectionTypeOptions("Order", "orders", aggregateCost),
   ),
 }));
 

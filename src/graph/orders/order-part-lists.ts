@@ -14,6 +14,7 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import { type GraphqlContext, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { FulfillmentRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
@@ -56,7 +57,7 @@ builder.queryFields((t) => ({
           findWithoutOrder: findPaymentsWithoutOrder,
         }),
     },
-    ...createConnectionTypeOptions("Payment", "payments"),
+    ...createConnectionTypeOptions("Payment", "payments", aggregateCost),
   ),
   refunds: t.connection(
     {
@@ -76,7 +77,7 @@ builder.queryFields((t) => ({
           findWithoutOrder: findRefundsWithoutOrder,
         }),
     },
-    ...createConnectionTypeOptions("Refund", "refunds"),
+    ...createConnectionTypeOptions("Refund", "refunds", aggregateCost),
   ),
 }));
 
@@ -93,7 +94,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_root, args, context) => loadParts(context, args, { part: "return", parts: "returns" }),
     },
-    ...createConnectionTypeOptions("Return", "returns"),
+    ...createConnectionTypeOptions("Return", "returns", aggregateCost),
   ),
   fulfillments: t.connection(
     {
@@ -111,7 +112,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         loadParts(context, args, { part: "fulfillment", parts: "fulfillments" }),
     },
-    ...createConnectionTypeOptions("Fulfillment", "fulfillments"),
+    ...createConnectionTypeOptions("Fulfillment", "fulfillments", aggregateCost),
   ),
   warranties: t.connection(
     {
@@ -128,7 +129,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_root, args, context) => loadParts(context, args, { part: "warranty", parts: "warranties" }),
     },
-    ...createConnectionTypeOptions("WarrantyRegistration", "warranty registrations"),
+    ...createConnectionTypeOptions("WarrantyRegistration", "warranty registrations", aggregateCost),
   ),
 }));
 

@@ -9,6 +9,7 @@ import {
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type OrderPartViewsByKind, toOrderPartViews } from "#commerce/orders/render-parts.ts";
 import { builder } from "#graph/builder.ts";
+import { aggregateCost } from "#graph/limits.ts";
 import {
   type CallerKind,
   type GraphqlContext,
@@ -53,6 +54,7 @@ builder.queryFields((t) => ({
       "Returns an order by its id; null if there is none (over REST: 404). A storefront can only read " +
       "orders of its buyer: the buyer of its buyer session, or the buyer in X-Buyer-Reference.",
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
+    complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "The id of the order, `ord_…`." }) },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);

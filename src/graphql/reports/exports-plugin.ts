@@ -8,28 +8,39 @@ import { createFailure } from "#foundation/failure.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
 import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { openExportFile } from "#graph/reports/export-file.ts";
+import { reportBaseCost } from "#graph/reports/report-period.ts";
 import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
   addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
+import { countInternalRequest, createGraphqlCostSpender } from "#graphql/quotas.ts";
+import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { parseByteRange } from "./byte-range.ts";
 
 export interface ExportsPluginOptions {
   readonly services: GraphqlServices;
   readonly authentication: InternalTokenAuthentication;
+  readonly limiter: RateLimiter;
 }
+
+/**
+ * The points that one download of an export's file takes from the caller's quotas of cost: as many as one
+ * report.
+ */
+const downloadCost = reportBaseCost;
 
 const extension = ".ndjson";
 
 export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
   server,
-  { services, authentication },
+  { services, authentication, limiter },
 ) => {
   server.get<{ Params: { file: string } }>("/exports/:file", async (request, reply) => {
     const viewer = await authentication.authenticateDownload(request);
     addCredentialIdToRequestLog(request, viewer);
+    await countInternalRequest({ viewer, limiter }, reply);
     const { file } = request.params;
     const id = file.endsWith(extension) ? file.slice(0, -extension.length) : "";
     if (!isIdOfKind("export", id))
@@ -38,6 +49,8 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
       });
     const client = getRateLimitAddressKey(request);
     const context = createGraphqlContext(services, { viewer, requestId: request.id, client });
+    const payment = await createGraphqlCostSpender({ request, viewer, limiter })(downloadCost);
+    if (payment?.refusal !== undefined) throw payment.refusal;
     const { sizeBytes, read } = await openExportFile(context, id);
     const etag = `"${id}"`;
     const { range, "if-range": condition } = request.headers;

@@ -17,6 +17,8 @@ import {
   type InternalTokenAuthentication,
   addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
+import { countInternalRequest, createGraphqlCostSpender } from "#graphql/quotas.ts";
+import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
 import { type CsvReportRow, formatCsvReport } from "./csv-table.ts";
@@ -25,17 +27,19 @@ export interface ReportsPluginOptions {
   readonly run: GraphqlDocumentRunner;
   readonly services: GraphqlServices;
   readonly authentication: InternalTokenAuthentication;
+  readonly limiter: RateLimiter;
 }
 
 export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
   server,
-  { run, services, authentication },
+  { run, services, authentication, limiter },
 ) => {
   server.get<{ Params: { file: string }; Querystring: Record<string, string | string[]> }>(
     "/reports/:file",
     async (request, reply) => {
       const viewer = await authentication.authenticateDownload(request);
       addCredentialIdToRequestLog(request, viewer);
+      await countInternalRequest({ viewer, limiter }, reply);
       const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
       const report = csvReports.get(name);
       if (report === undefined)
@@ -52,6 +56,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
         requestId: request.id,
         client: getRateLimitAddressKey(request),
         isReportFile: true,
+        spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
       });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
@@ -159,7 +164,7 @@ function toQueryFailure(error: GraphQLError): Failure {
   const raised = error instanceof PublicGraphqlError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
-  if (details === undefined) return failure;
+  if (details === undefined || failure.code === "rate_limited") return failure;
   // If a variable has a value of the wrong type, the variable's name occurs only in the message of the
   // GraphQL error, so the name is read from this message.
   const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";

@@ -1,11 +1,13 @@
 /**
- * Limits documents that clients send: texts must have no control characters, the computed cost has a maximum,
- * and queries may run for 10 s. Documents of this service have no limits.
+ * Limits documents that clients send: texts must have no control characters, the computed cost has a maximum
+ * and is subtracted from the caller's quotas, and queries may run for 10 s. Documents of this service have no
+ * limits.
  */
 import { type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, createFailure } from "#foundation/failure.ts";
-import { getGraphqlQueryCostLimit, queryMsMax } from "#graph/limits.ts";
+import type { GraphqlCostPayment } from "#graph/context.ts";
+import { getGraphqlQueryCostLimit, queryCostMax, queryMsMax } from "#graph/limits.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import { computeGraphqlOperationCost } from "#mesh/document-cost.ts";
@@ -24,12 +26,15 @@ export default (): Plugin =>
       requireNoControlCharacters(args);
       const cost = tryMeasureCost(args);
       if (cost instanceof GraphQLError) return { errors: [cost] };
+      let payment: GraphqlCostPayment | undefined;
       const withCost = (result: ExecutionResult): ExecutionResult => ({
         ...result,
-        extensions: { ...result.extensions, cost },
+        extensions: { ...result.extensions, cost: toCostExtension(cost, payment) },
       });
       try {
         requireQueryCostWithinLimit(cost);
+        payment = await args.contextValue.spendCost?.(getChargedPoints(cost));
+        if (payment?.refusal !== undefined) throw payment.refusal;
         args.contextValue.services.events.emit("documentExecuted", cost.requested);
         return withCost(await limitTime(args, execute(input)));
       } catch (error) {
@@ -77,6 +82,18 @@ export const measureGraphqlQueryCost = (
     getPreparedGraphqlDocument(args.document)?.measureCost(args) ?? computeGraphqlOperationCost(args),
   limit: getGraphqlQueryCostLimit(args.contextValue),
 });
+
+/**
+ * Returns the points that a document with this cost takes from the caller's quotas. A CSV report, whose cost
+ * has no limit, takes at most as many points as the most expensive GraphQL document, because its cost counts
+ * 10 000 rows, although most reports have fewer.
+ */
+export const getChargedPoints = ({ requested }: GraphqlQueryCost): number =>
+  Math.min(requested, queryCostMax);
+
+/** Returns the content of `extensions.cost` in the answer. */
+const toCostExtension = (cost: GraphqlQueryCost, payment: GraphqlCostPayment | undefined): object =>
+  payment === undefined ? cost : { ...cost, throttleStatus: payment.throttleStatus };
 
 /**
  * Throws 400 `malformed_request` if the cost of a document is above the caller's limit. The error names the

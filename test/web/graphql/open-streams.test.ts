@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFailure } from "#foundation/failure.ts";
 import {
   createServerSentEventStreams,
+  type ServerSentEventStream,
   type ServerSentEventStreams,
   streamsMax,
   streamsPerCallerMax,
@@ -36,21 +37,43 @@ describe("open streams", () => {
     return { raw, headers: raw.headers } as unknown as FastifyRequest;
   };
 
+  const open = (authorization: string, callerId = authorization, merchantId = "m"): ServerSentEventStream =>
+    streams.open(requestOf(authorization), { callerId, merchantId });
+
   it("are limited in number", () => {
     const opened = Array.from({ length: streamsMax }, (_none, index) =>
-      streams.open(requestOf("a"), String(index % (streamsMax / streamsPerCallerMax))),
+      open("a", String(index % (streamsMax / streamsPerCallerMax)), String(index)),
     );
-    expect(() => streams.open(requestOf("a"), "another")).toThrow(
-      expect.objectContaining({ code: "service_unavailable" }),
-    );
+    expect(() => open("a", "another")).toThrow(expect.objectContaining({ code: "service_unavailable" }));
     opened[0]?.end();
-    expect(() => streams.open(requestOf("a"), "another")).not.toThrow();
+    expect(() => open("a", "another")).not.toThrow();
+  });
+
+  it("are limited per credential", () => {
+    for (let count = 0; count < streamsPerCallerMax; count += 1) open("a");
+    expect(() => open("a")).toThrow(expect.objectContaining({ code: "rate_limited" }));
+    expect(() => open("b")).not.toThrow();
+  });
+
+  it("are shared between merchants: each can open as many as are still free", () => {
+    const openAll = (merchantId: string): number => {
+      for (let count = 0; ; count += 1)
+        try {
+          open("a", `${merchantId} ${Math.floor(count / streamsPerCallerMax)}`, merchantId);
+        } catch (error) {
+          expect(error).toMatchObject({
+            code: "rate_limited",
+            message: expect.stringContaining(`The merchant has ${count} streams open`),
+          });
+          return count;
+        }
+    };
+    expect(["one", "two", "three", "four"].map(openAll)).toEqual([250, 125, 63, 31]);
+    expect(() => open("a", "a", "five")).not.toThrow();
   });
 
   it("are checked once a second, all of a credential together, and not at all if none is open", async () => {
-    const opened = ["a", "a", "b"].map((authorization) =>
-      streams.open(requestOf(authorization), authorization),
-    );
+    const opened = ["a", "a", "b"].map((authorization) => open(authorization));
     await vi.advanceTimersByTimeAsync(2_000);
     expect(checked).toEqual(["a", "b", "a", "b"]);
     for (const { end } of opened) end();
@@ -59,7 +82,7 @@ describe("open streams", () => {
   });
 
   it("end when the credential becomes invalid, but not when the database is unreachable", async () => {
-    const { signal } = streams.open(requestOf("a"), "a");
+    const { signal } = open("a");
     refusal = createFailure("service_unavailable");
     await vi.advanceTimersByTimeAsync(3_000);
     expect(signal.aborted).toBe(false);
@@ -70,15 +93,13 @@ describe("open streams", () => {
 
   it("end with their connection, and are refused while the process stops", () => {
     const request = requestOf("a");
-    const { signal } = streams.open(request, "a");
+    const { signal } = streams.open(request, { callerId: "a", merchantId: "m" });
     request.raw.socket.emit("close");
     expect(signal.aborted).toBe(true);
     expect(request.raw.socket.listenerCount("close")).toBe(0);
-    const other = streams.open(requestOf("b"), "b");
+    const other = open("b");
     streams.close();
     expect(other.signal.aborted).toBe(true);
-    expect(() => streams.open(requestOf("b"), "b")).toThrow(
-      expect.objectContaining({ code: "service_unavailable" }),
-    );
+    expect(() => open("b")).toThrow(expect.objectContaining({ code: "service_unavailable" }));
   });
 });

@@ -10,7 +10,19 @@ export interface GraphqlOperationMeasurements {
   readonly durationMs: number;
   readonly bytes: number;
   readonly errorCount: number;
-  readonly cost: { readonly requested: number; readonly limit: number } | undefined;
+  readonly cost: GraphqlOperationCost | undefined;
+  /**
+   * The message of the error with which a quota refused the operation; undefined if no quota refused the
+   * operation.
+   */
+  readonly quotaMessage: string | undefined;
+}
+
+interface GraphqlOperationCost {
+  readonly requested: number;
+  readonly limit: number;
+  /** The points that are left until the minute of the quota ends; left out if rate limits are switched off. */
+  readonly throttleStatus?: { readonly currentlyAvailable: number };
 }
 
 interface GraphqlOperation {
@@ -30,9 +42,14 @@ interface Definition {
   readonly name?: { readonly value: string };
 }
 
+interface AnswerError {
+  readonly message: string;
+  readonly extensions?: { readonly code?: string };
+}
+
 interface Answer {
-  readonly errors?: readonly unknown[];
-  readonly extensions?: { readonly cost?: NonNullable<GraphqlOperationMeasurements["cost"]> };
+  readonly errors?: readonly AnswerError[];
+  readonly extensions?: { readonly cost?: GraphqlOperationCost };
 }
 
 export type GraphiqlFetcher = (operation: GraphqlOperation, options?: FetcherOptions) => Promise<unknown>;
@@ -102,9 +119,10 @@ function parseAnswer(text: string, status: number): Answer {
 const measure = ({
   errors = [],
   extensions,
-}: Answer): Pick<GraphqlOperationMeasurements, "errorCount" | "cost"> => ({
+}: Answer): Pick<GraphqlOperationMeasurements, "errorCount" | "cost" | "quotaMessage"> => ({
   errorCount: errors.length,
   cost: extensions?.cost,
+  quotaMessage: errors.find((error) => error.extensions?.code === "rate_limited")?.message,
 });
 
 function isSubscription(options: FetcherOptions | undefined, name: string | null | undefined): boolean {

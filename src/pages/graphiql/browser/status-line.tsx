@@ -15,21 +15,28 @@ export function GraphiqlStatusLine({
   readonly run: GraphqlOperationMeasurements | undefined;
 }): JSX.Element {
   const isOver = run?.cost !== undefined && run.cost.requested > run.cost.limit;
+  const isRefused = isOver || run?.quotaMessage !== undefined;
   return (
-    <p id="status" class={isOver ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
+    <p id="status" class={isRefused ? "status fault" : "status"} aria-live="polite" aria-atomic="true">
       {run === undefined ? "Run an operation to see its cost here." : textOf(run, isOver)}
     </p>
   );
 }
 
 function textOf(run: GraphqlOperationMeasurements, isOver: boolean): string {
-  const { cost, durationMs, bytes, errorCount } = run;
+  const { cost, durationMs, bytes, errorCount, quotaMessage } = run;
   const measured = [durationOf(durationMs), sizeOf(bytes)];
+  if (quotaMessage !== undefined)
+    return [`Not run, because a quota is used up. ${quotaMessage}`, ...measured].join(" · ");
   if (cost === undefined) return [`${errorsOf(errorCount)}, nothing was run`, ...measured].join(" · ");
   const figures = `${whole.format(cost.requested)} of ${whole.format(cost.limit)}`;
   if (isOver)
     return [`Too costly: ${figures}. It was not run; ask for fewer items or fields`, ...measured].join(" · ");
-  return [`Cost ${figures}`, ...measured, ...(errorCount === 0 ? [] : [errorsOf(errorCount)])].join(" · ");
+  const left = cost.throttleStatus?.currentlyAvailable;
+  const rest = left === undefined ? [] : [`${whole.format(left)} points left in this minute`];
+  return [`Cost ${figures}`, ...rest, ...measured, ...(errorCount === 0 ? [] : [errorsOf(errorCount)])].join(
+    " · ",
+  );
 }
 
 const errorsOf = (count: number): string => (count === 1 ? "1 error" : `${count} errors`);

@@ -1,0 +1,83 @@
+/**
+ * Limits how many requests to `/graphql`, CSV reports and files of exports a caller may send in a minute, and
+ * how many points the documents of these requests may cost. There is one quota for each credential and one
+ * for each merchant, so that neither a single token nor a single merchant can use up the service's CPU time.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
+import type { GraphqlCostPayment, GraphqlCostSpender } from "#graph/context.ts";
+import {
+  countRequestAgainstQuota,
+  createRateLimitFailure,
+  type RateLimiter,
+  type RateLimitState,
+} from "#http/rate-limiter.ts";
+import { getRateLimitAddressKey } from "./authenticate.ts";
+import { isBrowserCaller } from "./browser-callers.ts";
+
+interface QuotaCall {
+  readonly request: FastifyRequest;
+  readonly viewer: InternalTokenOrStaffViewer;
+  readonly limiter: RateLimiter;
+}
+
+/**
+ * Counts a request against the quotas of its credential and of its merchant, and throws `rate_limited` if one
+ * of them is exceeded. A request that exceeds the quota of its credential is not counted for the merchant.
+ * Requests of buyers' browsers are counted per network address by `enforceBrowserOriginAndRateLimit` instead
+ * of per credential, because every visitor of a shop can read its publishable token.
+ */
+export async function countInternalRequest(
+  { viewer, limiter }: Omit<QuotaCall, "request">,
+  reply: FastifyReply,
+): Promise<void> {
+  if (!isBrowserCaller(viewer))
+    await countRequestAgainstQuota(limiter, reply, {
+      bucket: "graphql",
+      key: getCredentialIdOfViewer(viewer),
+    });
+  const merchantKey = getMerchantKey(viewer);
+  if (merchantKey === undefined) return;
+  // The rate limit headers of the answer show the quota of the credential.
+  const state = await limiter.consume("graphql-merchant", merchantKey);
+  if (state?.isExceeded === true) throw createRateLimitFailure("rate_limited", state);
+}
+
+/**
+ * Creates the function that subtracts the cost of a document from the caller's quotas. Documents of buyers'
+ * browsers are counted per network address.
+ */
+export const createGraphqlCostSpender =
+  ({ request, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
+  async (points) => {
+    const own = isBrowserCaller(viewer)
+      ? await limiter.consume("graphql-cost-browser", getRateLimitAddressKey(request), points)
+      : await limiter.consume("graphql-cost", getCredentialIdOfViewer(viewer), points);
+    const merchantKey = getMerchantKey(viewer);
+    if (own?.isExceeded === true || merchantKey === undefined) return toPayment([own]);
+    return toPayment([own, await limiter.consume("graphql-cost-merchant", merchantKey, points)]);
+  };
+
+/**
+ * Returns the key by which the requests of a merchant are counted; undefined for a credential of the
+ * platform. Buyers' browsers have a separate key: everyone can send requests with a publishable token, and
+ * such requests must not use up the quota of the merchant's staff and backends.
+ */
+function getMerchantKey(viewer: InternalTokenOrStaffViewer): string | undefined {
+  if (viewer.merchantId === null) return undefined;
+  return isBrowserCaller(viewer) ? `browser:${viewer.merchantId}` : viewer.merchantId;
+}
+
+/** Describes the quota of which the least is left. Returns undefined if rate limits are switched off. */
+function toPayment(states: readonly (RateLimitState | undefined)[]): GraphqlCostPayment | undefined {
+  const [tightest] = states
+    .filter((state) => state !== undefined)
+    .toSorted((one, other) => one.remaining - other.remaining);
+  const exceeded = states.find((state) => state?.isExceeded === true);
+  if (tightest === undefined) return undefined;
+  const { quota, remaining, resetSeconds } = exceeded ?? tightest;
+  return {
+    throttleStatus: { maximumAvailable: quota, currentlyAvailable: remaining, resetSeconds },
+    refusal: exceeded === undefined ? undefined : createRateLimitFailure("rate_limited", exceeded),
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * Checks the JSON bodies of requests that oidc-provider answers. oidc-provider reads a body from the request
+ * itself and parses it with JSON.parse, which accepts an object with two members of the same name. The
+ * checked bytes are therefore put into a copy of the request, from which oidc-provider reads them.
+ */
+import { IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { parseJsonBody } from "#http/body.ts";
+
+/** Makes the routes of a Fastify plugin refuse JSON bodies that the other routes of the service refuse too. */
+export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
+  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, bytes, done) => {
+    try {
+      parseJsonBody(bytes as Buffer);
+      done(null, bytes);
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+}
+
+/**
+ * Returns the Node request that oidc-provider can read: a copy with the checked body if the body was JSON,
+ * otherwise the request itself, whose body was not read yet.
+ */
+export function toReadableRequest({ raw, body }: FastifyRequest): IncomingMessage {
+  if (!Buffer.isBuffer(body)) return raw;
+  const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor, socket } = raw;
+  const copy = Object.assign(new IncomingMessage(socket), {
+    method,
+    url,
+    headers,
+    rawHeaders,
+    httpVersion,
+    httpVersionMajor,
+    httpVersionMinor,
+    complete: true,
+  });
+  copy.push(body);
+  copy.push(null);
+  return copy;
+}
