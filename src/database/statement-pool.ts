@@ -1,13 +1,14 @@
 /**
  * The connection pool that Kysely uses. Statements are prepared once per connection, under a name that is
  * computed from their text. If a statement is not answered in time, its connection is closed, because pg
- * would otherwise give the connection to the next caller while the statement still runs.
+ * would otherwise give the connection to the next caller while the statement still runs. A connection to a
+ * server that accepts no changes is closed too.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { isStalePreparedStatementError, isQueryTimeout } from "./database-errors.ts";
+import { isQueryTimeout, isReadOnlyServerError, isStalePreparedStatementError } from "./database-errors.ts";
 
 export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of an SQL statement outside of a transaction. */
@@ -69,11 +70,13 @@ export function createPreparedStatementConnectionPool(
 
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
     let unanswered: unknown;
+    let isServerReadOnly = false;
     return {
       get processID() {
         return "processID" in client ? client.processID : undefined;
       },
-      release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
+      release: (destroy?: boolean) =>
+        client.release(destroy === true || unanswered !== undefined || isServerReadOnly),
       // If a statement was not answered in time, all further statements of the connection fail at once. Even
       // a ROLLBACK would wait until the unanswered statement ends.
       query: async (text: string, values?: unknown[]) => {
@@ -82,6 +85,9 @@ export function createPreparedStatementConnectionPool(
           return await query(client, text, values);
         } catch (error) {
           if (isQueryTimeout(error)) unanswered = error;
+          // After a failover, the connection may still lead to the former primary. The next caller gets a new
+          // connection, which leads to the present primary.
+          if (isReadOnlyServerError(error)) isServerReadOnly = true;
           // The failed statement is not sent again at this point, because its transaction may have ended.
           // Instead, `runInTransaction` runs the whole transaction again.
           if (isStalePreparedStatementError(error)) names.renew();
