@@ -16,6 +16,9 @@ import { findFreePort } from "./service.ts";
 
 const etcd = "/usr/bin/etcd";
 const haproxy = "/usr/sbin/haproxy";
+
+export const hasHaproxy = isInstalled(haproxy, "-v");
+
 const shipped = new URL("../deploy/patroni/haproxy.cfg", import.meta.url);
 
 /** Returns the Debian packages that the cluster needs and that are not installed. */
@@ -23,7 +26,7 @@ export function findMissingPackages(): readonly string[] {
   return [
     ...(isInstalled(patroni, "--version") ? [] : ["patroni"]),
     ...(isInstalled(etcd, "--version") ? [] : ["etcd-server"]),
-    ...(isInstalled(haproxy, "-v") ? [] : ["haproxy"]),
+    ...(hasHaproxy ? [] : ["haproxy"]),
     ...(existsSync(join(postgresPrograms, "postgres")) ? [] : ["postgresql-15"]),
   ];
 }
@@ -61,7 +64,7 @@ export async function startDatabaseCluster(): Promise<DatabaseCluster> {
   const passwords = { superuser: createPassword(), replication: createPassword(), owner: createPassword() };
   const members: DatabaseMember[] = [];
   for (const name of memberNames) members.push(await createMember({ name, folder, etcdPort, passwords }));
-  const ports = await startHaproxy(folder, { members, stack });
+  const ports = stack.use(await startHaproxy(folder, members));
   const rootUrl = urlOf("postgres", { password: passwords.superuser, port: ports.primary, name: "postgres" });
   const cluster = {
     url: urlOf(owner, { password: passwords.owner, port: ports.primary, name: owner }),
@@ -113,15 +116,18 @@ async function startEtcd(folder: string, stack: AsyncDisposableStack): Promise<n
   return port;
 }
 
-interface HaproxyParts {
-  readonly members: readonly DatabaseMember[];
-  readonly stack: AsyncDisposableStack;
+export interface DatabaseProxy extends AsyncDisposable {
+  /** The port that leads to the primary. */
+  readonly primary: number;
+  /** The port that leads to the standbys. */
+  readonly standbys: number;
 }
 
-async function startHaproxy(
+/** Starts HAProxy with deploy/patroni/haproxy.cfg, whose addresses are replaced. Needs three members. */
+export async function startHaproxy(
   folder: string,
-  { members, stack }: HaproxyParts,
-): Promise<{ readonly primary: number; readonly standbys: number }> {
+  members: readonly Pick<DatabaseMember, "port" | "restPort">[],
+): Promise<DatabaseProxy> {
   const ports = { primary: await findFreePort(), standbys: await findFreePort() };
   const home = join(folder, "haproxy");
   const file = join(home, "haproxy.cfg");
@@ -141,10 +147,9 @@ async function startHaproxy(
     configuration = configuration.replaceAll(from, to);
   }
   writeFileSync(file, configuration);
-  stack.use(
-    await startProgram({ file: haproxy, args: ["-db", "-f", file], port: ports.primary, folder: home }),
-  );
-  return ports;
+  const args = ["-db", "-f", file];
+  const started = await startProgram({ file: haproxy, args, port: ports.primary, folder: home });
+  return { ...ports, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
 }
 
 async function findPrimary(members: readonly DatabaseMember[]): Promise<DatabaseMember | undefined> {
