@@ -10,7 +10,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { isInstalled, startProgram } from "#test/support/program.ts";
-import { createMember, type DatabaseMember, patroni, postgresPrograms } from "./database-members.ts";
+import {
+  createMember,
+  type DatabaseMember,
+  type MemberState,
+  patroni,
+  postgresPrograms,
+} from "./database-members.ts";
 import { ownFolder } from "./folder-processes.ts";
 import { findFreePort } from "./service.ts";
 
@@ -37,7 +43,7 @@ export interface DatabaseCluster extends AsyncDisposable {
   /** The URL of the standbys through HAProxy, for DATABASE_READ_URL. */
   readonly standbysUrl: string;
   readonly members: readonly DatabaseMember[];
-  /** Returns the primary; undefined while no member is the primary. */
+  /** Returns the primary. Throws while HAProxy knows no primary. */
   findPrimary(): Promise<DatabaseMember | undefined>;
   /** Returns whether all members run, and the primary has one synchronous and one other streaming standby. */
   isWhole(): Promise<boolean>;
@@ -70,7 +76,7 @@ export async function startDatabaseCluster(): Promise<DatabaseCluster> {
     url: urlOf(owner, { password: passwords.owner, port: ports.primary, name: owner }),
     standbysUrl: urlOf(owner, { password: passwords.owner, port: ports.standbys, name: owner }),
     members,
-    findPrimary: () => findPrimary(members),
+    findPrimary: () => findPrimary(members, rootUrl),
     isWhole: () => isWhole(members, rootUrl),
   };
   for (const member of members) member.start();
@@ -152,32 +158,43 @@ export async function startHaproxy(
   return { ...ports, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() };
 }
 
-async function findPrimary(members: readonly DatabaseMember[]): Promise<DatabaseMember | undefined> {
-  for (const member of members) {
-    const leader = (await member.readCluster())?.find(({ role }) => role === "leader");
-    if (leader !== undefined) return members.find(({ name }) => name === leader.name);
-  }
-  return undefined;
+/** Asks the primary itself through HAProxy, because Patroni's list of members can be some seconds old. */
+async function findPrimary(
+  members: readonly DatabaseMember[],
+  rootUrl: string,
+): Promise<DatabaseMember | undefined> {
+  const [row] = await runSql(rootUrl, "select current_setting('port')::int as port");
+  return members.find(({ port }) => port === row?.["port"]);
 }
 
 /**
- * Asks Patroni for the roles, and the primary for its standbys: Patroni reports a standby as soon as it runs,
- * and the primary only when the standby receives changes.
+ * Asks the primary for its standbys, and Patroni of each member for the roles of all members. Patroni's
+ * answers can be some seconds old; the cluster is whole only if all of them agree with the primary.
  */
 async function isWhole(members: readonly DatabaseMember[], rootUrl: string): Promise<boolean> {
-  const states = await Promise.all(members.map((member) => member.readCluster()));
-  const roles = (states[0] ?? []).map(({ role }) => role).toSorted();
-  if (states.includes(undefined) || roles.join(" ") !== "leader replica sync_standby") return false;
   try {
-    const rows = await runSql(
+    const standbys = await runSql(
       rootUrl,
-      "select sync_state from pg_stat_replication where state = 'streaming' order by sync_state",
+      "select application_name as name, sync_state from pg_stat_replication where state = 'streaming'",
     );
-    return rows.map(({ sync_state }) => sync_state).join(" ") === "async sync";
+    const states = new Map(standbys.map(({ name, sync_state: state }) => [state, name]));
+    const views = await Promise.all(members.map((member) => member.readCluster()));
+    return (
+      standbys.length === 2 &&
+      views.every(
+        (view = []) =>
+          findName(view, "sync_standby") === states.get("sync") &&
+          findName(view, "replica") === states.get("async") &&
+          findName(view, "leader") !== undefined,
+      )
+    );
   } catch {
     return false;
   }
 }
+
+const findName = (view: readonly MemberState[], role: MemberState["role"]): string | undefined =>
+  view.find((member) => member.role === role)?.name;
 
 async function runSql(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 10_000 });

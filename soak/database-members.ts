@@ -5,8 +5,9 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { chownSync, closeSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort } from "./service.ts";
 
 export const patroni = "/usr/bin/patroni";
@@ -38,7 +39,7 @@ interface MemberOptions {
 }
 
 /** The role of a member as Patroni reports it: `sync_standby` has stored every acknowledged commit. */
-interface MemberState {
+export interface MemberState {
   readonly name: string;
   readonly role: "leader" | "sync_standby" | "replica";
   readonly state: string;
@@ -52,7 +53,10 @@ export interface DatabaseMember {
   readonly restPort: number;
   /** Starts Patroni, unless it runs. Patroni then starts PostgreSQL. */
   start(): void;
-  /** Kills PostgreSQL's main process with SIGKILL. With `patroni: true`, kills Patroni before. */
+  /**
+   * Kills PostgreSQL's main process with SIGKILL; with `patroni: true`, kills Patroni before. Waits until the
+   * other processes of PostgreSQL have ended, because a process that runs a statement ends only after it.
+   */
   kill(options: { readonly patroni: boolean }): Promise<void>;
   /** Returns the roles of all members; undefined if Patroni of this member does not answer. */
   readCluster(): Promise<readonly MemberState[] | undefined>;
@@ -94,7 +98,10 @@ export async function createMember(options: MemberOptions): Promise<DatabaseMemb
         running.kill("SIGKILL");
         await ended;
       }
-      process.kill(readServerPid(data), "SIGKILL");
+      const pid = readServerPid(data);
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+      process.kill(pid, "SIGKILL");
+      while (children.some((child) => existsSync(`/proc/${child}`))) await sleep(2);
     },
     readCluster: () => readCluster(restPort),
     readLog: () => readFileSync(log, "utf8").slice(-2000),

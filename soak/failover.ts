@@ -156,7 +156,10 @@ function createPrimaryKiller(cluster: DatabaseCluster, { observed, onStep }: Kil
   const violations: string[] = [];
   const recoveries: number[] = [];
   let [kills, killedPatronis] = [0, 0];
-  let killed: { readonly member: DatabaseMember; readonly atMs: number } | undefined;
+  /** The member that was killed last, with the times before the kill and when PostgreSQL had ended. */
+  let killed:
+    | { readonly member: DatabaseMember; readonly atMs: number; readonly endedAtMs: number }
+    | undefined;
   const waitFor = async (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => {
     for (const until = performance.now() + waitMsMax; !(await isTrue()); await sleep(pollMs))
       if (performance.now() > until) {
@@ -166,19 +169,21 @@ function createPrimaryKiller(cluster: DatabaseCluster, { observed, onStep }: Kil
   };
   const kill = async (): Promise<void> => {
     const member = await cluster.findPrimary();
-    if (member === undefined) return void violations.push("No member of the cluster is the primary.");
+    if (member === undefined) return void violations.push("HAProxy leads to no member of the cluster.");
     kills += 1;
     const isPatroniKilled = kills % 2 === 0;
     if (isPatroniKilled) killedPatronis += 1;
+    const atMs = performance.now();
     await member.kill({ patroni: isPatroniKilled });
-    killed = { member, atMs: performance.now() };
-    observed.firstChangeAfter(killed.atMs);
+    const endedAtMs = performance.now();
+    killed = { member, atMs, endedAtMs };
+    observed.firstChangeAfter(endedAtMs);
   };
   const waitForRecovery = async (): Promise<void> => {
     if (killed === undefined) return;
-    const { member, atMs } = killed;
-    await waitFor("The service made no change", () => observed.firstChangeAfter(atMs) !== undefined);
-    const changedAtMs = observed.firstChangeAfter(atMs);
+    const { member, atMs, endedAtMs } = killed;
+    await waitFor("The service made no change", () => observed.firstChangeAfter(endedAtMs) !== undefined);
+    const changedAtMs = observed.firstChangeAfter(endedAtMs);
     if (changedAtMs === undefined) return;
     recoveries.push(changedAtMs - atMs);
     member.start();
