@@ -39,12 +39,7 @@ export async function runCuts({
       ...serviceOptions,
       databaseUrl: proxiedUrl(databaseUrl, proxy),
     });
-    const unavailable: UnavailableCounts = {
-      away: 0,
-      "503, and done": 0,
-      "503, and not done": 0,
-      "slowest 503 ms": 0,
-    };
+    const unavailable: UnavailableCounts = { ...noUnavailable };
     const violations: string[] = [];
     let [faults, crashes] = [0, 0];
     /** Cuts a connection or kills PostgreSQL. `runCrash` calls this function instead of a kill. */
@@ -125,7 +120,7 @@ async function waitUntilReady({ ask, faults }: Service): Promise<void> {
   }
 }
 
-interface UnavailableCounts {
+export interface UnavailableCounts extends Record<string, number> {
   away: number;
   /**
    * The number of repeated requests whose first commit, answered with 503, had succeeded. The next count is
@@ -136,7 +131,15 @@ interface UnavailableCounts {
   "slowest 503 ms": number;
 }
 
-function countUnavailable(ask: SendRequest, unavailable: UnavailableCounts): SendRequest {
+export const noUnavailable: Readonly<UnavailableCounts> = {
+  away: 0,
+  "503, and done": 0,
+  "503, and not done": 0,
+  "slowest 503 ms": 0,
+};
+
+/** Returns a sender that counts the answers 503, and whether their changes were made nevertheless. */
+export function countUnavailable(ask: SendRequest, unavailable: UnavailableCounts): SendRequest {
   const repeatable = new Set<HttpRequest>();
   return async (request) => {
     const startedAt = performance.now();

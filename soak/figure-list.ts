@@ -286,6 +286,22 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     measurements: [{ ...suite("tax-histories"), atLeast: { orders: 100_000 } }],
     shortTests: ["test/commerce/orders/order-tax-histories.test.ts"],
   },
+  {
+    number: 21,
+    promise:
+      "If the primary of a PostgreSQL cluster under Patroni with synchronous replication is killed 20 times " +
+      "under load, no acknowledged change is lost, no change is made twice, and the service makes changes " +
+      "again within 30 seconds after each kill. No process of the service needs a restart.",
+    measurements: [
+      {
+        ...soak("failover", 10),
+        engines: ["postgres"],
+        atLeast: { "killed primaries": 20 },
+        atMost: { "slowest recovery s": 30 },
+      },
+    ],
+    shortTests: ["test/database/read-only-server.test.ts", "test/faults/database-away.test.ts"],
+  },
 ];
 
 /** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */

@@ -83,6 +83,11 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
     "workers cut": "cut connections of workers",
     "faults in plain insert order": "events that a reader in the order of inserts would miss or get twice",
   },
+  failover: {
+    "of them with Patroni": "kills of the primary together with its Patroni",
+    "median recovery s": "median time from the kill to the next change, in seconds",
+    "slowest recovery s": "longest time from a kill to the next change, in seconds",
+  },
   "hostile-documents": {
     kinds: "kinds of documents",
     "median ms of work": "median CPU time in ms",

@@ -21,6 +21,11 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
   const totalShare = runs.reduce((sum, { share }) => sum + share, 0) || 1;
   const reports: Report[] = [];
   for (const { figure, engine, share } of runs) {
+    const missing = figure.findMissingPackages?.() ?? [];
+    if (missing.length > 0) {
+      printStep(`${figure.name} is skipped: install the Debian packages ${missing.join(", ")}`);
+      continue;
+    }
     const startedAt = performance.now();
     // The time starts with the first call of `isOver`, so that preparations do not count.
     let until: number | undefined;

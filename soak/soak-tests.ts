@@ -12,7 +12,9 @@ import { runCuts } from "./cuts.ts";
 import { startCluster } from "./cluster.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
+import { findMissingPackages } from "./database-cluster.ts";
 import { runEventFeed } from "./event-feed.ts";
+import { runFailoverAtCluster } from "./failover.ts";
 import { findDuplicateFaults, runDuplicates } from "./duplicates.ts";
 import { runHistories } from "./histories.ts";
 import { checkHistories } from "./history-checks.ts";
@@ -45,6 +47,10 @@ export interface SoakTest {
   readonly weight: number;
   /** The settings of the PostgreSQL server of this test. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** True if the test starts PostgreSQL itself. */
+  readonly startsOwnDatabase?: boolean;
+  /** Returns the Debian packages that the test needs and that are not installed; the test is then skipped. */
+  readonly findMissingPackages?: () => readonly string[];
   readonly run: (options: SoakTestOptions) => Promise<Report>;
 }
 
@@ -56,6 +62,14 @@ export const soakTests: readonly SoakTest[] = [
   { name: "stripe-crash", engines: ["pglite", "postgres"], weight: 3, run: stripeCrash },
   { name: "webhooks", engines: ["pglite", "postgres"], weight: 3, run: webhooks },
   { name: "scale-out", engines: ["postgres"], weight: 2, run: scaleOut },
+  {
+    name: "failover",
+    engines: ["postgres"],
+    weight: 0,
+    startsOwnDatabase: true,
+    findMissingPackages,
+    run: runFailoverAtCluster,
+  },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
   { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
   { name: "event-feed", engines: ["postgres"], weight: 0, run: eventFeed },
@@ -273,7 +287,8 @@ export async function runSoakTest(
   engine: Report["engine"],
   options: Omit<SoakTestOptions, "databaseUrl">,
 ): Promise<Report> {
-  if (engine !== "postgres") return figure.run({ ...options, databaseUrl: undefined });
+  if (engine !== "postgres" || figure.startsOwnDatabase === true)
+    return figure.run({ ...options, databaseUrl: undefined });
   const postgres = await startPostgres(figure.settings);
   return figure.run({ ...options, databaseUrl: postgres.url }).finally(() => postgres.stop());
 }

@@ -1,7 +1,7 @@
 /**
  * Classifies database errors by SQLSTATE, error code and message: database unreachable, statement not
- * answered in time, transaction aborted because of concurrent work, server out of resources, stale plan,
- * broken constraint.
+ * answered in time, server accepts no changes, transaction aborted because of concurrent work, server out of
+ * resources, stale plan, broken constraint.
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
 
@@ -53,8 +53,8 @@ export function isQueryTimeout(error: unknown): boolean {
 
 /**
  * Turns the failure `internal_error` into `service_unavailable` (503) if its cause is temporary: an
- * unreachable database, a server out of resources, or repeated aborts because of concurrent transactions.
- * Returns every other failure unchanged.
+ * unreachable database, a server that accepts no changes, a server out of resources, or repeated aborts
+ * because of concurrent transactions. Returns every other failure unchanged.
  */
 export function convertTemporaryFailureToUnavailable(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
@@ -62,7 +62,23 @@ export function convertTemporaryFailureToUnavailable(failure: Failure): Failure 
 }
 
 const isTemporary = (cause: unknown): boolean =>
-  isDatabaseUnreachable(cause) || isConcurrencyConflictError(cause) || isOutOfResources(cause);
+  isDatabaseUnreachable(cause) ||
+  isConcurrencyConflictError(cause) ||
+  isReadOnlyServerError(cause) ||
+  isOutOfResources(cause);
+
+/** The SQLSTATE of a change that is refused because its transaction is read-only. */
+const readOnlyTransaction = "25006";
+
+/**
+ * Returns whether PostgreSQL refused a change because the server accepts no changes. During a failover, a new
+ * connection can lead to a standby: to a former primary, or to a standby that is about to become the primary.
+ * The causes of the error are checked too, because the GraphQL layer wraps errors.
+ */
+export function isReadOnlyServerError(error: unknown): boolean {
+  if (getSqlState(error) === readOnlyTransaction) return true;
+  return error instanceof Error && error.cause !== undefined && isReadOnlyServerError(error.cause);
+}
 
 /** The SQLSTATEs that mean a serialization failure or a deadlock. */
 const abortedStates = new Set(["40001", "40P01"]);

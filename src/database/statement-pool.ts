@@ -1,8 +1,8 @@
 /**
  * The connection pool that Kysely uses. Statements are prepared once per connection, under a name that is
  * computed from their text. If a statement is not answered in time, the server is asked to cancel it, and its
- * connection is closed. Behind a transaction pooler that does not support named statements or settings of a
- * session, the pool continues without them.
+ * connection is closed. A connection to a server that accepts no changes is closed too. Behind a transaction
+ * pooler that does not support named statements or settings of a session, the pool continues without them.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -12,6 +12,7 @@ import { cancelRunningStatement } from "./cancel-statement.ts";
 import {
   createQueryTimeoutError,
   isLostPreparedStatementError,
+  isReadOnlyServerError,
   isRefusedStartupParameterError,
   isStalePreparedStatementError,
 } from "./database-errors.ts";
@@ -102,12 +103,14 @@ export function createPreparedStatementConnectionPool(
 
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
     let unanswered: Error | undefined;
+    let isServerReadOnly = false;
     let running = 0;
     return {
       get processID() {
         return "processID" in client ? client.processID : undefined;
       },
-      release: (destroy?: boolean) => client.release(destroy === true || unanswered !== undefined),
+      release: (destroy?: boolean) =>
+        client.release(destroy === true || unanswered !== undefined || isServerReadOnly),
       // If a statement was not answered in time, all further statements of the connection fail at once. Even
       // a ROLLBACK would wait until the unanswered statement ends.
       query: async (text: string, values: unknown[] = []) => {
@@ -127,6 +130,9 @@ export function createPreparedStatementConnectionPool(
             continueUnnamed();
             if (isAlone) return await send(client, text, values);
           }
+          // After a failover, the connection may still lead to the former primary. The next caller gets a new
+          // connection, which leads to the present primary.
+          if (isReadOnlyServerError(error)) isServerReadOnly = true;
           // A failed statement of a transaction is not sent again at this point, because its transaction has
           // failed too. Instead, `runInTransaction` runs the whole transaction again.
           if (isStalePreparedStatementError(error)) names.renew();

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL is stopped or killed and comes back: the errors meanwhile, and that everything recovers by
- * itself.
+ * PostgreSQL is stopped or killed and comes back, or accepts no changes for some time: the errors meanwhile,
+ * and that everything recovers by itself.
  */
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
@@ -98,4 +98,30 @@ describe("a PostgreSQL outage", () => {
       expect(receiver.violations).toEqual([]);
     },
   );
+
+  it("without an outage, a server that accepts no changes is reported as 503, until it accepts them", async () => {
+    const { id } = await openCart(askOf(own.app), shop);
+    const write = createAddressWrite(shop, id);
+    // New sessions are read-only, as on a standby, and the service gets new ones.
+    const changeDefault = (value: "on" | "off"): Promise<unknown> =>
+      own.app.database.script(async (run) => {
+        await run("set default_transaction_read_only = off");
+        await run(`alter database postgres set default_transaction_read_only = ${value}`);
+        await run("select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()");
+      });
+    await changeDefault("on");
+    try {
+      await expect.poll(listeners).toBe(1);
+      for (let count = 0; count < 2; count += 1)
+        expectError(await send(write.request), {
+          status: 503,
+          code: "service_unavailable",
+          retryAfterSeconds: 2,
+        });
+    } finally {
+      await changeDefault("off");
+    }
+    await expect.poll(async () => (await send(write.request)).status).toBe(200);
+    expect((await send(write.request)).headers["idempotent-replayed"]).toBe("true");
+  });
 });

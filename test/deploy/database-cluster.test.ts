@@ -1,0 +1,107 @@
+/**
+ * The shipped configuration of the PostgreSQL cluster. HAProxy runs in front of fake members and connects
+ * clients only to the member that has the role. `npm run soak -- --only failover` runs the real cluster.
+ */
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { hasHaproxy, startHaproxy } from "#soak/database-cluster.ts";
+
+if (!hasHaproxy)
+  process.stderr.write(
+    "test/deploy/database-cluster.test.ts is skipped in part: HAProxy is not installed (Debian: haproxy).\n",
+  );
+
+interface FakeMember {
+  readonly port: number;
+  readonly restPort: number;
+}
+
+/** Starts PostgreSQL and Patroni of a member as far as HAProxy sees them. A new client receives the name. */
+async function startMember(
+  name: string,
+  { stack, readPrimary }: { readonly stack: AsyncDisposableStack; readonly readPrimary: () => string },
+): Promise<FakeMember> {
+  const clients = new Set<Socket>();
+  const postgres = createServer((client) => {
+    clients.add(client.on("error", () => undefined));
+    client.write(name);
+  });
+  const patroni = createHttpServer(({ method, url }, response) => {
+    const hasRole = url === "/primary" ? readPrimary() === name : readPrimary() !== name;
+    response.writeHead(method === "OPTIONS" && hasRole ? 200 : 503).end();
+  });
+  const portOf = async (server: Server): Promise<number> => {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    stack.defer(() => {
+      for (const client of clients) client.destroy();
+      server.close();
+    });
+    return (server.address() as AddressInfo).port;
+  };
+  return { port: await portOf(postgres), restPort: await portOf(patroni) };
+}
+
+/** Connects and returns the name of the member; "" if HAProxy closes the connection. */
+async function connectTo(port: number): Promise<{ readonly name: string; readonly socket: Socket }> {
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  const name = await new Promise<string>((done) => {
+    socket.once("data", (bytes) => done(String(bytes))).once("close", () => done(""));
+  });
+  return { name, socket };
+}
+
+async function nameAt(port: number): Promise<string> {
+  const { name, socket } = await connectTo(port);
+  socket.destroy();
+  return name;
+}
+
+/** HAProxy asks once a second, and twice before it gives a member up. */
+const waitMs = 20_000;
+
+describe("the PostgreSQL cluster", () => {
+  it.runIf(hasHaproxy)(
+    "HAProxy connects to the present primary, ends sessions of a former one, and knows the standbys",
+    { timeout: 3 * waitMs },
+    async () => {
+      await using stack = new AsyncDisposableStack();
+      const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-haproxy-"));
+      stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+      let primary = "db-1";
+      const start = (name: string): Promise<FakeMember> =>
+        startMember(name, { stack, readPrimary: () => primary });
+      const members = [await start("db-1"), await start("db-2"), await start("db-3")];
+      const ports = stack.use(await startHaproxy(folder, members));
+
+      await expect.poll(() => nameAt(ports.primary), { timeout: waitMs }).toBe("db-1");
+      await expect.poll(() => nameAt(ports.standbys), { timeout: waitMs }).toMatch(/^db-[23]$/);
+      const { socket } = await connectTo(ports.primary);
+      const ended = once(socket, "close");
+      primary = "db-2";
+      await ended;
+      await expect.poll(() => nameAt(ports.primary), { timeout: waitMs }).toBe("db-2");
+      await expect.poll(() => nameAt(ports.standbys), { timeout: waitMs }).toMatch(/^db-[13]$/);
+      // Without a primary, HAProxy closes each new connection at once, so that the service answers 503.
+      primary = "none";
+      await expect.poll(() => nameAt(ports.primary), { timeout: waitMs }).toBe("");
+    },
+  );
+
+  it("Patroni's settings keep what the documentation promises", () => {
+    const file = readFileSync(new URL("../../deploy/patroni/patroni.yml", import.meta.url), "utf8");
+    const { dcs } = parse(file).bootstrap;
+    // Without the next two settings, a failover would lose acknowledged changes.
+    expect(dcs).toMatchObject({ synchronous_mode: true, primary_start_timeout: 0 });
+    expect(dcs.postgresql.parameters.synchronous_commit).toBe("on");
+    // Patroni needs this relation; a lower limit than 30 seconds keeps the promise of guarantee 21.
+    expect(dcs.ttl).toBeGreaterThanOrEqual(dcs.loop_wait + 2 * dcs.retry_timeout);
+    expect(dcs.ttl).toBeLessThan(30);
+  });
+});
