@@ -20,6 +20,8 @@ it("each state is read under the metric of its name", async () => {
     subscriptions: () => 6,
     isReceivingNotices: () => false,
     isLimiterAway: () => true,
+    replicaLagSeconds: () => 3,
+    isReplicaBehind: () => true,
     transactionsRunAgain: () => 9,
   };
   registerServiceStateMetrics(registry, readings);
@@ -32,8 +34,10 @@ it("each state is read under the metric of its name", async () => {
     "graphql_subscriptions_open",
     "notices_current",
     "rate_limiter_away",
+    "replica_lag_seconds",
+    "replica_behind",
   ];
-  expect(others.map((name) => value(`commerce_${name}`))).toEqual([7, 4, 6, 0, 1]);
+  expect(others.map((name) => value(`commerce_${name}`))).toEqual([7, 4, 6, 0, 1, 3, 1]);
   expect(value("commerce_transactions_retried_total")).toBe(9);
 });
 
