@@ -91,12 +91,7 @@ import {
 } from "#webhooks/endpoints/endpoint-secrets.ts";
 import { type DataLoaderFunctions, CoalescingRequestDataLoader } from "#database/shared-reads.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
-import {
-  findActivePaymentConnections,
-  findMerchantPaymentSetups,
-  type MerchantPaymentSetup,
-  type PaymentConnectionRow,
-} from "#commerce/payments/connections.ts";
+import { findActivePaymentConnections, type PaymentConnectionRow } from "#commerce/payments/connections.ts";
 import { type MerchantBrandingRow, findMerchantBrandings } from "#commerce/merchants/branding.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
 import {
@@ -149,8 +144,6 @@ export interface GraphqlDataLoaders {
   readonly brandings: DataLoader<string, MerchantBrandingRow | null>;
   /** The active connection of a merchant to a payment provider, by merchant id; null if there is none. */
   readonly paymentConnections: DataLoader<string, PaymentConnectionRow | null>;
-  /** The mode of a merchant and the provider of its next payment, by merchant id. */
-  readonly paymentSetups: DataLoader<string, MerchantPaymentSetup>;
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
@@ -262,7 +255,6 @@ const loaderFactories: {
   brandings: ({ db }) => createNullableRowLoader((merchantIds) => findMerchantBrandings(db, merchantIds)),
   paymentConnections: ({ db }) =>
     createNullableRowLoader((merchantIds) => findActivePaymentConnections(db, merchantIds)),
-  paymentSetups: ({ db }) => createRowLoader((merchantIds) => findMerchantPaymentSetups(db, merchantIds)),
   apps: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApps(db, ids))),
   installations: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findInstallations(db, ids))),
   apiKeys: ({ db }) => createRowLoader(async (ids) => indexRowsById(await findApiKeys(db, ids))),

@@ -94,6 +94,7 @@ describeOnPostgres("bulk carts", (open) => {
       merchantId: cart.merchant.id,
       marketId: cart.marketId,
       variantIds: draft.lines.map(({ variantId }) => variantId),
+      taxCountry: cart.country,
       buyerReference: cart.buyerReference,
       code: draft.promotionCodeId === null ? null : { id: draft.promotionCodeId },
       heldBySessionId: null,

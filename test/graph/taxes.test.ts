@@ -13,7 +13,9 @@ import {
   makeCart,
   variantOf,
 } from "#test/operations/cart-calls.ts";
-import { useWorld } from "#test/support/use-world.ts";
+import { loadCurrentCartPricingData } from "#commerce/carts/load-offer.ts";
+import { runInTransaction } from "#database/transaction.ts";
+import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { done, paymentOf } from "./order-money-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
 
@@ -103,6 +105,51 @@ it("a product has the class `standard` until it gets another one, which is a new
   expect([before?.["taxClass"], after?.["taxClass"]]).toEqual(["standard", "reduced"]);
   expect(after?.["version"]).toBe(before?.["version"] + 1);
   expect(market.input["taxRounding"]).toBe("LINE");
+});
+
+it("an import checks the tax classes of all its items with one statement", async () => {
+  const item = (slug: string, taxClass: string): object => ({
+    translations: [{ locale: "de", slug, title: slug }],
+    variants: [{ sku: slug.toUpperCase(), options: [] }],
+    taxClass,
+  });
+  const items = [item("taxed-mug", "reduced"), item("taxed-pot", "standard"), item("taxed-pan", "unknown")];
+  const query = `mutation ($key: String!, $items: [ProductImportItem!]!) {
+    productsImport(idempotencyKey: $key, input: { items: $items }) {
+      results { status error { code details { field } } } } }`;
+  const statements = await statementsOf(world(), async () => {
+    const variables = { key: randomUUID(), items };
+    const { data, error } = await askGraph(world(), query, variables, { token: "admin" });
+    expect(error).toBeUndefined();
+    const failure = { code: "resource_not_found", details: [{ field: "/taxClass" }] };
+    expect(data.results).toEqual([
+      { status: "CREATED", error: null },
+      { status: "CREATED", error: null },
+      { status: "FAILED", error: failure },
+    ]);
+  });
+  expect(statements.filter((statement) => statement.includes('from "tax_class"'))).toHaveLength(1);
+});
+
+it("pricing loads only the tax rates of one country", async () => {
+  const { db } = world().database;
+  const load = async (taxCountry: string | null): Promise<string[]> => {
+    const { market: loaded } = await runInTransaction(db, (transaction) =>
+      loadCurrentCartPricingData(transaction, {
+        merchantId: world().demo.merchants.first.id,
+        marketId: market.id,
+        variantIds: [],
+        taxCountry,
+        buyerReference: null,
+        code: null,
+        heldBySessionId: null,
+        now: world().clock.now(),
+      }),
+    );
+    return [...new Set(loaded.taxes.map(({ country }) => country))];
+  };
+  expect((await load(null)).length).toBeGreaterThan(1);
+  expect(await load("DE")).toEqual(["DE"]);
 });
 
 const lineFields = "taxClass name basisPoints taxable { amountMinor } tax { amountMinor } lineIds";

@@ -110,6 +110,12 @@ it("places the order when the buyer returns from Stripe's page, and captures the
   const { buyer, page, amountMinor, sessionId } = checkout;
   expect(headingOf(buyer.last().text)).toBe("Sie werden zur Zahlungsseite weitergeleitet");
   expect(buyer.last().text).not.toContain("cardNumber");
+  // The page's script asks for the status and reads the row of the page once.
+  world.statements.length = 0;
+  const { body: polled } = await buyer.open("/status");
+  expect(polled).toMatchObject({ status: "processing", challenge: true });
+  expect(world.statements.filter((statement) => statement.includes("url_digest"))).toHaveLength(1);
+  await buyer.open();
   expect(page).toMatchObject({
     amount_total: amountMinor,
     currency: "eur",
@@ -119,6 +125,7 @@ it("places the order when the buyer returns from Stripe's page, and captures the
   });
   const created = stripe.requests.find(({ path }) => path === "/v1/checkout/sessions");
   expect(created?.idempotencyKey).toMatch(/^pop_/);
+  expect([...new URLSearchParams(created?.body).values()]).toContain("Lieferung");
 
   const returned = await payAndReturn(shop, checkout);
   expect(headingOf(returned.text)).toBe("Ihre Zahlung wird bearbeitet");

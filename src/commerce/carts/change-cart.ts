@@ -294,7 +294,7 @@ function toOfferRequest(
     readonly lockingSession: CheckoutSessionThatLocksCart | undefined;
   },
 ): LoadCurrentCartPricingDataOptions {
-  const { marketId, buyerReference, promotionCodeId } = draft;
+  const { marketId, country, address, buyerReference, promotionCodeId } = draft;
   const code =
     codeNormalized !== undefined
       ? { normalized: codeNormalized }
@@ -306,6 +306,7 @@ function toOfferRequest(
     merchantId,
     marketId,
     variantIds,
+    taxCountry: address?.masked.countryCode ?? country,
     buyerReference,
     code,
     heldBySessionId: lockingSession?.sessionId ?? null,

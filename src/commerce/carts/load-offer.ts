@@ -80,7 +80,7 @@ export interface CartPricingMarket {
   readonly taxRounding: TaxRounding;
   readonly defaultLocale: string;
   readonly countries: readonly string[];
-  /** The tax rates of all classes that are valid now. */
+  /** The tax rates of all classes that are valid now in the requested country. */
   readonly taxes: readonly MarketTaxRate[];
   readonly deliveries: readonly CartPricingDeliveryMethod[];
 }
@@ -101,6 +101,8 @@ export interface LoadCurrentCartPricingDataOptions {
   readonly merchantId: string;
   readonly marketId: string;
   readonly variantIds: readonly string[];
+  /** The country whose tax rates are loaded; null to load the rates of all countries. */
+  readonly taxCountry: string | null;
   readonly buyerReference: string | null;
   /**
    * The promotion code to load, by its id or by the normalized text that a buyer entered; null to load no
@@ -156,7 +158,8 @@ function offerQuery(
   transaction: Transaction,
   request: LoadCurrentCartPricingDataOptions,
 ): CompiledQuery<OfferRow> {
-  const { merchantId, marketId, variantIds, buyerReference, code, heldBySessionId, now } = request;
+  const { variantIds, code, merchantId, marketId, taxCountry, buyerReference, heldBySessionId, now } =
+    request;
   const list = createPaddedInClauseTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
   const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
@@ -169,6 +172,7 @@ function offerQuery(
     ...list.values,
     merchantId,
     marketId,
+    taxCountry,
     buyerReference,
     heldBySessionId,
     now,
@@ -188,6 +192,7 @@ const marketJson = sql<CartPricingMarket>`json_build_object('id', mk.id, 'curren
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code,
   'taxClass', t.tax_class, 'name', t.name, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id
+      and t.country = coalesce(${createTemplateSqlParameter("taxCountry")}::text, t.country)
       and ${taxRateValidSql(createTemplateSqlParameter("now"))}), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
   d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,

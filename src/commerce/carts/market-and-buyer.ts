@@ -72,6 +72,7 @@ export async function createCart(
     merchantId,
     marketId: market.id,
     variantIds,
+    taxCountry: draft.country,
     buyerReference: draft.buyerReference,
     code: null,
     heldBySessionId: null,

@@ -97,6 +97,7 @@ export async function createProduct(
     ...findProductTranslationsFaults("/translations", input.translations, 1),
   ]);
   await lockMerchantCatalog(transaction, context);
+  await requireTaxClass(transaction, context, { code: input.taxClass, field: "/taxClass" });
   const productId = await insertProduct(transaction, context);
   await saveProductTranslations(transaction, context, {
     productId,
@@ -123,6 +124,7 @@ export async function updateProduct(
     ...findProductCategoriesFaults("/categoryIds", input.categoryIds),
   ]);
   const product = await lockEditableProduct(transaction, context, input);
+  await requireTaxClass(transaction, context, { code: input.taxClass, field: "/taxClass" });
   let isChanged = await saveProductFields(transaction, context, { productId: product.id, fields: input });
   if (input.options !== undefined) await requireVariantsFitOptions(transaction, product);
   if (input.categoryIds !== undefined) {
@@ -242,7 +244,7 @@ interface FieldsToSave {
   readonly fields: ProductInputFields;
 }
 
-/** Saves the given fields of a product. Returns true if any value has changed. */
+/** Saves the given fields of a product, whose tax class must exist. Returns true if any value has changed. */
 export async function saveProductFields(
   transaction: Transaction,
   context: CommandContext,
@@ -252,7 +254,6 @@ export async function saveProductFields(
     fields.options === undefined
       ? false
       : await saveProductOptions(transaction, productId, fields.options ?? []);
-  await requireTaxClass(transaction, context, { code: fields.taxClass, field: "/taxClass" });
   const patch = patchOf(fields);
   if (Object.keys(patch).length === 0) return areOptionsChanged;
   const saved = await sql`

@@ -17,6 +17,8 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { findPriceCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
 import { requirePublishableProduct, saveProductStatus } from "./publish-product.ts";
+import { createUnknownTaxClassError } from "#commerce/tax/tax-classes.ts";
+import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import type { ProductAggregate } from "./read-products.ts";
 import {
   type LockedProduct,
@@ -29,11 +31,13 @@ import { type VariantSaveResult, saveVariants } from "./change-variants.ts";
 import type { ImportedVariantInput, ProductImportItem } from "./import-fields.ts";
 
 /**
- * The markets, categories and products to which the items of a product import refer by handle, slug or id.
- * They are loaded once for all items.
+ * The markets, categories, tax classes and products to which the items of a product import refer by handle,
+ * slug, code or id. They are loaded once for all items.
  */
 export interface RecordsReferencedByImport {
   readonly defaultLocale: string;
+  /** The codes of the merchant's tax classes. */
+  readonly taxClasses: ReadonlySet<string>;
   readonly markets: ReadonlyMap<string, { readonly id: string; readonly currency: string }>;
   readonly categoryIds: ReadonlyMap<string, string>;
   /** The products that the import may change, by product id, with their values before the import. */
@@ -102,9 +106,10 @@ export async function importProductItem(
 
 function requireKnownReferences(
   item: ProductImportItem,
-  { markets, categoryIds }: RecordsReferencedByImport,
+  { markets, categoryIds, taxClasses }: RecordsReferencedByImport,
 ): void {
   const unknown: InputFieldErrors = [
+    ...(taxClasses.has(item.taxClass ?? standardTaxClass) ? [] : [createUnknownTaxClassError("/taxClass")]),
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
         ? []

@@ -12,6 +12,7 @@ import {
   type FailureConflictDetail,
   type FailureDetail,
 } from "#foundation/failure.ts";
+import { findTaxClasses } from "#commerce/tax/tax-classes.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import { getListLengthErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -95,8 +96,10 @@ async function readImportReferences(
     .where("merchantId", "=", context.merchantId)
     .where(sql<boolean>`slug = any(${slugs}::text[])`)
     .execute();
+  const taxClasses = await findTaxClasses(transaction, [context.merchantId]);
   return {
     defaultLocale,
+    taxClasses: new Set(taxClasses.map(({ code }) => code)),
     markets: new Map(markets.map(({ id, handle, currency }) => [handle, { id, currency }])),
     categoryIds: new Map(categories.map(({ id, slug }) => [slug, id])),
     befores: await readProductsBeforeImport(transaction, context, items),

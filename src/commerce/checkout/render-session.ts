@@ -25,6 +25,7 @@ export interface CheckoutSessionView {
   readonly cartVersion: number;
   readonly orderId: string | null;
   readonly merchant: CheckoutSessionAggregate["merchant"];
+  readonly paymentSetup: CheckoutSessionAggregate["paymentSetup"];
   readonly market: string;
   readonly currency: string;
   readonly locale: string;
@@ -50,6 +51,7 @@ export function toCheckoutSessionView(
     version,
     orderId,
     merchant,
+    paymentSetup,
     successUrl,
     cancelUrl,
     expiresAt,
@@ -66,6 +68,7 @@ export function toCheckoutSessionView(
     cartVersion: cart.version,
     orderId,
     merchant,
+    paymentSetup,
     market: session.country,
     currency: session.currency,
     locale: session.locale,

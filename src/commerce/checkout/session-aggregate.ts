@@ -17,6 +17,7 @@ import {
   type FailureConflictDetail,
 } from "#foundation/failure.ts";
 import type { Tables } from "#database/tables.ts";
+import { type MerchantPaymentSetup, toMerchantPaymentSetup } from "#commerce/payments/connections.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;
 export type CheckoutSessionStatus = (typeof sessionStatuses)[number];
@@ -26,6 +27,8 @@ export interface CheckoutSessionAggregate {
   readonly status: CheckoutSessionStatus;
   readonly version: number;
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
+  /** The mode of the merchant and the provider of the session's next payment. */
+  readonly paymentSetup: MerchantPaymentSetup;
   readonly cartId: string;
   readonly orderId: string | null;
   /** The country for which the cart's prices were calculated at the last change of the session. */
@@ -51,10 +54,16 @@ export interface CheckoutSessionAggregate {
   readonly canceledAt: string | null;
 }
 
-interface SessionRow extends Omit<CheckoutSessionAggregate, "secret" | "cancellation" | "merchant"> {
+interface SessionRow extends Omit<
+  CheckoutSessionAggregate,
+  "secret" | "cancellation" | "merchant" | "paymentSetup"
+> {
   readonly merchantId: string;
   readonly merchantSlug: string;
   readonly merchantName: string;
+  readonly merchantMode: "live" | "test";
+  readonly connectedProvider: string | null;
+  readonly connectionId: string | null;
   readonly urlSealed: Uint8Array | null;
   readonly urlDataKey: Uint8Array | null;
   readonly urlKeyId: string | null;
@@ -73,7 +82,7 @@ export async function findCheckoutSessions(
 ): Promise<Map<string, CheckoutSessionAggregate>> {
   const { rows } = await sql<SessionRow>`
     select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name,
-    s.cart_id, s.order_id, s.country, s.currency,
+    m.mode as merchant_mode, c.provider as connected_provider, c.id as connection_id, s.cart_id, s.order_id, s.country, s.currency,
       s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key,
       s.url_key_id, s.cancel_reason,
       s.cancel_note, s.cancel_actor, ${formatUtcTimeSql(sql`s.created_at`)} as created_at,
@@ -82,6 +91,7 @@ export async function findCheckoutSessions(
       ${formatUtcTimeSql(sql`s.completed_at`)} as completed_at,
       ${formatUtcTimeSql(sql`s.canceled_at`)} as canceled_at
     from hosted_checkout_session s join merchant m on m.id = s.merchant_id
+      left join payment_connection c on c.merchant_id = m.id and c.disconnected_at is null
     where s.id = any(${ids}::text[])`.execute(reader);
   return new Map(rows.map((row) => [row.id, toSessionAggregate(row)]));
 }
@@ -91,6 +101,9 @@ function toSessionAggregate(row: SessionRow): CheckoutSessionAggregate {
     merchantId,
     merchantSlug,
     merchantName,
+    merchantMode: mode,
+    connectedProvider: provider,
+    connectionId,
     urlSealed,
     urlDataKey,
     urlKeyId,
@@ -102,6 +115,7 @@ function toSessionAggregate(row: SessionRow): CheckoutSessionAggregate {
   return {
     ...session,
     merchant: { id: merchantId, slug: merchantSlug, name: merchantName },
+    paymentSetup: toMerchantPaymentSetup({ mode, provider, connectionId }),
     secret:
       urlSealed === null || urlDataKey === null || urlKeyId === null
         ? null

@@ -110,34 +110,22 @@ export interface MerchantPaymentSetup {
   readonly chosen: ChosenPaymentProvider | null;
 }
 
-/**
- * Reads the provider of each merchant's next payment, by merchant id: the connected account, or the built-in
- * test provider for merchants in test mode.
- */
-export async function findMerchantPaymentSetups(
-  reader: DatabaseReader,
-  merchantIds: readonly string[],
-): Promise<Map<string, MerchantPaymentSetup>> {
-  const rows = await reader
-    .selectFrom("merchant")
-    .leftJoin("paymentConnection as c", (join) =>
-      join.onRef("c.merchantId", "=", "merchant.id").on("c.disconnectedAt", "is", null),
-    )
-    .select(["merchant.id", "merchant.mode", "c.provider", "c.id as connectionId"])
-    .where(sql<boolean>`merchant.id = any(${merchantIds}::text[])`)
-    .execute();
-  return new Map(rows.map(({ id, ...row }) => [id, toPaymentSetup(row)]));
-}
-
-function toPaymentSetup({
-  mode,
-  provider,
-  connectionId,
-}: {
+/** The mode of a merchant, with the provider and the id of its active connection; both are null without one. */
+export interface PaymentSetupRow {
   readonly mode: "live" | "test";
   readonly provider: string | null;
   readonly connectionId: string | null;
-}): MerchantPaymentSetup {
+}
+
+/**
+ * Returns the provider of a merchant's next payment: the connected account, or the built-in test provider for
+ * merchants in test mode.
+ */
+export function toMerchantPaymentSetup({
+  mode,
+  provider,
+  connectionId,
+}: PaymentSetupRow): MerchantPaymentSetup {
   if (connectionId !== null)
     return { mode, chosen: { provider: toConnectedProviderName(provider), connectionId } };
   return { mode, chosen: mode === "test" ? { provider: "test", connectionId: null } : null };
@@ -148,7 +136,15 @@ export async function choosePaymentProvider(
   reader: DatabaseReader,
   merchantId: string,
 ): Promise<ChosenPaymentProvider | null> {
-  return (await findMerchantPaymentSetups(reader, [merchantId])).get(merchantId)?.chosen ?? null;
+  const row = await reader
+    .selectFrom("merchant")
+    .leftJoin("paymentConnection as c", (join) =>
+      join.onRef("c.merchantId", "=", "merchant.id").on("c.disconnectedAt", "is", null),
+    )
+    .select(["merchant.mode", "c.provider", "c.id as connectionId"])
+    .where("merchant.id", "=", merchantId)
+    .executeTakeFirst();
+  return row === undefined ? null : toMerchantPaymentSetup(row).chosen;
 }
 
 export function toConnectedProviderName(name: string | null): ConnectedProviderName {

@@ -19,6 +19,7 @@ interface CheckoutRow {
   readonly urlSealed: Uint8Array | null;
   readonly urlDataKey: Uint8Array | null;
   readonly urlKeyId: string | null;
+  readonly locale: string;
   readonly lines: readonly {
     readonly title: string;
     readonly variantTitle: string | null;
@@ -39,7 +40,7 @@ export async function loadPaymentPageContent(
   { keyring, publicUrl }: PageServices,
 ): Promise<PaymentPageContent> {
   const { rows } = await sql<CheckoutRow>`
-    select s.url_sealed, s.url_data_key, s.url_key_id,
+    select s.url_sealed, s.url_data_key, s.url_key_id, s.locale,
       coalesce((select json_agg(json_build_object('title', l.display ->> 'title',
           'variantTitle', l.display ->> 'variantTitle', 'quantity', l.quantity, 'totalMinor', l.total_minor)
           order by l.position)
@@ -60,9 +61,20 @@ export async function loadPaymentPageContent(
     paidUrl: `${pageUrl}?${returnQueryName}=paid`,
     canceledUrl: `${pageUrl}?${returnQueryName}=canceled`,
     startedAt: createdAt,
-    lines: linesOf(row.lines, amountMinor),
+    orderName: textsOf(row.locale).order,
+    lines: linesOf(row, amountMinor),
   };
 }
+
+const englishTexts = { order: "Order", delivery: "Delivery" };
+/** The names of the lines of a payment page that are no lines of the order, by language. */
+const lineTexts: Readonly<Record<string, typeof englishTexts>> = {
+  de: { order: "Bestellung", delivery: "Lieferung" },
+  ja: { order: "ご注文", delivery: "配送" },
+};
+
+const textsOf = (locale: string): typeof englishTexts =>
+  lineTexts[new Intl.Locale(locale).language] ?? englishTexts;
 
 /** The highest number of lines that a payment page shows; a longer order is shown as one line. */
 const linesMax = 50;
@@ -71,12 +83,16 @@ const linesMax = 50;
  * Returns one line for each line of the order, and one line for the delivery and other amounts that belong to
  * the whole order. If these lines cannot add up to the total, returns one line with the total.
  */
-function linesOf(lines: CheckoutRow["lines"], totalMinor: number): PaymentPageContent["lines"] {
+function linesOf(
+  { lines, locale }: Pick<CheckoutRow, "lines" | "locale">,
+  totalMinor: number,
+): PaymentPageContent["lines"] {
+  const { order, delivery } = textsOf(locale);
   const restMinor = lines.reduce((left, line) => left - line.totalMinor, totalMinor);
-  if (lines.length > linesMax || restMinor < 0) return [{ name: "Order", amountMinor: totalMinor }];
+  if (lines.length > linesMax || restMinor < 0) return [{ name: order, amountMinor: totalMinor }];
   return [
     ...lines.map((line) => ({ name: nameOf(line), amountMinor: line.totalMinor })),
-    ...(restMinor === 0 ? [] : [{ name: "Delivery", amountMinor: restMinor }]),
+    ...(restMinor === 0 ? [] : [{ name: delivery, amountMinor: restMinor }]),
   ];
 }
 

@@ -41,6 +41,8 @@ export interface PaymentPageContent {
   readonly canceledUrl: string;
   /** The time at which the payment was started. The page is open for a fixed time from then on. */
   readonly startedAt: Date;
+  /** The name of the whole order in the buyer's language, for a page that shows it as one line. */
+  readonly orderName: string;
   /** The lines of the page. Their amounts add up to the amount of the payment. */
   readonly lines: readonly { readonly name: string; readonly amountMinor: number }[];
 }

@@ -9,7 +9,7 @@ import { catalogBounds, findSlugFaults } from "#commerce/catalog/catalog-fields.
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { TaxClassTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { createFailure } from "#foundation/failure.ts";
+import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import {
   createRequestBodyErrorDetail,
   getTextFieldErrors,
@@ -81,14 +81,9 @@ export async function requireTaxClass(
     .where("merchantId", "=", merchantId)
     .where("code", "=", toDatabaseSafeId(code))
     .executeTakeFirst();
-  if (known !== undefined) return;
-  throw createFailure("resource_not_found", {
-    details: [
-      createRequestBodyErrorDetail(
-        field,
-        "resource_not_found",
-        "The merchant has no tax class with this code.",
-      ),
-    ],
-  });
+  if (known === undefined)
+    throw createFailure("resource_not_found", { details: [createUnknownTaxClassError(field)] });
 }
+
+export const createUnknownTaxClassError = (field: string): FailureDetail =>
+  createRequestBodyErrorDetail(field, "resource_not_found", "The merchant has no tax class with this code.");

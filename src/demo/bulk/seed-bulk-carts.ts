@@ -109,6 +109,8 @@ export async function loadMarketsForBulkCarts(
       merchantId,
       marketId,
       variantIds,
+      // The carts of a market have addresses in all its countries.
+      taxCountry: null,
       buyerReference: null,
       code: null,
       heldBySessionId: null,
@@ -157,7 +159,15 @@ async function findActiveCodes(
     .orderBy("c.codeNormalized")
     .limit(codesMax)
     .execute();
-  const request = { merchantId, marketId, variantIds: [], buyerReference: null, heldBySessionId: null, now };
+  const request = {
+    merchantId,
+    marketId,
+    variantIds: [],
+    taxCountry: null,
+    buyerReference: null,
+    heldBySessionId: null,
+    now,
+  };
   const rules = [];
   for (const { id } of rows)
     rules.push((await loadCurrentCartPricingData(transaction, { ...request, code: { id } })).code);

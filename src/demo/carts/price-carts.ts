@@ -137,18 +137,20 @@ async function createSupplyLoader(
       merchantId,
       marketId: market.id,
       variantIds: [],
+      taxCountry: market.country,
       buyerReference: null,
       heldBySessionId: null,
       now,
     };
+    const key = `${market.id} ${market.country}`;
     const offer =
-      offers.get(market.id) ??
+      offers.get(key) ??
       (await loadCurrentCartPricingData(transaction, {
         ...request,
         variantIds: [...variantIdsOfMerchant.values()],
         code: null,
       }));
-    offers.set(market.id, offer);
+    offers.set(key, offer);
     const normalized = code === undefined ? undefined : normalizePromotionCode(promotionCodes[code]);
     const rule =
       normalized === undefined

@@ -191,13 +191,12 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
     description:
       "The provider of the session's next payment; null if the merchant is in live mode and has connected " +
       "no payment provider.",
-    resolve: async ({ merchant }, _args, { loaders }) =>
-      (await loaders.paymentSetups.load(merchant.id)).chosen?.provider ?? null,
+    resolve: ({ paymentSetup }) => paymentSetup.chosen?.provider ?? null,
   }),
   mode: t.field({
     type: ModeEnum,
     description: "Whether the checkout moves real money: the mode of the merchant.",
-    resolve: async ({ merchant }, _args, { loaders }) => (await loaders.paymentSetups.load(merchant.id)).mode,
+    resolve: ({ paymentSetup }) => paymentSetup.mode,
   }),
   cart: t.field({
     type: CartRef,

@@ -3,14 +3,11 @@
  * Secure). The provider stores this question, so the buyer can reload the page, or leave it and open it
  * again. The buyer's first answer is final; later answers are ignored.
  */
-import { timingSafeEqual } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { answerPaymentChallenge, findOpenPaymentChallenge } from "#commerce/payments/test/test-challenge.ts";
-import { findCheckoutPageSessionRow } from "#commerce/checkout/session-page.ts";
 import { html } from "#pages/shared/html.ts";
 import { getSubmittedForm } from "#http/body.ts";
 import { formatAmount } from "./amounts.ts";
-import { parseCheckoutBrowserIdentity } from "./cookies.ts";
 import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
 
@@ -23,26 +20,19 @@ export const hasOpenCardChallenge = async ({
   isHolder,
   pageContext,
 }: CheckoutPageVisit): Promise<boolean> =>
-  session.status === "processing" && isHolder && isChallengeOpen(pageContext, session.id);
+  session.status === "processing" && isHolder && isCardChallengeOpen(pageContext, session.id);
 
-async function isChallengeOpen({ services }: CheckoutPageContext, sessionId: string): Promise<boolean> {
+/**
+ * Returns true if the payment of a checkout session waits for the buyer's confirmation to the bank. The
+ * page's script gets this value when it asks for the session's status, and opens the page of the bank.
+ */
+export async function isCardChallengeOpen(
+  { services }: CheckoutPageContext,
+  sessionId: string,
+): Promise<boolean> {
   return (
     (await findOpenPaymentChallenge(services.db, { sessionId, now: services.clock.now() })) !== undefined
   );
-}
-
-/**
- * Returns true if the checkout page must open the page on which the bank asks the buyer to confirm the
- * payment. The page's script receives this value when it asks for the session's status.
- */
-export async function mustOpenCardChallengePage(
-  pageContext: CheckoutPageContext,
-  { secret, cookie }: { readonly secret: string; readonly cookie: string | undefined },
-): Promise<boolean> {
-  const page = await findCheckoutPageSessionRow(pageContext.services.db, secret);
-  const digest = parseCheckoutBrowserIdentity(cookie, secret)?.digest;
-  if (page === undefined || digest === undefined || page.holderDigest === null) return false;
-  return timingSafeEqual(page.holderDigest, digest) && isChallengeOpen(pageContext, page.sessionId);
 }
 
 export async function sendCardChallengePage(visit: CheckoutPageVisit): Promise<FastifyReply> {

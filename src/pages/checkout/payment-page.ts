@@ -2,12 +2,9 @@
  * Leads the buyer to the payment provider's page, and shows the buyer who returns from it what to do. The
  * provider's page leads back to the checkout page with the query `returned`.
  */
-import { timingSafeEqual } from "node:crypto";
 import { returnQueryName } from "#commerce/payments/page-content.ts";
 import { findOpenPaymentPageUrl, wakePaymentOfSession } from "#commerce/payments/payment-pages.ts";
-import { findCheckoutPageSessionRow } from "#commerce/checkout/session-page.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
-import { parseCheckoutBrowserIdentity } from "./cookies.ts";
 import { renderNarrowCheckoutLayout, renderPaymentProcessingPage } from "./outcome-view.ts";
 import { renderOrderSummary } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutPageContext, CheckoutPageVisit } from "./visit.ts";
@@ -91,13 +88,9 @@ const renderBackForm = ({ session, path, say }: CheckoutPageVisit): HtmlMarkup =
 export async function mustOpenPaymentPage(
   { services }: CheckoutPageContext,
   request: CheckoutPageVisit["request"],
+  sessionId: string,
 ): Promise<boolean> {
   if (returnOf({ request }) !== undefined) return false;
-  const { secret } = request.params as { readonly secret: string };
-  const page = await findCheckoutPageSessionRow(services.db, secret);
-  const digest = parseCheckoutBrowserIdentity(request.headers.cookie, secret)?.digest;
-  if (page === undefined || digest === undefined || page.holderDigest === null) return false;
-  if (!timingSafeEqual(page.holderDigest, digest)) return false;
-  const at = { sessionId: page.sessionId, now: services.clock.now() };
+  const at = { sessionId, now: services.clock.now() };
   return (await findOpenPaymentPageUrl(services.db, at)) !== undefined;
 }

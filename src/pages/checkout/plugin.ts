@@ -18,7 +18,7 @@ import {
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
   hasOpenCardChallenge,
-  mustOpenCardChallengePage,
+  isCardChallengeOpen,
   sendCardChallengePage,
   recordCardChallengeAnswer,
 } from "./card-challenge.ts";
@@ -35,6 +35,7 @@ import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
 import { renderOrderCompletedPage } from "./thanks-view.ts";
 import {
   getRequestLanguage,
+  isCheckoutPageClaimedByBrowser,
   openCheckoutPageVisit,
   readCheckoutSessionStatusAndVersion,
   type CheckoutPageContext,
@@ -157,14 +158,14 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const state = await readCheckoutSessionStatusAndVersion(pageContext, request);
-    if (state === undefined) return sendUnknown(request, reply, pageContext.services);
-    const { secret } = request.params as { readonly secret: string };
-    const { cookie } = request.headers;
+    const found = await readCheckoutSessionStatusAndVersion(pageContext, request);
+    if (found === undefined) return sendUnknown(request, reply, pageContext.services);
+    const { state, page } = found;
     const challenge =
       state.status === "processing" &&
-      ((await mustOpenCardChallengePage(pageContext, { secret, cookie })) ||
-        (await mustOpenPaymentPage(pageContext, request)));
+      isCheckoutPageClaimedByBrowser(page, request) &&
+      ((await isCardChallengeOpen(pageContext, page.sessionId)) ||
+        (await mustOpenPaymentPage(pageContext, request, page.sessionId)));
     return sendJson(reply, { ...state, challenge });
   };
 

@@ -89,23 +89,38 @@ async function findSession(
 
 type SessionState = Pick<CheckoutPageSession, "status" | "version">;
 
+export interface SessionStateAndPage {
+  readonly state: SessionState;
+  readonly page: CheckoutPageSessionRow;
+}
+
 /**
- * Reads the status and version of the checkout session. A caller that knows the previous values can see
- * whether the session has changed.
+ * Reads the status and version of the checkout session, with the row of its page. A caller that knows the
+ * previous values can see whether the session has changed.
  */
 export async function readCheckoutSessionStatusAndVersion(
   pageContext: CheckoutPageContext,
   request: FastifyRequest,
-): Promise<SessionState | undefined> {
-  const viewer = (await findSession(pageContext, request))?.viewer;
-  if (viewer === undefined) return undefined;
-  return (
-    (await pageContext.documents.status<SessionState | null>({
-      viewer,
-      requestId: request.id,
-      variables: { id: viewer.sessionId },
-    })) ?? undefined
-  );
+): Promise<SessionStateAndPage | undefined> {
+  const found = await findSession(pageContext, request);
+  if (found === undefined) return undefined;
+  const { page, viewer } = found;
+  const state = await pageContext.documents.status<SessionState | null>({
+    viewer,
+    requestId: request.id,
+    variables: { id: viewer.sessionId },
+  });
+  return state === null ? undefined : { state, page };
+}
+
+/** Returns true if the browser of the request has claimed the page, or if the browser has taken it over. */
+export function isCheckoutPageClaimedByBrowser(
+  { holderDigest }: CheckoutPageSessionRow,
+  request: FastifyRequest,
+): boolean {
+  const { secret } = request.params as { readonly secret: string };
+  const digest = parseCheckoutBrowserIdentity(request.headers.cookie, secret)?.digest;
+  return digest !== undefined && holderDigest !== null && timingSafeEqual(holderDigest, digest);
 }
 
 const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();

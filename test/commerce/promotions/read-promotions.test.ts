@@ -41,6 +41,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       merchantId,
       marketId: world.europe,
       variantIds: [],
+      taxCountry: "DE",
       buyerReference,
       code,
       heldBySessionId: null,

@@ -152,11 +152,11 @@ describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
     expect(await ordersOf(world, session)).toHaveLength(1);
   });
 
-  it("the page needs six statements", async () => {
+  it("the page needs five statements", async () => {
     const world = useIt();
     const session = await makeSession(world);
     const buyer = buyerOf(world, session.url);
     await buyer.open();
-    expect(await statementsOf(world, () => buyer.open())).toHaveLength(6);
+    expect(await statementsOf(world, () => buyer.open())).toHaveLength(5);
   });
 });

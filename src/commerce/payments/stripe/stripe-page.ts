@@ -54,9 +54,9 @@ export function createStripePageParameters(
  * one line with the total, which the checkout has checked.
  */
 function toPayableLines(
-  { lines }: Pick<PaymentPageContent, "lines">,
+  { orderName, lines }: Pick<PaymentPageContent, "orderName" | "lines">,
   currency: string,
 ): PaymentPageContent["lines"] {
   if (lines.every(({ amountMinor }) => isStripeAmount(amountMinor, currency))) return lines;
-  return [{ name: "Order", amountMinor: lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0) }];
+  return [{ name: orderName, amountMinor: lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0) }];
 }
