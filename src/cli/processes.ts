@@ -7,6 +7,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
+import { startWatchdog } from "#app/watchdog.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import { answerRateLimitRequestsOfChildProcess, type InterProcessMessagePort } from "#http/shared-limiter.ts";
@@ -40,6 +41,7 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
     { drainMs: 0, extraCloseMs: settings.drainMs, drain: () => undefined, close: children.stop },
     log,
   );
+  startWatchdog({ limitMs: settings.watchdogMs, log });
   const common = { PORT: String(port), PROCESSES: "1" };
   const ready = await children.add({ command: commandsByRole[role], environment: common, isFirst: true });
   const other = {
