@@ -80,6 +80,7 @@ const schema = z.object({
   TRUST_PROXY: integer(0, 10).default(0),
   DRAIN_SECONDS: integer(0, 600).default(5),
   MIGRATE: flag.default(true),
+  WATCHDOG_SECONDS: integer(0, 3600).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
   STRIPE_API_BASE: httpUrl.default(stripeApiBase),
 });
@@ -155,6 +156,8 @@ export interface ServiceSettings {
   readonly drainMs: number;
   /** Whether a process that serves requests migrates the database when it starts. */
   readonly migrate: boolean;
+  /** Milliseconds without a turn of the event loop after which a serving process is ended; 0 if never. */
+  readonly watchdogMs: number;
   /** The URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
   /** The base URL of Stripe's API. Tests set another one. */
@@ -192,6 +195,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     trustProxy: values.TRUST_PROXY,
     drainMs: values.DRAIN_SECONDS * 1000,
     migrate: values.MIGRATE,
+    watchdogMs: getWatchdogSeconds(values) * 1000,
     tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     stripeApiBase: values.STRIPE_API_BASE,
   });
@@ -205,6 +209,16 @@ export const getRateLimitScale = ({
   all: rateLimitScale,
   graphql: graphqlQuotaScale,
 });
+
+/**
+ * PGlite runs each SQL statement in the event loop, without a time limit, so a process with the embedded
+ * database may legitimately stand still for longer.
+ */
+const getWatchdogSeconds = ({
+  WATCHDOG_SECONDS: seconds,
+  DATABASE_URL: url,
+}: Pick<z.infer<typeof schema>, "WATCHDOG_SECONDS" | "DATABASE_URL">): number =>
+  seconds ?? (url === undefined ? 300 : 60);
 
 /**
  * Returns the base URL of all links that the service sends: the setting PUBLIC_URL, or else the address at
@@ -229,6 +243,7 @@ export function formatMaskedSettings(environment: EnvironmentVariables): Record<
     ...values,
     DEMO: values.DEMO ?? isEmbedded,
     WEBHOOK_ALLOW_LOOPBACK: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
+    WATCHDOG_SECONDS: getWatchdogSeconds(values),
   };
   return Object.fromEntries(settingNames.map((name) => [name, formatSetting(name, inForce[name])]));
 }

@@ -2,6 +2,7 @@
 import cluster from "node:cluster";
 import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
 import { getRateLimitScale, type ServiceSettings } from "#app/settings.ts";
+import { startWatchdog } from "#app/watchdog.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createChildProcessRateLimiter, type InterProcessMessagePort } from "#http/shared-limiter.ts";
@@ -56,6 +57,7 @@ async function start(
   const stopTracing = await startConfiguredTracing(settings, log);
   let app: ServiceApp | undefined;
   let stopCommands: (() => Promise<void>) | undefined;
+  let stopWatchdog: (() => Promise<void>) | undefined;
   // Tracing stops last, so that the spans of `close` are exported even if `close` fails.
   const close = async (): Promise<void> => {
     try {
@@ -63,6 +65,7 @@ async function start(
       await app?.close();
     } finally {
       await stopTracing?.();
+      await stopWatchdog?.();
     }
   };
   try {
@@ -74,6 +77,8 @@ async function start(
     // A worker stops without a drain period, because load balancers send no requests to it.
     const drainMs = role === "worker" ? 0 : settings.drainMs;
     onReady({ drainMs, drain, close }, { address: await app.listen(), demo });
+    // Not earlier: with the embedded database, a migration and the demo occupy the event loop.
+    stopWatchdog = startWatchdog({ limitMs: settings.watchdogMs, log });
   } catch (error) {
     await close();
     throw error;

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
 import { getRateLimitScale } from "#app/settings.ts";
+import { startWatchdog } from "#app/watchdog.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import { answerRateLimitRequestsOfChildProcess, type InterProcessMessagePort } from "#http/shared-limiter.ts";
@@ -41,6 +42,7 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
     { drainMs: 0, extraCloseMs: settings.drainMs, drain: () => undefined, close: children.stop },
     log,
   );
+  startWatchdog({ limitMs: settings.watchdogMs, log });
   const common = { PORT: String(port), PROCESSES: "1" };
   const ready = await children.add({ command: commandsByRole[role], environment: common, isFirst: true });
   const other = {

@@ -5,6 +5,7 @@
  * is not used, because it judges a lock by its age: after a process was killed, the next start would have to
  * wait until the lock is old enough, and a paused process would lose the lock that it still needs.
  */
+import { spawnSync } from "node:child_process";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -152,19 +153,40 @@ function isAlive({ pid, startedAt }: LockOwner): boolean {
 }
 
 interface ProcessEntry {
-  /** The start time of the process, in clock ticks since the machine was booted. */
+  /**
+   * The start time of the process: on Linux in clock ticks since the machine was booted, on systems without
+   * /proc (macOS) as a date.
+   */
   readonly startedAt: string | null;
   readonly hasEnded: boolean;
 }
 
-/**
- * Reads /proc/PID/stat; returns undefined if the file does not exist. Field 3 is the state: Z (zombie) or X
- * (dead) if the process has ended. Field 22 is the start time. The fields are counted from the last
- * parenthesis, because the process name in field 2 may contain spaces.
- */
+/** Matches the states of a process that has ended: Z (zombie) and X (dead). */
+const endedState = /^[ZXx]/;
+
+/** Returns the entry of a process in the process table; undefined if the entry cannot be read. */
 function readProcessEntry(pid: number): ProcessEntry | undefined {
   const stat = readIfExists(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
+  if (stat !== undefined) return parseProcStat(stat);
+  return process.platform === "linux" ? undefined : readProcessEntryWithPs(pid);
+}
+
+/**
+ * Parses /proc/PID/stat. Field 3 is the state, field 22 the start time. The fields are counted from the last
+ * parenthesis, because the process name in field 2 may contain spaces.
+ */
+function parseProcStat(stat: string): ProcessEntry {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return { startedAt: fields[19] ?? null, hasEnded: /^[ZXx]$/.test(fields[0] ?? "") };
+  return { startedAt: fields[19] ?? null, hasEnded: endedState.test(fields[0] ?? "") };
+}
+
+/** Reads the entry with the program `ps`, on systems without /proc. */
+export function readProcessEntryWithPs(pid: number): ProcessEntry | undefined {
+  const { status, stdout } = spawnSync("ps", ["-o", "state=", "-o", "lstart=", "-p", String(pid)], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
+  });
+  const [, state, startedAt] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(stdout ?? "") ?? [];
+  if (status !== 0 || state === undefined) return undefined;
+  return { startedAt: startedAt ?? null, hasEnded: endedState.test(state) };
 }

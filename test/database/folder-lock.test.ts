@@ -2,7 +2,7 @@
  * The lock on the folder of an embedded database: held by one living process, and taken over only from a dead
  * one.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,8 +13,11 @@ import {
   DataFolderInUseError,
   DataFolderUnusableError,
   lockDataFolder,
+  readProcessEntryWithPs,
   waitForDataFolderLock,
 } from "#database/folder-lock.ts";
+
+const hasPs = spawnSync("ps", ["-p", String(process.pid)]).status === 0;
 
 let folder = "";
 beforeEach(() => {
@@ -85,9 +88,21 @@ it("the lock of a folder is taken over from a process that has ended but is stil
     lockDataFolder(folder)();
     writeLock({ pid, startedAt: null });
     lockDataFolder(folder)();
+    // Systems without /proc have the program `ps`.
+    if (hasPs) expect(readProcessEntryWithPs(pid)?.hasEnded).toBe(true);
   } finally {
     parent.kill("SIGKILL");
   }
+});
+
+it.runIf(hasPs)("the entry of a process is read with ps if there is no /proc", async () => {
+  const own = readProcessEntryWithPs(process.pid);
+  expect(own).toEqual({
+    startedAt: expect.stringMatching(/^\w{3} \w{3} +\d+ [\d:]{8} \d{4}$/) as unknown,
+    hasEnded: false,
+  });
+  expect(readProcessEntryWithPs(process.pid)).toEqual(own);
+  expect(readProcessEntryWithPs(await deadPid())).toBeUndefined();
 });
 
 it("a start waits for the lock of a process that is ending", async () => {

@@ -103,6 +103,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     TRUST_PROXY: "0",
     DRAIN_SECONDS: "5",
     MIGRATE: "1",
+    WATCHDOG_SECONDS: "300",
     OTEL_EXPORTER_OTLP_ENDPOINT: null,
     STRIPE_API_BASE: "https://api.stripe.com",
   };
@@ -116,6 +117,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     ENCRYPTION_KEYS: "********",
     DEMO: "0",
     WEBHOOK_ALLOW_LOOPBACK: "0",
+    WATCHDOG_SECONDS: "60",
   });
 });
 
