@@ -50,5 +50,5 @@ interface CostLimitContext {
  */
 export function getGraphqlQueryCostLimit({ viewer, isReportFile }: CostLimitContext): number {
   if (viewer.kind !== "internal" || isReportFile) return Number.POSITIVE_INFINITY;
-  return viewer.role === "storefront" || viewer.role === "browser" ? 2_000 : queryCostMax;
+  return viewer.role === "storefront" || viewer.role === "browser" ? 4_000 : queryCostMax;
 }

@@ -175,7 +175,7 @@ describe("the notes of a field", () => {
       / Roles: STOREFRONT, ADMIN, ANALYST, OPERATOR\. Cost: 1 point, plus the cost of the selected fields times `first` or `last` \(by default 20\)\.$/,
     );
     expect(text(body.data.mutation.fields, "orderHold")).toMatch(
-      / Roles: ADMIN, OPERATOR\. Error codes: `order_not_found`, `version_conflict`, `invalid_state`, `missing_field`, `merchant_not_found`\.$/,
+      / Roles: ADMIN, OPERATOR\. Cost: 100 points, plus the cost of the selected fields\. Error codes: `order_not_found`, `version_conflict`, `invalid_state`, `missing_field`, `merchant_not_found`\.$/,
     );
     expect(body.data.schema.directives).toEqual(
       expect.arrayContaining([

@@ -19,7 +19,7 @@ describe("limits of /graphql", () => {
     expect(body.extensions.cost).toEqual({ requested: expect.any(Number), limit: 20_000 });
     expect(
       (await world.graphql("{ viewer { role } }", { token: "storefront" })).body.extensions.cost.limit,
-    ).toBe(2_000);
+    ).toBe(4_000);
   });
 
   it("refuse a query above the cost limit of its role before it runs", async () => {
