@@ -17,6 +17,7 @@ export type FakeFault = { readonly status: 401 | 403 | 429 | 500 | 503 } | "lost
 
 interface SeenRequest {
   readonly method: string;
+  readonly version: string;
   readonly path: string;
   readonly idempotencyKey: string | undefined;
   readonly body: string;
@@ -55,31 +56,25 @@ export async function startFakeStripe({
   const state = new FakeStripeState(now, isLive);
   const stored = new Map<string, StoredAnswer>();
   const requests: SeenRequest[] = [];
-  const execute = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
-    const account = accounts[secretKey];
+  const execute = (seen: SeenRequest, account: FakeAccount): Omit<StoredAnswer, "fingerprint"> => {
     try {
-      if (account === undefined)
-        throw new FakeStripeError(401, "invalid_request_error", { message: "Invalid API Key provided." });
       return { status: 200, body: JSON.stringify(answerFakeStripe(state, account, toFakeRequest(seen))) };
     } catch (error) {
       if (!(error instanceof FakeStripeError)) throw error;
       return { status: error.status, body: JSON.stringify({ error: error.toBody() }) };
     }
   };
-  const executeOnce = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
+  /** Idempotency keys belong to the account, whichever of its secret keys is used. */
+  const executeOnce = (seen: SeenRequest, account: FakeAccount): Omit<StoredAnswer, "fingerprint"> => {
     const { method, path, idempotencyKey, body } = seen;
-    if (method !== "POST" || idempotencyKey === undefined) return execute(seen, secretKey);
-    const fingerprint = `${secretKey} ${path} ${body}`;
-    const before = stored.get(idempotencyKey);
+    if (method !== "POST" || idempotencyKey === undefined) return execute(seen, account);
+    const key = `${account.id} ${idempotencyKey}`;
+    const fingerprint = `${path} ${body}`;
+    const before = stored.get(key);
     if (before !== undefined && before.fingerprint !== fingerprint)
-      return {
-        status: 400,
-        body: JSON.stringify({
-          error: { type: "idempotency_error", message: "The key was used with other parameters." },
-        }),
-      };
-    const answer = before ?? { ...execute(seen, secretKey), fingerprint };
-    stored.set(idempotencyKey, answer);
+      return errorAnswer(400, "idempotency_error", "The key was used with other parameters.");
+    const answer = before ?? { ...execute(seen, account), fingerprint };
+    stored.set(key, answer);
     return answer;
   };
   const receive = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -92,11 +87,12 @@ export async function startFakeStripe({
   const answer = (incoming: IncomingMessage, response: ServerResponse, seen: SeenRequest): void => {
     const fault = fake.faultOf(seen);
     if (fault === "lost_request") return void response.destroy();
-    if (typeof fault === "object") return send(response, fault.status, faultBody(fault.status));
-    const { status, body } = executeOnce(
-      seen,
-      (incoming.headers.authorization ?? "").replace(/^Bearer /, ""),
-    );
+    if (typeof fault === "object") return send(response, fault.status, faultAnswer(fault.status).body);
+    const account = accounts[(incoming.headers.authorization ?? "").replace(/^Bearer /, "")];
+    const { status, body } =
+      account === undefined
+        ? errorAnswer(401, "invalid_request_error", "Invalid API Key provided.")
+        : executeOnce(seen, account);
     if (fault === "lost_answer") return void response.destroy();
     send(response, status, body);
   };
@@ -126,13 +122,17 @@ export async function startFakeStripe({
   return fake;
 }
 
-const faultBody = (status: number): string =>
-  JSON.stringify({
-    error: {
-      type: status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "api_error",
-      message: `A test has asked for the status ${status}.`,
-    },
-  });
+const errorAnswer = (status: number, type: string, message: string): Omit<StoredAnswer, "fingerprint"> => ({
+  status,
+  body: JSON.stringify({ error: { type, message } }),
+});
+
+const faultAnswer = (status: number): Omit<StoredAnswer, "fingerprint"> =>
+  errorAnswer(
+    status,
+    status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "api_error",
+    `A test has asked for the status ${status}.`,
+  );
 
 function send(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { "content-type": "application/json", "request-id": "req_fake" }).end(body);
@@ -153,16 +153,18 @@ async function readSeen(incoming: IncomingMessage): Promise<SeenRequest> {
   const key = incoming.headers["idempotency-key"];
   return {
     method: incoming.method ?? "",
+    version: String(incoming.headers["stripe-version"] ?? ""),
     path: incoming.url ?? "",
     idempotencyKey: Array.isArray(key) ? key[0] : key,
     body: Buffer.concat(chunks).toString("utf8"),
   };
 }
 
-function toFakeRequest({ method, path, body }: SeenRequest): FakeStripeRequest {
+function toFakeRequest({ method, version, path, body }: SeenRequest): FakeStripeRequest {
   const url = new URL(path, "http://fake");
   return {
     method,
+    version,
     parts: url.pathname.split("/").slice(2),
     params: parseFormBody(method === "POST" ? body : url.search.slice(1)),
   };
@@ -175,12 +177,7 @@ export interface SignedFakeEvent {
 
 /** Signs an event as Stripe does. */
 export function signFakeEvent(event: FakeEvent, signingSecret: string, at: Date): SignedFakeEvent {
-  const body = JSON.stringify({
-    ...event,
-    api_version: Stripe.API_VERSION,
-    pending_webhooks: 1,
-    request: null,
-  });
+  const body = JSON.stringify(event);
   const signature = Stripe.webhooks.generateTestHeaderString({
     payload: body,
     secret: signingSecret,
