@@ -56,25 +56,32 @@ export async function startFakeStripe({
   const state = new FakeStripeState(now, isLive);
   const stored = new Map<string, StoredAnswer>();
   const requests: SeenRequest[] = [];
-  const execute = (seen: SeenRequest, account: FakeAccount): Omit<StoredAnswer, "fingerprint"> => {
+  const execute = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
+    const account = accounts[secretKey];
     try {
+      if (account === undefined)
+        throw new FakeStripeError(401, "invalid_request_error", { message: "Invalid API Key provided." });
       return { status: 200, body: JSON.stringify(answerFakeStripe(state, account, toFakeRequest(seen))) };
     } catch (error) {
       if (!(error instanceof FakeStripeError)) throw error;
       return { status: error.status, body: JSON.stringify({ error: error.toBody() }) };
     }
   };
-  /** Idempotency keys belong to the account, whichever of its secret keys is used. */
-  const executeOnce = (seen: SeenRequest, account: FakeAccount): Omit<StoredAnswer, "fingerprint"> => {
+  const executeOnce = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
     const { method, path, idempotencyKey, body } = seen;
-    if (method !== "POST" || idempotencyKey === undefined) return execute(seen, account);
-    const key = `${account.id} ${idempotencyKey}`;
-    const fingerprint = `${path} ${body}`;
-    const before = stored.get(key);
+    if (method !== "POST" || idempotencyKey === undefined) return execute(seen, secretKey);
+    // An idempotency key belongs to the account, whichever of its secret keys is used.
+    const fingerprint = `${accounts[secretKey]?.id} ${path} ${body}`;
+    const before = stored.get(idempotencyKey);
     if (before !== undefined && before.fingerprint !== fingerprint)
-      return errorAnswer(400, "idempotency_error", "The key was used with other parameters.");
-    const answer = before ?? { ...execute(seen, account), fingerprint };
-    stored.set(key, answer);
+      return {
+        status: 400,
+        body: JSON.stringify({
+          error: { type: "idempotency_error", message: "The key was used with other parameters." },
+        }),
+      };
+    const answer = before ?? { ...execute(seen, secretKey), fingerprint };
+    stored.set(idempotencyKey, answer);
     return answer;
   };
   const receive = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -87,12 +94,11 @@ export async function startFakeStripe({
   const answer = (incoming: IncomingMessage, response: ServerResponse, seen: SeenRequest): void => {
     const fault = fake.faultOf(seen);
     if (fault === "lost_request") return void response.destroy();
-    if (typeof fault === "object") return send(response, fault.status, faultAnswer(fault.status).body);
-    const account = accounts[(incoming.headers.authorization ?? "").replace(/^Bearer /, "")];
-    const { status, body } =
-      account === undefined
-        ? errorAnswer(401, "invalid_request_error", "Invalid API Key provided.")
-        : executeOnce(seen, account);
+    if (typeof fault === "object") return send(response, fault.status, faultBody(fault.status));
+    const { status, body } = executeOnce(
+      seen,
+      (incoming.headers.authorization ?? "").replace(/^Bearer /, ""),
+    );
     if (fault === "lost_answer") return void response.destroy();
     send(response, status, body);
   };
@@ -122,17 +128,13 @@ export async function startFakeStripe({
   return fake;
 }
 
-const errorAnswer = (status: number, type: string, message: string): Omit<StoredAnswer, "fingerprint"> => ({
-  status,
-  body: JSON.stringify({ error: { type, message } }),
-});
-
-const faultAnswer = (status: number): Omit<StoredAnswer, "fingerprint"> =>
-  errorAnswer(
-    status,
-    status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "api_error",
-    `A test has asked for the status ${status}.`,
-  );
+const faultBody = (status: number): string =>
+  JSON.stringify({
+    error: {
+      type: status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "api_error",
+      message: `A test has asked for the status ${status}.`,
+    },
+  });
 
 function send(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { "content-type": "application/json", "request-id": "req_fake" }).end(body);
