@@ -14,9 +14,9 @@ import {
   variantOf,
 } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { buyerOf, makePayableSession, textOf } from "#test/web/checkout/buyer.ts";
 import { done, paymentOf } from "./order-money-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
+import { buyerOf, makePayableSession, textOf } from "#test/web/checkout/buyer.ts";
 
 const world = useWorld();
 const standardSku = "KIT-KVERN";
