@@ -18,6 +18,7 @@ import { runInTransaction } from "#database/transaction.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { done, paymentOf } from "./order-money-calls.ts";
 import { readOrder } from "#test/support/orders.ts";
+import { buyerOf, makePayableSession, textOf } from "#test/web/checkout/buyer.ts";
 
 const world = useWorld();
 const standardSku = "KIT-KVERN";
@@ -198,6 +199,27 @@ it("a cart with 19 % and 7 % has a tax line for each, and shipping by the class 
     ["reduced", 700, reduced - (taxes[1] ?? 0), taxes[1], 1],
   ]);
   expect(cart.totals.tax.amountMinor).toBe((taxes[0] ?? 0) + (taxes[1] ?? 0));
+});
+
+it("the checkout page shows the rate of the tax, and each tax of several rates, in English and German", async () => {
+  const read = async (lines: Readonly<Record<string, number>>, language: string): Promise<string> => {
+    const { url } = await makePayableSession(world(), lines);
+    const { text } = await buyerOf(world(), url, { headers: { "accept-language": language } }).open();
+    return textOf(text);
+  };
+  const both = { [standardSku]: 1, [reducedSku]: 1 };
+  const one = { [standardSku]: 1 };
+  expect(await read(one, "en")).toMatch(/ Tax, included \S+ 19 % €\d+\.\d\d Total /);
+  expect(await read(one, "de")).toMatch(/ Enthaltene Steuern \S+ 19 % \d+,\d\d € Gesamt /);
+  expect(await read(both, "en")).toMatch(
+    / Tax, included €\d+\.\d\d \S+ 19 % €\d+\.\d\d MwSt\. 7 % €\d+\.\d\d Total /,
+  );
+  const found = / Enthaltene Steuern (\d+,\d\d) € \S+ 19 % (\d+,\d\d) € MwSt\. 7 % (\d+,\d\d) € Gesamt /.exec(
+    await read(both, "de"),
+  );
+  const [sum = 0, ...parts] = (found ?? []).slice(1).map((text) => Number(text.replace(",", "")));
+  expect(parts).toHaveLength(2);
+  expect(parts.reduce((left, part) => left - part, sum)).toBe(0);
 });
 
 it("a cart without an address has no tax lines", async () => {

@@ -5,6 +5,8 @@ import { type FormObject, objectAt, textAt } from "./form-body.ts";
 
 export interface FakeStripeRequest {
   readonly method: string;
+  /** The header `Stripe-Version`: the version of the API whose rules apply to the request. */
+  readonly version: string;
   /** The parts of the path after `/v1`, for example `["refunds", "re_1"]`. */
   readonly parts: readonly string[];
   readonly params: FormObject;
@@ -51,25 +53,35 @@ type Route = (context: {
 const routes: Readonly<Record<string, Route>> = {
   "GET account": ({ account }) => accountOf(account),
   "POST checkout/sessions": ({ state, params }) => openSession(state, params),
-  "GET checkout/sessions/:id": ({ state, id }) => readSession(state, id),
+  "GET checkout/sessions/:id": ({ state, id, params }) => readSession(state, id, params),
   "POST checkout/sessions/:id/expire": ({ state, id }) => expireSession(state, id),
   "GET payment_intents/:id": ({ state, id }) => intentWithId(state, id),
   "POST payment_intents/:id/capture": ({ state, id, params }) => captureIntent(state, id, params),
   "POST payment_intents/:id/cancel": ({ state, id }) => cancelIntent(state, id),
   "POST refunds": ({ state, params }) => createRefund(state, params),
-  "GET refunds": ({ state, params }) => listRefunds(state, textAt(params, "payment_intent")),
+  "GET refunds": ({ state, params }) => listRefunds(state, params),
   "GET refunds/:id": ({ state, id }) => found(state.refunds.get(id ?? ""), id),
   "GET disputes/:id": ({ state, id }) => found(state.disputes.get(id ?? ""), id),
   "GET events": ({ state, params }) => listEvents(state, params),
 };
+
+/**
+ * The fake has the rules of this version and later ones: a partial capture and a cancellation make no refund
+ * and leave `amount_refunded` as it is (https://docs.stripe.com/changelog/basil).
+ */
+const oldestVersion = "2025-03-31";
 
 const idPattern = /^(?:cs_(?:live|test)|[a-z]{2})_[0-9a-f]{24}$/;
 
 export function answerFakeStripe(
   state: FakeStripeState,
   account: FakeAccount,
-  { method, parts, params }: FakeStripeRequest,
+  { method, version, parts, params }: FakeStripeRequest,
 ): object {
+  if (!(version >= oldestVersion))
+    throw new FakeStripeError(400, "invalid_request_error", {
+      message: `The version ${version} of the API has other rules than the fake.`,
+    });
   const name = `${method} ${parts.map((part) => (idPattern.test(part) ? ":id" : part)).join("/")}`;
   const id = parts.find((part) => idPattern.test(part));
   const route = routes[name];
@@ -86,12 +98,18 @@ const accountOf = ({ id, name }: FakeAccount): object =>
     email: null,
   }) satisfies Partial<Stripe.Account>;
 
-const listOf = (data: readonly object[], url: string): object => ({
-  object: "list",
-  data,
-  has_more: false,
-  url,
-});
+/** Returns a page of a list, newest objects first: at most `limit` objects after `starting_after`. */
+function listOf(all: readonly { readonly id: string }[], params: FormObject, url: string): object {
+  const newestFirst = all.toReversed();
+  const start = newestFirst.findIndex(({ id }) => id === textAt(params, "starting_after")) + 1;
+  const end = start + Number(textAt(params, "limit") || "10");
+  return {
+    object: "list",
+    data: newestFirst.slice(start, end),
+    has_more: end < newestFirst.length,
+    url,
+  } satisfies Stripe.ApiList<object>;
+}
 
 const textsOf = (form: FormObject): Record<string, string> =>
   Object.fromEntries(Object.keys(form).map((name) => [name, textAt(form, name)]));
@@ -131,19 +149,21 @@ function sessionWithId(state: FakeStripeState, id: string | undefined): FakeSess
   return session;
 }
 
-/** A page with its PaymentIntent and charge, as with `expand`. */
-function readSession(state: FakeStripeState, id: string | undefined): object {
+/** Returns a page, with its PaymentIntent and charge if the request expands them. */
+function readSession(state: FakeStripeState, id: string | undefined, params: FormObject): object {
   const session = sessionWithId(state, id);
   const intent = session.payment_intent === null ? undefined : state.intents.get(session.payment_intent);
-  const charge = state.charges.get(intent?.latest_charge ?? "") ?? null;
-  return { ...session, payment_intent: intent === undefined ? null : { ...intent, latest_charge: charge } };
+  const isExpanded = Object.values(objectAt(params, "expand")).includes("payment_intent.latest_charge");
+  if (intent === undefined || !isExpanded) return session;
+  const charge = state.charges.get(intent.latest_charge ?? "") ?? null;
+  return { ...session, payment_intent: { ...intent, latest_charge: charge } };
 }
 
 function expireSession(state: FakeStripeState, id: string | undefined): object {
   const session = sessionWithId(state, id);
   if (session.status !== "open") refuse("resource_not_open", `The session is ${session.status}.`);
   state.expireSession(session);
-  return readSession(state, id);
+  return session;
 }
 
 const intentWithId = (state: FakeStripeState, id: string | undefined): FakeIntent =>
@@ -167,11 +187,11 @@ function cancelIntent(state: FakeStripeState, id: string | undefined): object {
   return intent;
 }
 
-const listRefunds = (state: FakeStripeState, intentId: string): object =>
-  listOf(
-    [...state.refunds.values()].filter((refund) => refund.payment_intent === intentId),
-    "/v1/refunds",
-  );
+function listRefunds(state: FakeStripeState, params: FormObject): object {
+  const intentId = textAt(params, "payment_intent");
+  const refunds = [...state.refunds.values()].filter((refund) => refund.payment_intent === intentId);
+  return listOf(refunds, params, "/v1/refunds");
+}
 
 function createRefund(state: FakeStripeState, params: FormObject): object {
   const id = textAt(params, "payment_intent");
@@ -190,5 +210,5 @@ function listEvents(state: FakeStripeState, params: FormObject): object {
   const since = Number(textAt(params, "created", "gte"));
   const types = new Set(Object.values(objectAt(params, "types")));
   const listed = state.events.filter(({ created, type }) => created >= since && types.has(type));
-  return listOf(listed.toReversed(), "/v1/events");
+  return listOf(listed, params, "/v1/events");
 }

@@ -3,7 +3,7 @@
  * the service reads, in the types of the package `stripe`.
  */
 import { randomBytes } from "node:crypto";
-import type Stripe from "stripe";
+import { Stripe } from "stripe";
 
 export type FakeSession = Pick<
   Stripe.Checkout.Session,
@@ -53,7 +53,10 @@ export type FakeDispute = Pick<
 type FakeObject = FakeSession | FakeIntent | FakeCharge | FakeRefund | FakeDispute;
 
 /** An event as Stripe sends it: the object in it is as it was at the time of the event. */
-export type FakeEvent = Pick<Stripe.Event, "id" | "object" | "type" | "created" | "livemode"> & {
+export type FakeEvent = Pick<
+  Stripe.Event,
+  "id" | "object" | "type" | "created" | "livemode" | "api_version" | "pending_webhooks" | "request"
+> & {
   readonly data: { readonly object: FakeObject };
 };
 
@@ -100,6 +103,9 @@ export class FakeStripeState {
       type,
       created: this.seconds(),
       livemode: this.isLive,
+      api_version: Stripe.API_VERSION,
+      pending_webhooks: 1,
+      request: null,
       data: { object: structuredClone(object) },
     });
   }
@@ -197,7 +203,7 @@ export class FakeStripeState {
       amount_capturable: intent.amount,
       latest_charge: charge.id,
     });
-    session.status = "complete";
+    Object.assign(session, { status: "complete", url: null });
     this.publish("payment_intent.amount_capturable_updated", intent);
     this.publish("checkout.session.completed", session);
     return session.success_url ?? "";
@@ -262,7 +268,8 @@ export class FakeStripeState {
       refund.failure_reason = "expired_or_canceled_card";
       if (intent !== undefined) this.chargeOf(intent).amount_refunded -= refund.amount;
       this.publish("refund.failed", refund);
-    } else this.publish("refund.updated", refund);
+    }
+    this.publish("refund.updated", refund);
   }
 
   dispute(intent: FakeIntent, amount = intent.amount_received): FakeDispute {

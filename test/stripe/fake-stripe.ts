@@ -24,6 +24,7 @@ export type FakeFault =
 
 interface SeenRequest {
   readonly method: string;
+  readonly version: string;
   readonly path: string;
   readonly idempotencyKey: string | undefined;
   readonly body: string;
@@ -82,7 +83,8 @@ export async function startFakeStripe({
   const executeOnce = (seen: SeenRequest, secretKey: string): Omit<StoredAnswer, "fingerprint"> => {
     const { method, path, idempotencyKey, body } = seen;
     if (method !== "POST" || idempotencyKey === undefined) return execute(seen, secretKey);
-    const fingerprint = `${secretKey} ${path} ${body}`;
+    // An idempotency key belongs to the account, whichever of its secret keys is used.
+    const fingerprint = `${accounts[secretKey]?.id} ${path} ${body}`;
     const before = stored.get(idempotencyKey);
     if (before !== undefined && before.fingerprint !== fingerprint)
       return {
@@ -173,16 +175,18 @@ async function readSeen(incoming: IncomingMessage): Promise<SeenRequest> {
   const key = incoming.headers["idempotency-key"];
   return {
     method: incoming.method ?? "",
+    version: String(incoming.headers["stripe-version"] ?? ""),
     path: incoming.url ?? "",
     idempotencyKey: Array.isArray(key) ? key[0] : key,
     body: Buffer.concat(chunks).toString("utf8"),
   };
 }
 
-function toFakeRequest({ method, path, body }: SeenRequest): FakeStripeRequest {
+function toFakeRequest({ method, version, path, body }: SeenRequest): FakeStripeRequest {
   const url = new URL(path, "http://fake");
   return {
     method,
+    version,
     parts: url.pathname.split("/").slice(2),
     params: parseFormBody(method === "POST" ? body : url.search.slice(1)),
   };
@@ -195,12 +199,7 @@ export interface SignedFakeEvent {
 
 /** Signs an event as Stripe does. */
 export function signFakeEvent(event: FakeEvent, signingSecret: string, at: Date): SignedFakeEvent {
-  const body = JSON.stringify({
-    ...event,
-    api_version: Stripe.API_VERSION,
-    pending_webhooks: 1,
-    request: null,
-  });
+  const body = JSON.stringify(event);
   const signature = Stripe.webhooks.generateTestHeaderString({
     payload: body,
     secret: signingSecret,

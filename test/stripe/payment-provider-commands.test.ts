@@ -95,7 +95,7 @@ it("connect refuses an unknown merchant, and says so if Stripe does not answer",
   expect(await connectWith(liveKey, "mer_none")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "There is no merchant with this id.\n",
+    stderr: "There is no such merchant.\n",
   });
   stripe.faultOf = () => "lost_answer";
   const { code, stderr } = await connectWith(liveKey);

@@ -27,6 +27,10 @@ export function formatAmount(amount: DisplayedAmount, locale: string): string {
   return format.format(digitsOf(amount));
 }
 
+/** Formats a tax rate in basis points as a percentage: 1900 is `19%` in English and `19 %` in German. */
+export const formatTaxRate = (basisPoints: number, locale: string): string =>
+  new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(basisPoints / 10_000);
+
 export const negateAmount = (amount: DisplayedAmount): DisplayedAmount => ({
   ...amount,
   amountMinor: -amount.amountMinor,

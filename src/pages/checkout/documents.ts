@@ -20,6 +20,7 @@ const sessionDocument = `query CheckoutPage($id: ID!) {
       subtotal ${money} requiresShipping }
       totals { subtotal ${money} discount ${money} shipping ${money} tax ${money} taxIncluded total ${money}
       estimated }
+      taxLines { name basisPoints tax ${money} }
       promotion { state suspendedReason promotion { code title } automatic { title discount ${money} } }
       address ${maskedAddress}
       delivery { selectedOptionId options { id name names carrier price ${money} minDays maxDays pickup } }
@@ -51,6 +52,15 @@ interface ShownTotals {
   readonly estimated: boolean;
 }
 
+/** The tax of the cart by one rate. */
+export interface CheckoutPageTaxLine {
+  /** The name of the tax, for example `VAT`; null if no tax applies. */
+  readonly name: string | null;
+  /** The rate in basis points: 1900 means 19 %; null if it was not recorded. */
+  readonly basisPoints: number | null;
+  readonly tax: DisplayedAmount;
+}
+
 export interface CheckoutPageDeliveryOption {
   readonly id: string;
   /** The name of the delivery option in the locale of the checkout session. */
@@ -75,6 +85,8 @@ export interface CheckoutPageMaskedAddress {
 export interface CheckoutPageCart {
   readonly lines: readonly CheckoutPageCartLine[];
   readonly totals: ShownTotals;
+  /** The taxes by rate; empty while the tax is not known. */
+  readonly taxLines: readonly CheckoutPageTaxLine[];
   readonly promotion: {
     readonly state: "none" | "applied" | "suspended";
     readonly suspendedReason: string | null;

@@ -1,8 +1,8 @@
 /** Renders the order summary: the lines of the cart with their prices, and the totals. */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { getBasePath } from "#pages/shared/assets.ts";
-import { type DisplayedAmount, formatAmount, negateAmount } from "./amounts.ts";
-import type { CheckoutPageCart, CheckoutPageCartLine } from "./documents.ts";
+import { type DisplayedAmount, formatAmount, formatTaxRate, negateAmount } from "./amounts.ts";
+import type { CheckoutPageCart, CheckoutPageCartLine, CheckoutPageTaxLine } from "./documents.ts";
 import { getCartWarningMessage } from "./warning-texts.ts";
 import { findFirstMissingSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
@@ -111,7 +111,7 @@ function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryCon
         ? row(say("shipping"), totals.shipping === null ? say("later") : text(totals.shipping))
         : undefined
     }
-    ${isFinal && totals.tax === null ? undefined : taxRow(totals, { say, locale })}
+    ${isFinal && totals.tax === null ? undefined : taxRows(cart, { say, locale })}
     <div class="total">
       <dt>${say(totals.estimated && !isFinal ? "estimated" : "total")}</dt>
       <dd>${formatAmount(totals.total, locale)}</dd>
@@ -126,15 +126,34 @@ function discountTitles({ automatic, state, promotion }: CheckoutPageCart["promo
   ].join(", ");
 }
 
-function taxRow(
-  { tax, taxIncluded }: CheckoutPageCart["totals"],
-  { say, locale }: Pick<SummaryContext, "say" | "locale">,
+/** Renders the tax: one row with its rate, or the sum and below it one row for each rate. */
+function taxRows(
+  { totals: { tax, taxIncluded }, taxLines }: CheckoutPageCart,
+  visit: Pick<SummaryContext, "say" | "locale">,
 ): HtmlMarkup {
-  return row(
-    say(taxIncluded ? "taxIncluded" : "tax"),
-    tax === null ? say("taxLater") : formatAmount(tax, locale),
-  );
+  const { say, locale } = visit;
+  const name = say(taxIncluded ? "taxIncluded" : "tax");
+  if (tax === null) return row(name, say("taxLater"));
+  const [single, ...others] = taxLines;
+  const sum = formatAmount(tax, locale);
+  if (single === undefined || others.length === 0)
+    return row(name, sum, single === undefined ? "" : taxRateOf(single, visit));
+  return html`${row(name, sum)}
+  ${taxLines.map(
+    (line) =>
+      html`<div class="part soft">
+        <dt>${taxRateOf(line, visit)}</dt>
+        <dd>${formatAmount(line.tax, locale)}</dd>
+      </div>`,
+  )}`;
 }
+
+/** Returns the name and the rate of a tax, for example “VAT 19%”. */
+const taxRateOf = (
+  { name, basisPoints }: CheckoutPageTaxLine,
+  { say, locale }: Pick<SummaryContext, "say" | "locale">,
+): string =>
+  name === null || basisPoints === null ? say("taxNone") : `${name} ${formatTaxRate(basisPoints, locale)}`;
 
 const row = (name: string, value: string, note = ""): HtmlMarkup =>
   html`<div>

@@ -62,6 +62,7 @@ const table = {
   later: ["Shown after you choose a delivery", "Wird nach der Auswahl angezeigt", "選択後に表示されます"],
   tax: ["Tax", "Steuern", "税金"],
   taxIncluded: ["Tax, included", "Enthaltene Steuern", "内税"],
+  taxNone: ["Not taxed", "Steuerfrei", "非課税"],
   taxLater: ["Depends on the address", "Je nach Adresse", "住所により決まります"],
   total: ["Total", "Gesamt", "合計"],
   estimated: ["Total so far", "Gesamt bisher", "現時点の合計"],
