@@ -50,9 +50,12 @@ export function createReportQueryRunner(
     // other statements. Just-in-time compilation is off, because compiling a report's expressions takes
     // longer than it saves: 0.4 s of 1.2 s with a million orders. The page cost fits solid-state disks: with
     // the default of 4, a report on 30 days of a million orders read all order lines instead of an index.
+    // Each report is planned for its own values. Otherwise, PostgreSQL could use a plan for any values after
+    // five runs of a prepared statement, with which the report on buyers took 2.5 s instead of 0.6 s.
     CompiledQuery.raw(
       `select set_config('statement_timeout', '${timeoutMs}', true), set_config('work_mem', '64MB', true),
-        set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true)`,
+        set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true),
+        set_config('plan_cache_mode', 'force_custom_plan', true)`,
     ),
   ];
   return async (read) => {

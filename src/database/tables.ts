@@ -472,6 +472,7 @@ export interface OrderLineTable {
   returned: Generated<number>;
   refunded: Generated<number>;
   taxRate: Json | null;
+  categoryHash: number | null;
 }
 
 export interface OrderReturnTable {
@@ -828,6 +829,7 @@ export interface SalesOrderTable {
   buyerSessionId: string | null;
   shippingTaxes: Json | null;
   taxLines: Json | null;
+  reducedTaxMinor: number | null;
 }
 
 export interface SearchChangeTable {

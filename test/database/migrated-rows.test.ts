@@ -58,3 +58,29 @@ it("0037 settles returns with store credit by the original payment, and removes 
     database.script((run) => run("update order_return set settlement = 'store_credit'")),
   ).rejects.toThrow("order_return_settlement_check");
 });
+
+it("0042 sums up the reduced taxes of orders that have tax lines, without a new version of the orders", async () => {
+  const line = (reducedTaxMinor: number): string => JSON.stringify({ taxMinor: 90, reducedTaxMinor });
+  const order = (id: string, reducedMinor: number, taxLines: string): string =>
+    `('${id}', 'mer_1', '${id}', 'paid', 'unfulfilled', 'none', '${id}', '${id}', 'mkt_1', 'DE', 'UTC', 'EUR', true,
+      'en', 1000, 0, 0, 180, 1000, ${reducedMinor}, '[]', now(), now(), ${taxLines})`;
+  await openBefore(
+    "0042-report-speed",
+    `insert into sales_order (id, merchant_id, number, payment_status, fulfillment_status, return_status, cart_id,
+      session_id, market_id, country, time_zone, currency, tax_included, locale, subtotal_minor, discount_minor,
+      shipping_discount_minor, tax_minor, total_minor, reduced_minor, promotions, placed_at, updated_at, tax_lines)
+    values ${order("ord_1", 100, `'[${line(7)}, ${line(4)}]'`)}, ${order("ord_2", 100, "null")};
+    reset session_replication_role;`,
+  );
+  await migrate(database, readMigrationFiles());
+  const [orders] = await database.script((run) =>
+    run("select version, reduced_tax_minor from sales_order order by id"),
+  );
+  expect(orders).toEqual([
+    { version: 1, reduced_tax_minor: 11 },
+    { version: 1, reduced_tax_minor: null },
+  ]);
+  await expect(database.script((run) => run("update sales_order set updated_at = now()"))).rejects.toThrow(
+    "version 1 must be followed by 2",
+  );
+});

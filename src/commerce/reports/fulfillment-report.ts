@@ -120,16 +120,21 @@ function oldestStatement(query: FulfillmentReportQuery): RawBuilder<UnshippedOrd
     from ${unshippedSql(query)} where units > 0 order by u.placed_at, u.id limit ${query.first}`;
 }
 
+/**
+ * The statement reads the orders of the parcels only for a report on some markets, because a parcel does not
+ * store its market.
+ */
 function carrierStatement({ first, ...scope }: FulfillmentReportQuery): RawBuilder<CarrierShipmentFigures> {
+  const parcels =
+    scope.marketIds === null
+      ? sql`fulfillment f`
+      : sql`(select f.*, o.market_id from fulfillment f join sales_order o on o.id = f.order_id) as f`;
   return sql<CarrierShipmentFigures>`
     select carrier, count(*)::int as parcels, count(*) filter (where status = 'delivered')::int as delivered,
       count(*) filter (where status in ('failed', 'returned_to_sender'))::int as failed,
       count(*) filter (where delivered_at > estimated_delivery_at)::int as late,
       percentile_cont(0.5) within group (order by extract(epoch from delivered_at - shipped_at)::float8 / 3600)
         filter (where delivered_at is not null) as median_delivery_hours
-    from (
-      select f.*, o.market_id from fulfillment f join sales_order o on o.id = f.order_id
-      where f.type = 'shipping') as f
-    where ${buildReportScopeSqlCondition(scope, "f", "shipped_at")}
+    from ${parcels} where f.type = 'shipping' and ${buildReportScopeSqlCondition(scope, "f", "shipped_at")}
     group by 1 order by parcels desc, carrier nulls last limit ${first}`;
 }

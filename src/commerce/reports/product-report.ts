@@ -94,13 +94,15 @@ interface ProductStatementRow extends ProductSums {
 type Sql = RawBuilder<unknown>;
 
 /**
- * For each way of grouping: SQL for the id of an order line's group. The statement must use the alias `l` for
- * the order line and `o` for the order.
+ * For each way of grouping: SQL for the values by which the statement first adds up order lines. The
+ * statement must use the alias `l` for the order line and `o` for the order. The index `order_line_by_order`
+ * contains the variants of the lines and the hashes of their lists of categories, but neither their products
+ * nor these lists.
  */
 const keys: Readonly<Record<ProductReportGroup, Sql>> = {
-  product: sql`l.product_id`,
+  product: sql`l.variant_id`,
   variant: sql`l.variant_id`,
-  category: sql`l.category_ids`,
+  category: sql`l.category_hash`,
   country: sql`o.country`,
   market: sql`o.market_id`,
 };
@@ -131,6 +133,31 @@ const sorts: Readonly<Record<ProductReportSort, Sql>> = {
   return_rate: sql`returned / nullif(units - canceled, 0)::numeric`,
 };
 
+const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
+  sum(gross) as gross, sum(net) as net`;
+
+const ungrouped = sql`select * from summed`;
+
+/**
+ * For each way of grouping: SQL that makes the groups of the report from the rows of `summed`. A variant
+ * belongs to one product forever; the product of a deleted variant stands in its order lines. An order line
+ * counts for each category of its product. The order lines of earlier releases have no hash of their list of
+ * categories; `unhashed` contains their sums.
+ */
+const regroupings: Readonly<Record<ProductReportGroup, Sql>> = {
+  product: sql`select coalesce(v.product_id,
+      (select l.product_id from order_line l where l.variant_id = s.key limit 1)) as key, currency, ${sumsOfSummed}
+    from summed s left join variant v on v.id = s.key group by 1, 2`,
+  variant: ungrouped,
+  category: sql`select c.id as key, currency, ${sumsOfSummed}
+    from (select (select l.category_ids from order_line l where l.category_hash = s.key limit 1) as ids, s.*
+        from summed s where s.key is not null
+      union all select ids, null, currency, units, canceled, returned, gross, net from unhashed) as s
+    cross join lateral unnest(ids) as c(id) group by 1, 2`,
+  country: ungrouped,
+  market: ungrouped,
+};
+
 function productStatement({
   groupBy,
   sort,
@@ -140,20 +167,12 @@ function productStatement({
   const sums = sql`sum(l.ordered) as units, sum(l.canceled) as canceled, sum(l.returned) as returned,
     sum(l.total_minor) as gross, sum(l.total_minor - l.reduced_minor) as net`;
   const inScope = buildReportScopeSqlCondition(scope, "o", "placed_at");
-  const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(returned) as returned,
-    sum(gross) as gross, sum(net) as net`;
-  // An order line counts for each category of its product. The statement first adds up the lines with the
-  // same list of categories, because there are far fewer lists of categories than lines.
-  const grouped =
-    groupBy === "category"
-      ? sql`select c.id as key, currency, ${sumsOfSummed} from summed cross join lateral unnest(key) as c(id)
-          group by 1, 2`
-      : sql`select * from summed`;
+  const lines = sql`from sales_order o join order_line l on l.order_id = o.id where ${inScope}`;
   return sql<ProductStatementRow>`
-    with summed as materialized (
-      select ${keys[groupBy]} as key, o.currency, ${sums}
-      from sales_order o join order_line l on l.order_id = o.id where ${inScope} group by 1, 2),
-    grouped as (${grouped}),
+    with summed as materialized (select ${keys[groupBy]} as key, o.currency, ${sums} ${lines} group by 1, 2),
+    unhashed as (select l.category_ids as ids, o.currency, ${sums} ${lines} and l.category_hash is null
+      group by 1, 2),
+    grouped as (${regroupings[groupBy]}),
     ranked as (
       select *, row_number() over (partition by currency order by ${sorts[sort]} desc nulls last, key) as place
       from grouped),

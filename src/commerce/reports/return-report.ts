@@ -66,28 +66,34 @@ interface ReturnReportRow {
 
 /**
  * Sums up the units and refunds of each return before the returns are counted, so that a return with several
- * refunds counts once.
+ * refunds counts once. For a few returns, PostgreSQL looks up their lines and refunds by indexes; for many
+ * returns, it reads the tables of lines and refunds once.
  */
 function returnStatement(scope: ReturnReportQuery): RawBuilder<ReturnReportRow> {
+  const inScope = buildReportScopeSqlCondition(scope, "r", "requested_at");
   return sql<ReturnReportRow>`
-    with asked as (
-      select r.currency, r.kind, r.reason, r.status, r.status not in ('declined', 'canceled') as is_wanted,
-      r.refund_minor, r.fee_minor,
-        (select sum(l.quantity) from return_line l where l.return_id = r.id) as units,
-        (select sum(m.amount_minor) from refund m where m.order_id = r.order_id and m.return_id = r.id
-        and m.status = 'succeeded') as refunded
-      from (select o.currency, o.market_id, r.* from order_return r join sales_order o
-      on o.id = r.order_id) as r
-      where ${buildReportScopeSqlCondition(scope, "r", "requested_at")})
-    select currency, kind, reason, count(*)::int as returns, count(*) filter (where status = 'declined')::int
-    as declined,
-      count(*) filter (where status = 'canceled')::int as canceled, count(*) filter (where status =
-      'closed')::int as closed,
-      sum(units)::text as units, sum(refund_minor) filter (where is_wanted)::text as promised, sum(fee_minor)
-      filter (where is_wanted)::text as fee,
-      sum(refunded)::text as refunded
-    from asked group by grouping sets ((currency), (currency, kind, reason))
-    order by returns desc, currency, kind, reason`;
+    with asked as materialized (
+      select r.* from (
+        select o.currency, o.market_id, r.id, r.order_id, r.merchant_id, r.requested_at, r.kind, r.reason,
+          r.status, r.status not in ('declined', 'canceled') as is_wanted, r.refund_minor, r.fee_minor
+        from order_return r join sales_order o on o.id = r.order_id) as r
+      where ${inScope}),
+    returned as (
+      select l.return_id, sum(l.quantity) as units from asked r join return_line l on l.return_id = r.id
+      group by 1),
+    paid as (
+      select m.return_id, sum(m.amount_minor) as refunded
+      from asked r join refund m on m.order_id = r.order_id and m.return_id = r.id
+      where m.status = 'succeeded' group by 1)
+    select r.currency, r.kind, r.reason, count(*)::int as returns,
+      count(*) filter (where r.status = 'declined')::int as declined,
+      count(*) filter (where r.status = 'canceled')::int as canceled,
+      count(*) filter (where r.status = 'closed')::int as closed,
+      sum(l.units)::text as units, sum(r.refund_minor) filter (where r.is_wanted)::text as promised,
+      sum(r.fee_minor) filter (where r.is_wanted)::text as fee, sum(p.refunded)::text as refunded
+    from asked r left join returned l on l.return_id = r.id left join paid p on p.return_id = r.id
+    group by grouping sets ((r.currency), (r.currency, r.kind, r.reason))
+    order by returns desc, r.currency, r.kind, r.reason`;
 }
 
 const emptyReturnRow = {

@@ -126,31 +126,38 @@ const netDiscountSql = sql<string>`sum(case when o.status = 'canceled' then 0
   else round(o.discount_minor::numeric * (o.total_minor - o.reduced_minor) / o.total_minor) end)`;
 
 /**
- * SQL for the number of ordered units of the order `o`. The order lines are only read if the order does not
- * store this number.
+ * Refunds and orders are summed up separately, so that an order with several refunds is counted once. The
+ * third part adds the units of orders of earlier releases, which do not store the number of their units.
+ *
+ * The statement joins the numbers of the buckets, although it could compute them, because PostgreSQL then
+ * expects only as many groups as there are buckets. Otherwise, PostgreSQL would expect as many groups as
+ * orders, and parallel processes would not add up the amounts.
  */
-const unitsSql = sql`coalesce(o.units, (select sum(l.ordered) from order_line l where l.order_id = o.id))`;
-
-/** Refunds and orders are summed up separately, so that an order with several refunds is counted once. */
 function salesStatement(
   { buckets, ...scope }: Omit<SalesReportQuery, "currencies">,
   groupBy: "currency" | "country",
 ): RawBuilder<SalesRow> {
   const group = groupBy === "country" ? sql`currency, country` : sql`currency`;
   const keys = sql`o.currency, ${groupBy === "country" ? sql`o.country` : sql`null::text`} as country,
-    ${reportTimeBucketNumberSql("o.placed_at", buckets)} as bucket`;
+    b.number as bucket`;
+  const orders = sql`sales_order o join unnest(${buckets.map((_bucket, index) => index + 1)}::int[]) as b(number)
+    on b.number = ${reportTimeBucketNumberSql("o.placed_at", buckets)}`;
   const inScope = buildReportScopeSqlCondition(scope, "o", "placed_at");
   return sql<SalesRow>`
     with counted as (
       select ${keys}, count(*) as orders, count(*) filter (where o.status = 'canceled') as canceled_orders,
         sum(o.total_minor) as gross, sum(o.reduced_minor) as reduced, sum(o.discount_minor) as discount,
         ${netDiscountSql} as net_discount, sum(o.shipping_minor) as shipping,
-        sum(o.tax_minor) as tax, sum(${remainingTaxSql}) as net_tax, sum(${unitsSql}) as units, 0 as refunded
-      from sales_order o where ${inScope} group by 1, 2, 3
+        sum(o.tax_minor) as tax, sum(${remainingTaxSql}) as net_tax, sum(o.units) as units, 0 as refunded
+      from ${orders} where ${inScope} group by 1, 2, 3
       union all
       select ${keys}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(r.amount_minor)
-      from refund r join sales_order o on o.id = r.order_id
-      where r.status = 'succeeded' and ${inScope} group by 1, 2, 3)
+      from refund r join ${orders} on o.id = r.order_id
+      where r.status = 'succeeded' and ${inScope} group by 1, 2, 3
+      union all
+      select ${keys}, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(l.ordered), 0
+      from ${orders} join order_line l on l.order_id = o.id
+      where o.units is null and ${inScope} group by 1, 2, 3)
     select currency, ${groupBy === "country" ? sql`country` : sql`null as country`}, bucket,
       sum(orders)::int as orders, sum(canceled_orders)::int as canceled_orders, sum(gross)::text as gross,
       sum(reduced)::text as reduced, sum(discount)::text as discount, sum(net_discount)::text as net_discount,

@@ -38,6 +38,16 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
 describe("on postgres", () => {
   const world = useWorld("postgres");
 
+  it("plans each run of a statement for its own values", async () => {
+    const plans = await createReportQueryRunner(world().database.db)(async (reader) => {
+      for (let run = 0; run < 7; run += 1)
+        await sql`select id from merchant where id > ${`m${run}`}`.execute(reader);
+      return sql`select generic_plans, custom_plans from pg_prepared_statements
+        where statement like 'select id from merchant where id > %'`.execute(reader);
+    });
+    expect(plans.rows).toEqual([{ genericPlans: 0, customPlans: 7 }]);
+  });
+
   it("a statement that takes too long is canceled by the database, and the error says so", async () => {
     const readOnly = createReportQueryRunner(world().database.db, { timeoutMs: 100 });
     await expect(readOnly((reader) => sql`select pg_sleep(30)`.execute(reader))).rejects.toMatchObject({
