@@ -229,7 +229,7 @@ export const rateLimitQuotas = {
   browser: { quota: 600, windowSeconds: 60 },
   // The quotas of requests to /graphql, CSV reports and files of exports. The first quota counts the requests
   // of each internal token or staff member, the second those of each merchant. Requests of buyers' browsers
-  // have a separate count for the merchant, so that nobody can use up the quota of the merchant's staff.
+  // have a separate count for the merchant, so that browsers cannot use up the quota of the merchant's staff.
   graphql: { quota: 6_000, windowSeconds: 60 },
   "graphql-merchant": { quota: 12_000, windowSeconds: 60 },
   // The quotas of the costs of GraphQL documents and CSV reports, in points. `npm run bench:costs` measures

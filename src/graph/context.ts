@@ -26,28 +26,10 @@ import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
+import type { GraphqlCostSpender } from "./limits.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
 import type { CartOrderAndProductReadCoalescers } from "./shared-aggregate-reads.ts";
-
-/** What is left of the caller's quota of cost, in points, as `extensions.cost.throttleStatus` shows it. */
-export interface GraphqlThrottleStatus {
-  /** The points that the caller may spend in one time window of a minute. */
-  readonly maximumAvailable: number;
-  /** The points that are left until the time window ends. */
-  readonly currentlyAvailable: number;
-  /** The number of seconds until the time window ends and all points are available again. */
-  readonly resetSeconds: number;
-}
-
-export interface GraphqlCostPayment {
-  readonly throttleStatus: GraphqlThrottleStatus;
-  /** The failure of a document that must not run, because nothing was left; otherwise undefined. */
-  readonly refusal: Error | undefined;
-}
-
-/** Subtracts points from the caller's quotas of cost. Returns undefined if rate limits are switched off. */
-export type GraphqlCostSpender = (points: number) => Promise<GraphqlCostPayment | undefined>;
 
 /** The context object of one GraphQL execution, which every resolver receives. */
 export interface GraphqlContext {

@@ -52,3 +52,22 @@ export function getGraphqlQueryCostLimit({ viewer, isReportFile }: CostLimitCont
   if (viewer.kind !== "internal" || isReportFile) return Number.POSITIVE_INFINITY;
   return viewer.role === "storefront" || viewer.role === "browser" ? 4_000 : queryCostMax;
 }
+
+/** What is left of the caller's quota of cost, in points, as `extensions.cost.throttleStatus` shows it. */
+export interface GraphqlThrottleStatus {
+  /** The points that the caller may spend in one time window of a minute. */
+  readonly maximumAvailable: number;
+  /** The points that are left until the time window ends. */
+  readonly currentlyAvailable: number;
+  /** The number of seconds until the time window ends and all points are available again. */
+  readonly resetSeconds: number;
+}
+
+export interface GraphqlCostPayment {
+  readonly throttleStatus: GraphqlThrottleStatus;
+  /** The failure of a document that must not run, because nothing was left; otherwise undefined. */
+  readonly refusal: Error | undefined;
+}
+
+/** Subtracts points from the caller's quotas of cost. Returns undefined if rate limits are switched off. */
+export type GraphqlCostSpender = (points: number) => Promise<GraphqlCostPayment | undefined>;

@@ -5,7 +5,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import type { GraphqlCostPayment, GraphqlCostSpender } from "#graph/context.ts";
+import type { GraphqlCostPayment, GraphqlCostSpender } from "#graph/limits.ts";
 import {
   countRequestAgainstQuota,
   createRateLimitFailure,

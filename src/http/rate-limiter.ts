@@ -184,7 +184,7 @@ export function createRateLimitFailure(
   state: RateLimitState,
 ): Error {
   const message =
-    `At most ${state.quota} ${getCountedThings(state)} in ${state.windowSeconds} s; try again in ` +
+    `At most ${state.quota} ${describeCountedUnits(state)} in ${state.windowSeconds} s; try again in ` +
     `${state.resetSeconds} s.`;
   return createFailure(code, {
     ...(state.bucket.startsWith("graphql") ? { message } : {}),
@@ -196,7 +196,7 @@ export function createRateLimitFailure(
 }
 
 /** Says what a rate limit counts. For points, also says how many points the time window has counted. */
-function getCountedThings({ bucket, used }: RateLimitState): string {
+function describeCountedUnits({ bucket, used }: RateLimitState): string {
   if (bucket.includes("-fail")) return "failed attempts";
   const owner = bucket.startsWith("graphql") && bucket.endsWith("-merchant") ? " of the merchant" : "";
   return bucket.startsWith("graphql-cost")

@@ -9,13 +9,9 @@ import { parseJsonBody } from "#http/body.ts";
 
 /** Makes the routes of a Fastify plugin refuse JSON bodies that the other routes of the service refuse too. */
 export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
-  server.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, bytes, done) => {
-    try {
-      parseJsonBody(bytes as Buffer);
-      done(null, bytes);
-    } catch (error) {
-      done(error as Error, undefined);
-    }
+  server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, async (_request, bytes) => {
+    parseJsonBody(bytes);
+    return bytes;
   });
 }
 

@@ -64,12 +64,17 @@ const routes: readonly JsonRoute[] = [
   {
     name: "the MCP server",
     member: "method",
+    // The answer over a socket would be a stream of events that stays open.
     send: (isRepeated) =>
-      post(
-        "POST /mcp",
-        `{"jsonrpc":"2.0","id":1,"method":"tools/list"${isRepeated ? ',"method":"ping"' : ""}}`,
-        bearer(world().demo.keys.full),
-      ),
+      world().send({
+        method: "POST",
+        url: "/mcp",
+        headers: {
+          authorization: `Bearer ${world().demo.keys.full}`,
+          accept: "application/json, text/event-stream",
+        },
+        body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"${isRepeated ? ',"method":"ping"' : ""}}`,
+      }),
   },
   {
     name: "the registration of OAuth clients",

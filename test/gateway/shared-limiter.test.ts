@@ -92,6 +92,7 @@ describe("processes while the shared limiter answers", () => {
       bucket: "anon-read",
       quota: 300,
       windowSeconds: 60,
+      used: 601,
       remaining: 0,
       resetSeconds: 60,
       isExceeded: true,

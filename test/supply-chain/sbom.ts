@@ -13,7 +13,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const bomForm = z.looseObject({
   metadata: z.looseObject({ component: z.looseObject({ "bom-ref": z.string() }) }),
   components: z.array(z.looseObject({ "bom-ref": z.string(), name: z.string(), version: z.string() })),
-  dependencies: z.array(z.looseObject({ ref: z.string(), dependsOn: z.array(z.string()) })),
+  dependencies: z.array(z.object({ ref: z.string(), dependsOn: z.array(z.string()) })),
 });
 
 export function createSoftwareBillOfMaterials(): z.infer<typeof bomForm> {
@@ -31,7 +31,7 @@ export function createSoftwareBillOfMaterials(): z.infer<typeof bomForm> {
   ]);
   const dependencies = bom.dependencies
     .filter(({ ref }) => refs.has(ref))
-    .map((dependency) => ({ ...dependency, dependsOn: dependency.dependsOn.filter((ref) => refs.has(ref)) }));
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
   return { ...bom, components, dependencies };
 }
 

@@ -6,8 +6,12 @@
 import { type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { type Failure, createFailure } from "#foundation/failure.ts";
-import type { GraphqlCostPayment } from "#graph/context.ts";
-import { getGraphqlQueryCostLimit, queryCostMax, queryMsMax } from "#graph/limits.ts";
+import {
+  getGraphqlQueryCostLimit,
+  type GraphqlCostPayment,
+  queryCostMax,
+  queryMsMax,
+} from "#graph/limits.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import { computeGraphqlOperationCost } from "#mesh/document-cost.ts";
