@@ -16,6 +16,7 @@ import { type Clock, systemClock } from "#foundation/clock.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { createApiDescription } from "#gateway/api-description.ts";
+import { createResponseCache } from "#gateway/response-cache.ts";
 import { eventListenerPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
@@ -52,6 +53,7 @@ import { createInterProcessNotices } from "#database/notices.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportDatabaseServices, openDatabaseReplica } from "./replica.ts";
+import { createResponseValidityReader } from "./response-validity.ts";
 import { createGraphqlServices, createEventPayloadRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
@@ -209,12 +211,22 @@ async function createParts(options: ServiceAppOptions) {
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const requests = createApiRequestLog({ db, clock, log });
+  const responseCache =
+    settings.responseCacheBytes === 0
+      ? undefined
+      : createResponseCache({
+          ...shared,
+          confirm: notices.confirm,
+          validity: createResponseValidityReader(db),
+          bytesMax: settings.responseCacheBytes,
+        });
   const background = createServiceBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,
     isCurrent: notices.isCurrent,
     isLimiterAway: () => limiter.isAway(),
+    responseCache: () => responseCache?.usage() ?? { bytes: 0, entries: 0 },
   });
   return {
     port,
@@ -229,6 +241,7 @@ async function createParts(options: ServiceAppOptions) {
     ...access,
     trustedDocuments,
     requests,
+    responseCache,
     background,
   };
 }
@@ -298,7 +311,16 @@ async function createHttpServer(
   if (role === "worker") return server;
   const api = createApiDescription(mesh);
   const authentication = createInternalTokenAuthentication({ services, limiter, credentials });
-  await server.register(restGatewayPlugin, { api, run, services, limiter, credentials, requests, log });
+  await server.register(restGatewayPlugin, {
+    api,
+    run,
+    services,
+    limiter,
+    credentials,
+    requests,
+    log,
+    responseCache: parts.responseCache,
+  });
   await server.register(graphqlPlugin, {
     mesh,
     services,

@@ -8,6 +8,7 @@
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import type { Tables } from "./tables.ts";
@@ -21,6 +22,12 @@ export interface InterProcessNoticeListener {
    * been shown to receive notices.
    */
   readonly isCurrent: () => boolean;
+  /**
+   * Returns true if every notice that was committed more than `ageMsMax` before this call has arrived, and
+   * the connection has been shown to receive notices. Checks the connection if the last check is older than
+   * that; the answer is then a promise.
+   */
+  readonly confirm: (ageMsMax: number) => Promise<boolean> | boolean;
   readonly stop: () => Promise<void>;
 }
 
@@ -33,6 +40,8 @@ const beatMs = 250;
  */
 const currentMs = 700;
 const answerMsMax = 5_000;
+/** Milliseconds for which `confirm` waits for the answer of the connection. */
+const confirmMsMax = 100;
 
 export interface InterProcessNoticeHandlers {
   /** Called with the text of each received notice, and with "" if notices may have been missed. */
@@ -60,6 +69,7 @@ export function listenForInterProcessNotices(
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
+  let checking: { readonly begunAtMs: number; readonly done: Promise<void> } | undefined;
   const livenessCheck = createInterProcessNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
     onNoticesLost: () => onNoticesLost?.(),
@@ -71,23 +81,34 @@ export function listenForInterProcessNotices(
    * before its answer on the same connection. The answer therefore proves that all notices that were
    * committed before the query have arrived.
    */
-  const checkConnection = async (connected: Client, onAnswer: () => void): Promise<void> => {
+  const checkConnection = async (connected: Client, onAnswer?: () => void): Promise<void> => {
     const queriedAtMs = performance.now();
     await connected.query(`listen ${connected.escapeIdentifier(channel)}`);
-    onAnswer();
+    onAnswer?.();
     if (isOver || connected !== client) return;
     receivedUpToMs = queriedAtMs;
     livenessCheck.onAnswer(queriedAtMs);
-    next = setTimeout(
-      () => void checkConnection(connected, () => undefined).catch(() => closeClient(connected)),
-      beatMs,
-    );
+  };
+  /** Checks the connection; callers at the same time share one check. Closes a connection that fails. */
+  const checkOnce = (connected: Client): Promise<void> => {
+    if (checking !== undefined) return checking.done;
+    const end = (): void => void (checking = undefined);
+    const done = checkConnection(connected).then(end, (): Promise<void> => {
+      end();
+      return closeClient(connected);
+    });
+    checking = { begunAtMs: performance.now(), done };
+    return done;
+  };
+  const checkAgainLater = (connected: Client): void => {
+    if (isOver || connected !== client) return;
+    next = setTimeout(() => void checkOnce(connected).then(() => checkAgainLater(connected)), beatMs);
   };
   const connect = async (): Promise<void> => {
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
     client = opening;
     opening.on("notification", ({ payload = "" }) => {
-      if (!livenessCheck.receive(payload)) onNotice(payload);
+      if (!livenessCheck.receive(payload, checking !== undefined)) onNotice(payload);
     });
     opening.on("error", () => undefined);
     opening.once("end", () => {
@@ -98,11 +119,25 @@ export function listenForInterProcessNotices(
     });
     await opening.connect();
     await checkConnection(opening, () => onNotice(""));
+    checkAgainLater(opening);
   };
   const tryToConnect = (): Promise<void> => connect().catch(() => closeClient(client));
   void tryToConnect();
+  const confirm = (ageMsMax: number): Promise<boolean> | boolean => {
+    const neededMs = performance.now() - ageMsMax;
+    // Without a connection, `receivedUpToMs` is minus infinity.
+    if (client === undefined || !Number.isFinite(receivedUpToMs) || !livenessCheck.isProven()) return false;
+    const isTimely = (): boolean => receivedUpToMs >= neededMs && livenessCheck.isProven();
+    // While a test notice is under way, no other check begins: a test notice that arrives during a check
+    // proves nothing.
+    if (receivedUpToMs < neededMs + ageMsMax / 2 && !livenessCheck.isTesting()) void checkOnce(client);
+    if (isTimely()) return true;
+    if (checking === undefined || performance.now() - checking.begunAtMs > confirmMsMax) return false;
+    return Promise.race([checking.done, sleep(confirmMsMax, undefined, { ref: false })]).then(isTimely);
+  };
   return {
     isCurrent: () => performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven(),
+    confirm,
     stop: async () => {
       isOver = true;
       clearTimeout(next);
@@ -163,11 +198,15 @@ interface LivenessCheckParts {
 export interface InterProcessNoticeLivenessCheck {
   /** Returns true if a notice that this process sent to itself has arrived within the last 30 seconds. */
   readonly isProven: () => boolean;
+  /** Returns true while a test notice is under way. */
+  readonly isTesting: () => boolean;
   /**
    * Receives every notice. Returns true if the notice is only a test of a connection, sent by this process or
-   * by another one.
+   * by another one. `isDuringQuery` says whether the connection waits for the answer of a query: a transaction
+   * pooler can deliver a notice then although it loses all other notices, so the arrival proves nothing, and
+   * the next answer sends another test notice.
    */
-  readonly receive: (payload: string) => boolean;
+  readonly receive: (payload: string, isDuringQuery: boolean) => boolean;
   /**
    * Called when the connection answers a query that was sent at the given time. Each notice that was
    * committed before that time has arrived or is lost.
@@ -234,8 +273,12 @@ export function createInterProcessNoticeLivenessCheck({
   };
   return {
     isProven,
-    receive: (payload) => {
-      if (payload === sent?.payload) {
+    isTesting: () => sent !== undefined,
+    receive: (payload, isDuringQuery) => {
+      if (payload === sent?.payload && isDuringQuery) {
+        nextAtMs = performance.now();
+        sent = undefined;
+      } else if (payload === sent?.payload) {
         if (areLost || (Number.isFinite(provenAtMs) && !isProven())) onRegained();
         areLost = false;
         provenAtMs = sent.begunAtMs;
@@ -261,6 +304,8 @@ export function createInterProcessNoticeLivenessCheck({
 export interface InterProcessNotices {
   /** Returns true if every notice that was committed more than 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
+  /** Returns true if every notice that was committed more than `ageMsMax` before this call has arrived. */
+  readonly confirm: InterProcessNoticeListener["confirm"];
   readonly send: (text: string) => void;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
@@ -280,6 +325,7 @@ export function createInterProcessNotices(
   let listening: InterProcessNoticeListener | undefined;
   return {
     isCurrent: () => listening?.isCurrent() === true,
+    confirm: (ageMsMax) => listening?.confirm(ageMsMax) ?? false,
     send: createInterProcessNoticeSender(database.db, noticeChannel),
     start: () => {
       listening = database.listen(noticeChannel, {
@@ -295,12 +341,3 @@ const noticesLost =
   "Notices of other processes do not arrive, for example because of a transaction pooler. " +
   "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from " +
   "the database.";
-
-/**
- * The listener on the embedded database. Its answer to `isCurrent` is always true, because there is only one
- * process and no notice can be missed.
- */
-export const embeddedDatabaseNoticeListener: InterProcessNoticeListener = {
-  isCurrent: () => true,
-  stop: () => Promise.resolve(),
-};

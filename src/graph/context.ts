@@ -71,6 +71,11 @@ export interface GraphqlContext {
    */
   readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
   /**
+   * The functions that are called for each later request that gets the same answer without an execution,
+   * because the answer is kept in the response cache. Undefined if the answer is not kept.
+   */
+  readonly reuseCallbacks: ((client: string) => void)[] | undefined;
+  /**
    * The database handle that every resolver uses: the open transaction if there is one, otherwise the
    * database.
    */
@@ -158,6 +163,7 @@ export interface CallerDetails {
   readonly source?: DatabaseReadSource | undefined;
   readonly once?: IdempotentRequest<ExecutionResult> | null;
   readonly onOnce?: GraphqlContext["onOnce"];
+  readonly reuseCallbacks?: GraphqlContext["reuseCallbacks"];
 }
 
 export function createGraphqlContext(
@@ -179,6 +185,7 @@ export function createGraphqlContext(
     prepared: undefined,
     once: caller.once ?? null,
     onOnce: caller.onOnce,
+    reuseCallbacks: caller.reuseCallbacks,
     db,
     services,
     clock: services.clock,

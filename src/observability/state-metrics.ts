@@ -20,6 +20,8 @@ export interface ServiceStateMetricReaders {
    * its own requests.
    */
   readonly isLimiterAway: () => boolean;
+  /** Reads the size of the response cache. */
+  readonly responseCache: () => { readonly bytes: number; readonly entries: number };
 }
 
 /**
@@ -65,6 +67,16 @@ export function registerServiceStateMetrics(registry: Registry, read: AllService
       "0. For several processes it is the maximum.",
     aggregator: "max",
     read: () => Number(read.isLimiterAway()),
+  });
+  register(registry, {
+    name: "commerce_response_cache_bytes",
+    help: "The estimated size of the answers in the response cache.",
+    read: () => read.responseCache().bytes,
+  });
+  register(registry, {
+    name: "commerce_response_cache_entries",
+    help: "The number of answers in the response cache.",
+    read: () => read.responseCache().entries,
   });
   const retried = new Counter({
     name: "commerce_transactions_retried_total",

@@ -20,6 +20,7 @@ it("each state is read under the metric of its name", async () => {
     subscriptions: () => 6,
     isCurrent: () => false,
     isLimiterAway: () => true,
+    responseCache: () => ({ bytes: 4096, entries: 3 }),
     transactionsRunAgain: () => 9,
   };
   registerServiceStateMetrics(registry, readings);
