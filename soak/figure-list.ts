@@ -286,6 +286,22 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     measurements: [{ ...suite("tax-histories"), atLeast: { orders: 100_000 } }],
     shortTests: ["test/commerce/orders/order-tax-histories.test.ts"],
   },
+  {
+    number: 21,
+    promise:
+      "If product pages are read a million times from two processes while one of a hundred requests changes a " +
+      "price, every answer shows all changes that were committed before its request, although most answers come " +
+      "from memory, and although the connections on which the processes learn of changes are cut.",
+    measurements: [
+      {
+        ...soak("unchanged", 1),
+        engines: ["postgres"],
+        atLeast: { reads: 1_000_000 },
+        atMost: { "stale answers": 0 },
+      },
+    ],
+    shortTests: ["test/exactly-once/unchanged.test.ts", "test/gateway/response-cache.test.ts"],
+  },
 ];
 
 /** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */

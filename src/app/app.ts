@@ -216,6 +216,7 @@ async function createParts(options: ServiceAppOptions) {
       ? undefined
       : createResponseCache({
           ...shared,
+          isCurrent: notices.isCurrent,
           confirm: notices.confirm,
           validity: createResponseValidityReader(db),
           bytesMax: settings.responseCacheBytes,

@@ -52,8 +52,8 @@ export interface OpenedDatabase {
    */
   script<Result>(work: (run: SqlScriptRunner) => Promise<Result>): Promise<Result>;
   /**
-   * Listens for notices on a channel. With the embedded database there is only one process, so no notice can be
-   * missed.
+   * Listens for notices on a channel. With the embedded database there is only one process, so no notice can
+   * be missed.
    */
   listen(channel: string, handlers: InterProcessNoticeHandlers): InterProcessNoticeListener;
   /**

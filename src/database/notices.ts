@@ -23,11 +23,10 @@ export interface InterProcessNoticeListener {
    */
   readonly isCurrent: () => boolean;
   /**
-   * Returns true if every notice that was committed more than `ageMsMax` before this call has arrived, and
-   * the connection has been shown to receive notices. Checks the connection if the last check is older than
-   * that; the answer is then a promise.
+   * Checks the connection, and returns true if every notice that was committed before this call has arrived.
+   * All callers at the same time share one check. Returns false after 100 ms without an answer.
    */
-  readonly confirm: (ageMsMax: number) => Promise<boolean> | boolean;
+  readonly confirm: () => Promise<boolean> | boolean;
   readonly stop: () => Promise<void>;
 }
 
@@ -61,6 +60,16 @@ interface ListenParts {
   readonly db: Kysely<Tables>;
 }
 
+/** A running check of the connection. */
+interface ConnectionCheck {
+  readonly begunAtMs: number;
+  readonly done: Promise<void>;
+  /** Resolved when the check is done, but not later than `confirmMsMax` after its beginning. */
+  readonly settled: Promise<void>;
+  /** The check that begins after this one; undefined if nobody waits for it. */
+  next: Promise<void> | undefined;
+}
+
 export function listenForInterProcessNotices(
   { connection, channel, db }: ListenParts,
   { onNotice, onNoticesLost }: InterProcessNoticeHandlers,
@@ -69,7 +78,7 @@ export function listenForInterProcessNotices(
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
-  let checking: { readonly begunAtMs: number; readonly done: Promise<void> } | undefined;
+  let checking: ConnectionCheck | undefined;
   const livenessCheck = createInterProcessNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
     onNoticesLost: () => onNoticesLost?.(),
@@ -90,19 +99,33 @@ export function listenForInterProcessNotices(
     livenessCheck.onAnswer(queriedAtMs);
   };
   /** Checks the connection; callers at the same time share one check. Closes a connection that fails. */
-  const checkOnce = (connected: Client): Promise<void> => {
-    if (checking !== undefined) return checking.done;
+  const checkOnce = (connected: Client): ConnectionCheck => {
+    if (checking !== undefined) return checking;
+    const begunAtMs = performance.now();
     const end = (): void => void (checking = undefined);
     const done = checkConnection(connected).then(end, (): Promise<void> => {
       end();
       return closeClient(connected);
     });
-    checking = { begunAtMs: performance.now(), done };
-    return done;
+    const settled = Promise.race([done, sleep(confirmMsMax, undefined, { ref: false })]);
+    checking = { begunAtMs, done, settled, next: undefined };
+    return checking;
+  };
+  /** Checks the connection from now on. If a check is running, another one begins after it. */
+  const checkFromNow = (connected: Client): Promise<void> => {
+    if (checking === undefined) return checkOnce(connected).settled;
+    const { settled, begunAtMs } = checking;
+    // A check that takes this long will probably fail, so nobody waits for it.
+    if (performance.now() - begunAtMs > confirmMsMax) return Promise.resolve();
+    return (checking.next ??= settled.then(() =>
+      connected === client && checking === undefined && !livenessCheck.isTesting()
+        ? checkOnce(connected).settled
+        : undefined,
+    ));
   };
   const checkAgainLater = (connected: Client): void => {
     if (isOver || connected !== client) return;
-    next = setTimeout(() => void checkOnce(connected).then(() => checkAgainLater(connected)), beatMs);
+    next = setTimeout(() => void checkOnce(connected).done.then(() => checkAgainLater(connected)), beatMs);
   };
   const connect = async (): Promise<void> => {
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
@@ -123,17 +146,13 @@ export function listenForInterProcessNotices(
   };
   const tryToConnect = (): Promise<void> => connect().catch(() => closeClient(client));
   void tryToConnect();
-  const confirm = (ageMsMax: number): Promise<boolean> | boolean => {
-    const neededMs = performance.now() - ageMsMax;
-    // Without a connection, `receivedUpToMs` is minus infinity.
-    if (client === undefined || !Number.isFinite(receivedUpToMs) || !livenessCheck.isProven()) return false;
-    const isTimely = (): boolean => receivedUpToMs >= neededMs && livenessCheck.isProven();
-    // While a test notice is under way, no other check begins: a test notice that arrives during a check
-    // proves nothing.
-    if (receivedUpToMs < neededMs + ageMsMax / 2 && !livenessCheck.isTesting()) void checkOnce(client);
-    if (isTimely()) return true;
-    if (checking === undefined || performance.now() - checking.begunAtMs > confirmMsMax) return false;
-    return Promise.race([checking.done, sleep(confirmMsMax, undefined, { ref: false })]).then(isTimely);
+  const confirm = (): Promise<boolean> => {
+    const calledAtMs = performance.now();
+    // Without a connection, `receivedUpToMs` is minus infinity. While a test notice is under way, no other check
+    // begins, because a test notice that arrives during a check proves nothing.
+    if (client === undefined || !Number.isFinite(receivedUpToMs) || livenessCheck.isTesting())
+      return Promise.resolve(false);
+    return checkFromNow(client).then(() => receivedUpToMs >= calledAtMs && livenessCheck.isProven());
   };
   return {
     isCurrent: () => performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven(),
@@ -202,9 +221,9 @@ export interface InterProcessNoticeLivenessCheck {
   readonly isTesting: () => boolean;
   /**
    * Receives every notice. Returns true if the notice is only a test of a connection, sent by this process or
-   * by another one. `isDuringQuery` says whether the connection waits for the answer of a query: a transaction
-   * pooler can deliver a notice then although it loses all other notices, so the arrival proves nothing, and
-   * the next answer sends another test notice.
+   * by another one. `isDuringQuery` says whether the connection waits for the answer of a query: a
+   * transaction pooler can deliver a notice then although it loses all other notices, so the arrival proves
+   * nothing, and the next answer sends another test notice.
    */
   readonly receive: (payload: string, isDuringQuery: boolean) => boolean;
   /**
@@ -304,7 +323,7 @@ export function createInterProcessNoticeLivenessCheck({
 export interface InterProcessNotices {
   /** Returns true if every notice that was committed more than 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
-  /** Returns true if every notice that was committed more than `ageMsMax` before this call has arrived. */
+  /** Returns true if every notice that was committed before this call has arrived. */
   readonly confirm: InterProcessNoticeListener["confirm"];
   readonly send: (text: string) => void;
   readonly start: () => void;
@@ -325,7 +344,7 @@ export function createInterProcessNotices(
   let listening: InterProcessNoticeListener | undefined;
   return {
     isCurrent: () => listening?.isCurrent() === true,
-    confirm: (ageMsMax) => listening?.confirm(ageMsMax) ?? false,
+    confirm: () => listening?.confirm() ?? false,
     send: createInterProcessNoticeSender(database.db, noticeChannel),
     start: () => {
       listening = database.listen(noticeChannel, {

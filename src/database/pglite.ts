@@ -74,9 +74,9 @@ interface PGliteListenParts {
 }
 
 /**
- * Listens for notices of the embedded database. PGlite delivers the notices of a transaction before its commit
- * returns, so each notice has arrived before the caller learns that the change was made. `isCurrent` is always
- * true: the only process also learns from its own code which credentials it has changed.
+ * Listens for notices of the embedded database. PGlite delivers the notices of a transaction before its
+ * commit returns, so each notice has arrived before the caller learns that the change was made. `isCurrent`
+ * is always true: the only process also learns from its own code which credentials it has changed.
  */
 export function listenForPGliteNotices(
   { pglite, db, channel }: PGliteListenParts,
@@ -99,9 +99,7 @@ export function listenForPGliteNotices(
     confirm: () => isListening,
     stop: async () => {
       isListening = false;
-      await listening
-        .then((unlisten) => db.connection().execute(() => unlisten()))
-        .catch(() => undefined);
+      await listening.then((unlisten) => db.connection().execute(() => unlisten())).catch(() => undefined);
     },
   };
 }

@@ -185,8 +185,9 @@ function readOperation(
     versionField: typeof binding["version"] === "string" ? binding["version"] : null,
     constantField: typeof binding["constant"] === "string" ? binding["constant"] : null,
     dependsOn:
-      (getDirectiveArguments(schema, definition, "cached")?.["dependsOn"] as ResponseDependency | undefined) ??
-      null,
+      (getDirectiveArguments(schema, definition, "cached")?.["dependsOn"] as
+        | ResponseDependency
+        | undefined) ?? null,
     ownBucket: ownBucketOf(schema, definition),
     failureLimit: failureLimitOf(schema, definition),
     notFound: failureCode(binding["notFound"] ?? "route_not_found"),

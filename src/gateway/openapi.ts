@@ -93,9 +93,7 @@ export function buildOpenApiDocument({ operations, components, webhookEvents }: 
           ? { IdempotentReplayed: replayedHeader }
           : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
-        ...(operations.some(hasContentEtag)
-          ? { ContentETag: contentEtagHeader }
-          : {}),
+        ...(operations.some(hasContentEtag) ? { ContentETag: contentEtagHeader } : {}),
         ...(operations.some(({ deprecation }) => deprecation !== null) ? deprecationHeaders : {}),
       },
       responses: errorResponses,

@@ -47,6 +47,7 @@ export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = a
       publicUrl,
       events,
       responseCache,
+      hasReplica: services.replica !== undefined,
       limiter,
       credentials,
       logRequest: requests.add,

@@ -1,9 +1,9 @@
 /**
- * Keeps answers of REST operations in memory while nothing that they depend on has changed. The database sends
- * a notice in each transaction that changes a catalog, and a notice drops all answers that depend on the
- * change. Before an answer is taken from the cache, the cache confirms that
- * every notice has arrived that was committed more than `noticeAgeMsMax` before. If this cannot be confirmed,
- * for example because the connection is broken, the answer is read from the database.
+ * Keeps answers of REST operations in memory while nothing that they depend on has changed. The database
+ * sends a notice in each transaction that changes a catalog, and a notice drops all answers that depend on
+ * the change. Before an answer is taken from the cache, the cache confirms that every notice has arrived that
+ * was committed before the request. If this cannot be confirmed, for example because the connection is
+ * broken, the answer is read from the database. So an answer from the cache is never older than its request.
  */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -78,8 +78,11 @@ export interface ResponseCacheFill {
 export interface ResponseCache {
   /** Returns the answer of a key; undefined if it must be read from the database. */
   readonly find: (key: string) => Promise<CachedResponse | undefined> | CachedResponse | undefined;
-  /** Begins to read an answer. Must be called before the read begins, and ended by `store` or `abandon`. */
-  readonly beginFill: (key: string) => ResponseCacheFill;
+  /**
+   * Begins to read an answer. Must be called before the read begins, and ended by `store` or `abandon`.
+   * Returns undefined if the answer cannot be kept, because this process does not receive notices.
+   */
+  readonly beginFill: (key: string) => ResponseCacheFill | undefined;
   readonly validity: ResponseValidityReader;
   readonly usage: () => { readonly bytes: number; readonly entries: number };
 }
@@ -88,17 +91,17 @@ export interface ResponseCacheOptions {
   readonly clock: Clock;
   readonly events: InProcessEvents;
   readonly validity: ResponseValidityReader;
-  /** Returns true if every notice that was committed more than this number of milliseconds ago has arrived. */
-  readonly confirm: (ageMsMax: number) => Promise<boolean> | boolean;
+  /** Returns true if this process receives notices. */
+  readonly isCurrent: () => boolean;
+  /** Returns true if every notice that was committed before the call has arrived. */
+  readonly confirm: () => Promise<boolean> | boolean;
   /** The maximum size of all kept answers in bytes, with their compressed forms. */
   readonly bytesMax: number;
 }
 
-/** The maximum age in milliseconds of a change that an answer from the cache may not show yet. */
-const noticeAgeMsMax = 40;
 /**
- * Milliseconds for which an answer is kept although no notice has dropped it, as a bound for changes that send
- * no notice, for example by a person who has switched off the triggers.
+ * Milliseconds for which an answer is kept although no notice has dropped it, as a bound for changes that
+ * send no notice, for example by a person who has switched off the triggers.
  */
 const keptMsMax = 60_000;
 /** The estimated size in bytes of an entry without its texts. */
@@ -111,6 +114,7 @@ export function createResponseCache({
   clock,
   events,
   validity,
+  isCurrent,
   confirm,
   bytesMax,
 }: ResponseCacheOptions): ResponseCache {
@@ -156,8 +160,9 @@ export function createResponseCache({
     entries.delete(key);
     return undefined;
   };
-  const beginFill = (key: string): ResponseCacheFill => {
-    const fill = { changed: new Set<string>(), isOutdated: key.length > keyLengthMax };
+  const beginFill = (key: string): ResponseCacheFill | undefined => {
+    if (!isCurrent() || key.length > keyLengthMax) return undefined;
+    const fill = { changed: new Set<string>(), isOutdated: false };
     const onReuse: ResponseReuseCallback[] = [];
     const beganAt = clock.now();
     fills.add(fill);
@@ -184,7 +189,7 @@ export function createResponseCache({
   return {
     find: (key) => {
       if (!entries.has(key)) return undefined;
-      const isConfirmed = confirm(noticeAgeMsMax);
+      const isConfirmed = confirm();
       if (isConfirmed instanceof Promise)
         return isConfirmed.then((isTrue) => (isTrue ? findValid(key) : undefined));
       return isConfirmed ? findValid(key) : undefined;
@@ -196,8 +201,8 @@ export function createResponseCache({
 }
 
 /**
- * Returns the body of a cached answer in an encoding; undefined if the body is not compressed yet, or would not
- * become much smaller. The first call begins to compress the body.
+ * Returns the body of a cached answer in an encoding; undefined if the body is not compressed yet, or would
+ * not become much smaller. The first call begins to compress the body.
  */
 export function getEncodedBody(
   { body, encoded }: CachedResponse,

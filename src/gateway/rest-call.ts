@@ -51,6 +51,8 @@ export interface RestGatewayServices {
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
   readonly events: InProcessEvents;
+  /** Whether reads without a credential go to a replica of the database. */
+  readonly hasReplica: boolean;
   /** Keeps answers in memory; undefined if the cache is switched off. */
   readonly responseCache: ResponseCache | undefined;
   /** Verifies the API keys and access tokens of callers. */

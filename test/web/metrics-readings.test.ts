@@ -33,8 +33,10 @@ it("each state is read under the metric of its name", async () => {
     "graphql_subscriptions_open",
     "notices_current",
     "rate_limiter_away",
+    "response_cache_bytes",
+    "response_cache_entries",
   ];
-  expect(others.map((name) => value(`commerce_${name}`))).toEqual([7, 4, 6, 0, 1]);
+  expect(others.map((name) => value(`commerce_${name}`))).toEqual([7, 4, 6, 0, 1, 4096, 3]);
   expect(value("commerce_transactions_retried_total")).toBe(9);
 });
 

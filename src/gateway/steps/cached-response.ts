@@ -1,6 +1,6 @@
 /**
- * Answers REST requests from the response cache. The steps before this one still run for each request, so rate
- * limits, credentials and validation apply as usual; only the execution of the document is saved.
+ * Answers REST requests from the response cache. The steps before this one still run for each request, so
+ * rate limits, credentials and validation apply as usual; only the execution of the document is saved.
  */
 import { hash } from "node:crypto";
 import { isIntegratorViewer } from "#access/viewer.ts";
@@ -19,8 +19,11 @@ export const findCachedResponse: RestRequestStep = {
   name: "find cached response",
   phase: "body",
   appliesTo: ({ dependsOn }) => dependsOn !== null,
-  create: ({ responseCache, events }, operation) => {
-    if (responseCache === undefined) return () => undefined;
+  create: ({ responseCache, events, hasReplica }, operation) => {
+    // With a replica, searches stay on the replica. Each change of a catalog drops all kept searches, so most of
+    // their load would otherwise return to the primary database.
+    const isOnReplica = hasReplica && operation.dependsOn === "ALL_CATALOGS";
+    if (responseCache === undefined || isOnReplica) return () => undefined;
     const finish = (call: RestRequestState, key: string, found: CachedResponse | undefined): void => {
       events.emit("responseCacheUsed", operation.id, found !== undefined);
       if (found === undefined) call.fill = responseCache.beginFill(key);
@@ -55,8 +58,8 @@ function createCacheKey({ operation, request, variables, viewer }: RestRequestSt
 }
 
 /**
- * Keeps an answer that was read for a fill. How long the answer stays right is read after the answer itself: a
- * change in between drops the answer, because its notice arrives during the fill or later.
+ * Keeps an answer that was read for a fill. How long the answer stays right is read after the answer itself:
+ * a change in between drops the answer, because its notice arrives during the fill or later.
  */
 export async function keepResponse(
   call: RestRequestState,
@@ -90,7 +93,12 @@ export function createCacheableResponse(text: string, language: string | undefin
 /** Sends an answer with its ETag, or 304 if the client already has it; compressed if it is in the cache. */
 export function sendCacheableResponse(
   { request, reply }: Pick<RestRequestState, "request" | "reply">,
-  { body, etag, language, encodedBody }: CacheableResponse & { readonly encodedBody?: EncodedBody | undefined },
+  {
+    body,
+    etag,
+    language,
+    encodedBody,
+  }: CacheableResponse & { readonly encodedBody?: EncodedBody | undefined },
 ): void {
   void reply.header("etag", etag);
   if (language !== undefined) void reply.header("content-language", language);

@@ -141,8 +141,8 @@ const buyerCallers: ReadonlySet<CallerKind> = new Set(["anonymous", "api_key", "
 
 /**
  * Counts a buyer's search for the search statistics, also if later requests get its answer from the response
- * cache. Later pages of the same search, searches by staff, and
- * search texts that look like personal data are not counted.
+ * cache. Later pages of the same search, searches by staff, and search texts that look like personal data are
+ * not counted.
  */
 function countProductSearch(
   { viewer, buyerReference, client, services, reuseCallbacks }: GraphqlContext,
