@@ -236,7 +236,10 @@ async function unchanged({ databaseUrl, roundsMax, onStep }: SoakTestOptions): P
     isOver: ({ reads }) => reads >= Math.min(1_000_000, roundsMax),
     onStep,
   }).finally(() => database.close());
-  return { ...report, violations: [...report.violations, ...service.faults, ...second.faults] };
+  const { reads = 0, hits = 0 } = report.counts;
+  // Without hits, the test would show nothing about the cache.
+  const few = hits < reads / 2 ? [`Only ${hits} of ${reads} answers came from the cache.`] : [];
+  return { ...report, violations: [...report.violations, ...few, ...service.faults, ...second.faults] };
 }
 
 /** Runs `oauth`. On PostgreSQL, there are two processes, each of which gets half of the redemptions. */

@@ -16,7 +16,6 @@ import { type Clock, systemClock } from "#foundation/clock.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { createApiDescription } from "#gateway/api-description.ts";
-import { createResponseCache } from "#gateway/response-cache.ts";
 import { eventListenerPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
@@ -53,7 +52,7 @@ import { createInterProcessNotices } from "#database/notices.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportDatabaseServices, openDatabaseReplica } from "./replica.ts";
-import { createResponseValidityReader } from "./response-validity.ts";
+import { createConfiguredResponseCache } from "./response-validity.ts";
 import { createGraphqlServices, createEventPayloadRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
@@ -211,16 +210,7 @@ async function createParts(options: ServiceAppOptions) {
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const requests = createApiRequestLog({ db, clock, log });
-  const responseCache =
-    settings.responseCacheBytes === 0
-      ? undefined
-      : createResponseCache({
-          ...shared,
-          isCurrent: notices.isCurrent,
-          confirm: notices.confirm,
-          validity: createResponseValidityReader(db),
-          bytesMax: settings.responseCacheBytes,
-        });
+  const responseCache = createConfiguredResponseCache(settings, shared, notices);
   const background = createServiceBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
     pool: () => database.pool(),
@@ -290,7 +280,7 @@ async function createHttpServer(
   { settings, log, role = "all", exchange, fetchDocument }: ServiceAppOptions,
   isDraining: () => boolean,
 ): Promise<FastifyInstance> {
-  const { mesh, metrics, limiter, services, signingKeys, credentials, requests, trustedDocuments } = parts;
+  const { mesh, metrics, limiter, services, signingKeys, credentials, trustedDocuments } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
   const server = await createFastifyServer({
@@ -312,16 +302,7 @@ async function createHttpServer(
   if (role === "worker") return server;
   const api = createApiDescription(mesh);
   const authentication = createInternalTokenAuthentication({ services, limiter, credentials });
-  await server.register(restGatewayPlugin, {
-    api,
-    run,
-    services,
-    limiter,
-    credentials,
-    requests,
-    log,
-    responseCache: parts.responseCache,
-  });
+  await server.register(restGatewayPlugin, { ...parts, api, run, log });
   await server.register(graphqlPlugin, {
     mesh,
     services,

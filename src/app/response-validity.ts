@@ -11,7 +11,15 @@ import {
 } from "#commerce/catalog/catalog-notices.ts";
 import type { Database } from "#database/connect.ts";
 import type { ResponseDependency } from "#gateway/contract.ts";
-import type { ResponseToValidate, ResponseValidityReader } from "#gateway/response-cache.ts";
+import {
+  createResponseCache,
+  type ResponseCache,
+  type ResponseToValidate,
+  type ResponseValidityReader,
+} from "#gateway/response-cache.ts";
+import type { GraphqlServices } from "#graph/context.ts";
+import type { InterProcessNotices } from "#database/notices.ts";
+import type { ServiceSettings } from "./settings.ts";
 
 /** The products that an answer shows, and the names of the data that it depends on. */
 interface CatalogParts {
@@ -45,8 +53,25 @@ function idsOf(value: unknown): string[] {
   return value.map(idOf);
 }
 
+/** Creates the response cache; undefined if the settings switch it off. */
+export const createConfiguredResponseCache = (
+  { responseCacheBytes: bytesMax }: ServiceSettings,
+  { db, clock, events }: Pick<GraphqlServices, "db" | "clock" | "events">,
+  { isCurrent, confirm }: InterProcessNotices,
+): ResponseCache | undefined =>
+  bytesMax === 0
+    ? undefined
+    : createResponseCache({
+        clock,
+        events,
+        isCurrent,
+        confirm,
+        bytesMax,
+        validity: createResponseValidityReader(db),
+      });
+
 /** Creates the reader of how long answers stay right. Must read from the primary database. */
-export function createResponseValidityReader(db: Database): ResponseValidityReader {
+function createResponseValidityReader(db: Database): ResponseValidityReader {
   return {
     parseNotice: parseCatalogChangeNotice,
     read: async (kind, response) => {

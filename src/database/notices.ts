@@ -78,7 +78,6 @@ export function listenForInterProcessNotices(
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
-  let checking: ConnectionCheck | undefined;
   const livenessCheck = createInterProcessNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
     onNoticesLost: () => onNoticesLost?.(),
@@ -98,40 +97,22 @@ export function listenForInterProcessNotices(
     receivedUpToMs = queriedAtMs;
     livenessCheck.onAnswer(queriedAtMs);
   };
-  /** Checks the connection; callers at the same time share one check. Closes a connection that fails. */
-  const checkOnce = (connected: Client): ConnectionCheck => {
-    if (checking !== undefined) return checking;
-    const begunAtMs = performance.now();
-    const end = (): void => void (checking = undefined);
-    const done = checkConnection(connected).then(end, (): Promise<void> => {
-      end();
-      return closeClient(connected);
-    });
-    const settled = Promise.race([done, sleep(confirmMsMax, undefined, { ref: false })]);
-    checking = { begunAtMs, done, settled, next: undefined };
-    return checking;
-  };
-  /** Checks the connection from now on. If a check is running, another one begins after it. */
-  const checkFromNow = (connected: Client): Promise<void> => {
-    if (checking === undefined) return checkOnce(connected).settled;
-    const { settled, begunAtMs } = checking;
-    // A check that takes this long will probably fail, so nobody waits for it.
-    if (performance.now() - begunAtMs > confirmMsMax) return Promise.resolve();
-    return (checking.next ??= settled.then(() =>
-      connected === client && checking === undefined && !livenessCheck.isTesting()
-        ? checkOnce(connected).settled
-        : undefined,
-    ));
-  };
+  const checks = createConnectionChecks({
+    check: (connected) => checkConnection(connected),
+    canBegin: (connected) => connected === client && !livenessCheck.isTesting(),
+  });
   const checkAgainLater = (connected: Client): void => {
     if (isOver || connected !== client) return;
-    next = setTimeout(() => void checkOnce(connected).done.then(() => checkAgainLater(connected)), beatMs);
+    next = setTimeout(
+      () => void checks.checkOnce(connected).done.then(() => checkAgainLater(connected)),
+      beatMs,
+    );
   };
   const connect = async (): Promise<void> => {
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
     client = opening;
     opening.on("notification", ({ payload = "" }) => {
-      if (!livenessCheck.receive(payload, checking !== undefined)) onNotice(payload);
+      if (!livenessCheck.receive(payload, checks.isRunning())) onNotice(payload);
     });
     opening.on("error", () => undefined);
     opening.once("end", () => {
@@ -152,7 +133,7 @@ export function listenForInterProcessNotices(
     // begins, because a test notice that arrives during a check proves nothing.
     if (client === undefined || !Number.isFinite(receivedUpToMs) || livenessCheck.isTesting())
       return Promise.resolve(false);
-    return checkFromNow(client).then(() => receivedUpToMs >= calledAtMs && livenessCheck.isProven());
+    return checks.checkFromNow(client).then(() => receivedUpToMs >= calledAtMs && livenessCheck.isProven());
   };
   return {
     isCurrent: () => performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven(),
@@ -164,6 +145,46 @@ export function listenForInterProcessNotices(
       await closeClient(client);
     },
   };
+}
+
+interface ConnectionCheckParts {
+  readonly check: (connected: Client) => Promise<void>;
+  /** Returns whether a check may begin now for a caller that waits for it. */
+  readonly canBegin: (connected: Client) => boolean;
+}
+
+interface ConnectionChecks {
+  /** Checks the connection; callers at the same time share one check. Closes a connection that fails. */
+  readonly checkOnce: (connected: Client) => ConnectionCheck;
+  /** Checks the connection from now on. If a check is running, another one begins after it. */
+  readonly checkFromNow: (connected: Client) => Promise<void>;
+  readonly isRunning: () => boolean;
+}
+
+function createConnectionChecks({ check, canBegin }: ConnectionCheckParts): ConnectionChecks {
+  let running: ConnectionCheck | undefined;
+  const checkOnce = (connected: Client): ConnectionCheck => {
+    if (running !== undefined) return running;
+    const begunAtMs = performance.now();
+    const end = (): void => void (running = undefined);
+    const done = check(connected).then(end, (): Promise<void> => {
+      end();
+      return closeClient(connected);
+    });
+    const settled = Promise.race([done, sleep(confirmMsMax, undefined, { ref: false })]);
+    running = { begunAtMs, done, settled, next: undefined };
+    return running;
+  };
+  const checkFromNow = (connected: Client): Promise<void> => {
+    if (running === undefined) return checkOnce(connected).settled;
+    const { settled, begunAtMs } = running;
+    // A check that takes this long will probably fail, so nobody waits for it.
+    if (performance.now() - begunAtMs > confirmMsMax) return Promise.resolve();
+    return (running.next ??= settled.then(() =>
+      running === undefined && canBegin(connected) ? checkOnce(connected).settled : undefined,
+    ));
+  };
+  return { checkOnce, checkFromNow, isRunning: () => running !== undefined };
 }
 
 async function closeClient(client: Client | undefined): Promise<void> {

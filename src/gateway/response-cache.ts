@@ -118,22 +118,13 @@ export function createResponseCache({
   confirm,
   bytesMax,
 }: ResponseCacheOptions): ResponseCache {
-  const keysByDependency = new Map<string, Set<string>>();
-  const fills = new Set<{ readonly changed: Set<string>; isOutdated: boolean }>();
-  const forget = ({ dependencies }: CacheEntry, key: string): void => {
-    for (const dependency of dependencies) {
-      const keys = keysByDependency.get(dependency);
-      keys?.delete(key);
-      if (keys?.size === 0) keysByDependency.delete(dependency);
-    }
-  };
+  const index = createDependencyIndex();
+  const fills = new Set<RunningFill>();
   const entries = new LRUCache<string, CacheEntry>({
     maxSize: bytesMax,
-    // The compressed forms of a body are together at most as large as the body itself (`compressBodyForCache`).
-    sizeCalculation: ({ response, dependencies }, key) =>
-      entryBytes + 2 * response.body.length + 4 * key.length + 100 * dependencies.length,
+    sizeCalculation: estimateEntryBytes,
     ttl: keptMsMax,
-    dispose: forget,
+    dispose: ({ dependencies }, key) => index.remove(key, dependencies),
   });
   const drop = (changed: readonly string[] | "all"): void => {
     if (changed === "all") {
@@ -142,7 +133,7 @@ export function createResponseCache({
       return;
     }
     for (const dependency of changed) {
-      for (const key of keysByDependency.get(dependency) ?? []) entries.delete(key);
+      for (const key of index.keysOf(dependency)) entries.delete(key);
       for (const fill of fills) fill.changed.add(dependency);
     }
   };
@@ -152,17 +143,13 @@ export function createResponseCache({
   });
   const findValid = (key: string): CachedResponse | undefined => {
     const entry = entries.get(key);
-    if (entry === undefined) return undefined;
-    const now = clock.now();
-    // Before `validFrom` after the system clock was set back.
-    if (now >= entry.validFrom && (entry.validUntil === null || now < entry.validUntil))
-      return entry.response;
+    if (entry === undefined || isValidAt(entry, clock.now())) return entry?.response;
     entries.delete(key);
     return undefined;
   };
   const beginFill = (key: string): ResponseCacheFill | undefined => {
     if (!isCurrent() || key.length > keyLengthMax) return undefined;
-    const fill = { changed: new Set<string>(), isOutdated: false };
+    const fill: RunningFill = { changed: new Set(), isOutdated: false };
     const onReuse: ResponseReuseCallback[] = [];
     const beganAt = clock.now();
     fills.add(fill);
@@ -176,12 +163,7 @@ export function createResponseCache({
         const kept = { ...response, onReuse, encoded: {} };
         entries.set(key, { response: kept, dependencies, validFrom: beganAt, validUntil });
         // An answer that is larger than the whole cache is not kept.
-        if (!entries.has(key)) return;
-        for (const name of dependencies) {
-          const keys = keysByDependency.get(name);
-          if (keys === undefined) keysByDependency.set(name, new Set([key]));
-          else keys.add(key);
-        }
+        if (entries.has(key)) index.add(key, dependencies);
       },
       abandon: () => void fills.delete(fill),
     };
@@ -197,6 +179,49 @@ export function createResponseCache({
     beginFill,
     validity,
     usage: () => ({ bytes: entries.calculatedSize, entries: entries.size }),
+  };
+}
+
+/** The changes that were reported while an answer is being read. */
+interface RunningFill {
+  readonly changed: Set<string>;
+  /** True if everything can have changed. */
+  isOutdated: boolean;
+}
+
+/** The compressed forms of a body are together at most as large as the body itself (`compressBodyForCache`). */
+const estimateEntryBytes = ({ response, dependencies }: CacheEntry, key: string): number =>
+  entryBytes + 2 * response.body.length + 4 * key.length + 100 * dependencies.length;
+
+/** An entry is not valid before `validFrom`: the system clock was then set back. */
+const isValidAt = ({ validFrom, validUntil }: CacheEntry, now: Date): boolean =>
+  now >= validFrom && (validUntil === null || now < validUntil);
+
+interface DependencyIndex {
+  readonly add: (key: string, dependencies: readonly string[]) => void;
+  readonly remove: (key: string, dependencies: readonly string[]) => void;
+  readonly keysOf: (dependency: string) => Iterable<string>;
+}
+
+/** Creates the index of the keys of all answers that depend on the same data. */
+function createDependencyIndex(): DependencyIndex {
+  const keysByDependency = new Map<string, Set<string>>();
+  return {
+    add: (key, dependencies) => {
+      for (const name of dependencies) {
+        const keys = keysByDependency.get(name);
+        if (keys === undefined) keysByDependency.set(name, new Set([key]));
+        else keys.add(key);
+      }
+    },
+    remove: (key, dependencies) => {
+      for (const name of dependencies) {
+        const keys = keysByDependency.get(name);
+        keys?.delete(key);
+        if (keys?.size === 0) keysByDependency.delete(name);
+      }
+    },
+    keysOf: (dependency) => keysByDependency.get(dependency) ?? [],
   };
 }
 

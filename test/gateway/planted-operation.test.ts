@@ -49,7 +49,7 @@ describe("an operation with a scope and a body", () => {
         publicUrl,
         events: createInProcessEvents(),
         responseCache: undefined,
-          hasReplica: false,
+        hasReplica: false,
         limiter: createMemoryRateLimiter(1),
         credentials: world.app.credentials,
         logRequest: () => undefined,

@@ -23,7 +23,7 @@ type Url = (typeof urls)[number];
 const hourMs = 3_600_000;
 /** The parts of a body that differ at each request. */
 const ofRequest = /"(?:generatedAt|requestId)":"[^"]*"/;
-const text = (value: string) => [{ locale: "en", text: value }];
+const inEnglish = (text: string) => [{ locale: "en", text }];
 
 describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engine) => {
   const world = useWorld(engine, { environment: { PORT: "0" } });
@@ -214,8 +214,8 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
       ["pricesSet", prices({ amountMinor: 12_300 }), urls],
       ["pricesSet", prices({ amountMinor: 11_100, endsAt: new Date(Date.now() + 24 * hourMs) }), urls],
       ["stockAdjust", { variantId: variant, delta: 500, reason: "RECEIVED" }, []],
-      ["categoryUpsert", { categoryId: category, slug: "renamed", names: text("Renamed") }, urls],
-      ["policyUpsert", { type: "RETURN", marketId: market, summaries: text("Send it back.") }, [page]],
+      ["categoryUpsert", { categoryId: category, slug: "renamed", names: inEnglish("Renamed") }, urls],
+      ["policyUpsert", { type: "RETURN", marketId: market, summaries: inEnglish("Send it back.") }, [page]],
       ["merchantUpdate", { merchantId: merchant, name: "Lindenhof renamed" }, urls],
       ["searchSynonymsSet", { locale: "en", rules: [{ terms: ["tent", "yurt"] }] }, [search]],
     ];

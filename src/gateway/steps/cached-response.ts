@@ -2,6 +2,7 @@
  * Answers REST requests from the response cache. The steps before this one still run for each request, so
  * rate limits, credentials and validation apply as usual; only the execution of the document is saved.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -61,10 +62,26 @@ function createCacheKey({ operation, request, variables, viewer }: RestRequestSt
  * Keeps an answer that was read for a fill. How long the answer stays right is read after the answer itself:
  * a change in between drops the answer, because its notice arrives during the fill or later.
  */
-export async function keepResponse(
+export function keepResponse(
+  call: RestRequestState,
+  services: Pick<RestGatewayServices, "responseCache">,
+  answer: AnswerToKeep,
+): void {
+  // The answer has been sent, so its statement does not belong to the trace of the request.
+  void inDetachedContext(() => storeResponse(call, services, answer));
+}
+
+const inDetachedContext = AsyncLocalStorage.snapshot();
+
+interface AnswerToKeep {
+  readonly data: unknown;
+  readonly response: CacheableResponse;
+}
+
+async function storeResponse(
   call: RestRequestState,
   { responseCache }: Pick<RestGatewayServices, "responseCache">,
-  { data, response }: { readonly data: unknown; readonly response: CacheableResponse },
+  { data, response }: AnswerToKeep,
 ): Promise<void> {
   const { fill, operation, viewer } = call;
   if (fill === undefined || responseCache === undefined || operation.dependsOn === null) return;

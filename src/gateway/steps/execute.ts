@@ -108,7 +108,7 @@ export const sendAnswer: RestRequestStep = {
       if (operation.dependsOn !== null) {
         const response = createCacheableResponse(render(), language);
         sendCacheableResponse(call, response);
-        void keepResponse(call, services, { data, response });
+        keepResponse(call, services, { data, response });
         return;
       }
       if (language !== undefined) void reply.header("content-language", language);
