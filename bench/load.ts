@@ -7,6 +7,23 @@ export interface LoadTarget {
   readonly port: number;
   readonly startRequests: StartRequests;
   readonly connections: number;
+  /** Called instead of each hundredth request; left out to send only requests. */
+  readonly change?: (() => Promise<void>) | undefined;
+}
+
+/** The number of requests of which one is replaced by a change. */
+const requestsPerChange = 100;
+
+/** Creates the function that sends the next request, or makes a change instead of each hundredth request. */
+function createNextStep({ startRequests, change }: LoadTarget): (connection: Connection) => Promise<void> {
+  const next = startRequests();
+  let count = 0;
+  return (connection) => {
+    count += 1;
+    return change !== undefined && count % requestsPerChange === 0
+      ? change()
+      : sendRequest(connection, next());
+  };
 }
 
 export interface Throughput {
@@ -15,18 +32,15 @@ export interface Throughput {
 }
 
 /** Sends requests as fast as possible: every connection sends the next request after each answer. */
-export async function measureThroughput(
-  { port, startRequests, connections: size }: LoadTarget,
-  seconds: number,
-): Promise<Throughput> {
-  const connections = await open(port, size);
-  const next = startRequests();
+export async function measureThroughput(target: LoadTarget, seconds: number): Promise<Throughput> {
+  const connections = await open(target.port, target.connections);
+  const step = createNextStep(target);
   let count = 0;
   const startedAt = performance.now();
   const until = startedAt + seconds * 1000;
   const work = async (connection: Connection): Promise<void> => {
     while (performance.now() < until) {
-      await sendRequest(connection, next());
+      await step(connection);
       count += 1;
     }
   };

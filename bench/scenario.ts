@@ -38,6 +38,11 @@ export interface Scenario {
   readonly fault: (body: unknown) => string | undefined;
   /** Functions for comparing changes; null if the scenario only reads. */
   readonly effect: WriteEffect | null;
+  /**
+   * Changes data in the database. During load, each hundredth request is replaced by a call of this function.
+   * Left out if the data stay the same.
+   */
+  readonly change?: () => Promise<void>;
 }
 
 export interface ScenarioSource {

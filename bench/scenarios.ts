@@ -1,5 +1,5 @@
 /** The scenarios of the benchmark. A new scenario needs only an entry in `scenarios`. */
-import { Client } from "pg";
+import { Client, Pool } from "pg";
 import { createCartScenario, createGraphqlScenario, createPromotionScenario } from "./cart-scenarios.ts";
 import { createOrderScenario } from "./order-scenario.ts";
 import {
@@ -13,6 +13,7 @@ import { type SearchCase, searches, wordSearches } from "./searches.ts";
 
 export const scenarios: Readonly<Record<string, (source: ScenarioSource) => Promise<Scenario>>> = {
   product: createProductScenario,
+  changes: createChangesScenario,
   search: () => Promise.resolve(createSearchScenario("search", searches)),
   words: () => Promise.resolve(createSearchScenario("words", wordSearches)),
   cart: createCartScenario,
@@ -59,6 +60,30 @@ async function createProductScenario({ databaseUrl, requestsMax }: ScenarioSourc
     fault: () => undefined,
     effect: null,
   };
+}
+
+/**
+ * Creates the scenario `changes`: reads the pages of the scenario `product`, and changes one of these
+ * products in the database instead of each hundredth request.
+ */
+async function createChangesScenario(source: ScenarioSource): Promise<Scenario> {
+  const scenario = await createProductScenario(source);
+  const slugs = scenario.requests.map(({ variables }) => String(variables["productSlug"]));
+  const pool = new Pool({ connectionString: source.databaseUrl, max: 4, allowExitOnIdle: true });
+  // The database ends before the pool does.
+  pool.on("error", () => undefined);
+  let turn = 0;
+  const change = async (): Promise<void> => {
+    // 7 and the number of pages have no common divisor, so the changes are spread over all pages.
+    const slug = slugs[(turn++ * 7) % slugs.length];
+    await pool.query({
+      name: "change product",
+      text: `update product p set version = p.version + 1, updated_at = now() from product_slug s
+        where s.slug = $1 and p.id = s.product_id`,
+      values: [slug],
+    });
+  };
+  return { ...scenario, name: "changes", change };
 }
 
 function createSearchScenario(name: string, cases: readonly SearchCase[]): Scenario {

@@ -99,7 +99,7 @@ const trustedRequest = (_scenario: Scenario, { variables, internalHeaders = {} }
   });
 
 /** The scenarios that the plain schema (`servers/plain-schema.ts`) supports. */
-const plainReads = ["product", "search", "words", "cart", "graphql"];
+const plainReads = ["product", "changes", "search", "words", "cart", "graphql"];
 
 const serviceDefinition: Pick<BenchServer, "environment" | "request" | "unwrap"> = {
   environment: createServiceEnvironment,
@@ -143,6 +143,13 @@ export const servers: readonly BenchServer[] = [
   ...before,
   {
     ...serviceDefinition,
+    name: "ours-uncached",
+    only: ["product", "changes"],
+    command: ["src/main.ts", "serve"],
+    environment: (settings) => ({ ...createServiceEnvironment(settings), RESPONSE_CACHE_MB: "0" }),
+  },
+  {
+    ...serviceDefinition,
     name: "ours-new-text",
     only: ["graphql"],
     command: ["src/main.ts", "serve"],
@@ -173,7 +180,7 @@ export const servers: readonly BenchServer[] = [
   },
   {
     name: "sofa",
-    only: ["product", "search", "words", "cart"],
+    only: ["product", "changes", "search", "words", "cart"],
     command: ["bench/servers/sofa.ts"],
     environment: common,
     request: restRequest,

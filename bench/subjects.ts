@@ -91,6 +91,6 @@ export async function createMeasuredServers(
   return supporting.map(({ server, child }) => ({
     name: server.name,
     pid: child.pid,
-    target: { port: child.port, connections, startRequests: startRequests(server) },
+    target: { port: child.port, connections, startRequests: startRequests(server), change: scenario.change },
   }));
 }

@@ -302,6 +302,22 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     ],
     shortTests: ["test/database/read-only-server.test.ts", "test/faults/database-away.test.ts"],
   },
+  {
+    number: 22,
+    promise:
+      "If product pages are read a million times from two processes while one of a hundred requests changes a " +
+      "price, every answer shows all changes that were committed before its request, although most answers come " +
+      "from memory, and although the connections on which the processes learn of changes are cut.",
+    measurements: [
+      {
+        ...soak("unchanged", 1),
+        engines: ["postgres"],
+        atLeast: { reads: 1_000_000 },
+        atMost: { "stale answers": 0 },
+      },
+    ],
+    shortTests: ["test/exactly-once/unchanged.test.ts", "test/gateway/response-cache.test.ts"],
+  },
 ];
 
 /** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */

@@ -27,6 +27,7 @@ import { crashKey, runStripeCrash } from "./stripe-crash.ts";
 import { startService } from "./service.ts";
 import { openShop } from "./shop.ts";
 import { runStop } from "./stop.ts";
+import { countResponseCacheHits, runUnchanged } from "./unchanged.ts";
 import { runSuite, type suites } from "./suites.ts";
 import { runWebhookLatency } from "./webhook-latency.ts";
 import { runWebhooks, webhookEnvironment } from "./webhooks.ts";
@@ -35,7 +36,10 @@ export interface SoakTestOptions {
   /** The URL of PostgreSQL; undefined for the embedded database. */
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
-  /** The maximum number of codes of `oauth` and of requests of `contract`; Infinity for no maximum. */
+  /**
+   * The maximum number of codes of `oauth`, of requests of `contract` and of reads of `unchanged`; Infinity
+   * for no maximum.
+   */
   readonly roundsMax: number;
   readonly onStep: (text: string) => void;
 }
@@ -73,6 +77,7 @@ export const soakTests: readonly SoakTest[] = [
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
   { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
   { name: "event-feed", engines: ["postgres"], weight: 0, run: eventFeed },
+  { name: "unchanged", engines: ["postgres"], weight: 0, run: unchanged },
   { name: "oauth", engines: ["pglite", "postgres"], weight: 1, run: oauth },
   { name: "contract", engines: ["pglite", "postgres"], weight: 2, run: contract },
   { name: "cuts", engines: ["postgres"], weight: 2, settings: { synchronous_commit: "on" }, run: cuts },
@@ -223,6 +228,32 @@ async function eventFeed({ databaseUrl, onStep }: SoakTestOptions): Promise<Repo
   return await runEventFeed({ ...plan, open, onStep }).finally(() =>
     Promise.all(opened.map((pool) => pool.close())),
   );
+}
+
+/** Runs `unchanged` with a million reads at two processes. Its duration does not depend on `--minutes`. */
+async function unchanged({ databaseUrl, roundsMax, onStep }: SoakTestOptions): Promise<Report> {
+  if (databaseUrl === undefined) throw new Error("This test needs PostgreSQL.");
+  await using service = await startService({ databaseUrl });
+  await using second = await startService({ databaseUrl, folder: service.folder });
+  const database = await openDatabase({ url: databaseUrl, poolSize: 1 });
+  const senders = [service.ask, second.ask];
+  const report = await runUnchanged({
+    engine: "postgres",
+    senders,
+    access: service.access,
+    countHits: () => countResponseCacheHits(senders),
+    database,
+    cutEveryMs: 20_000,
+    readers: 16,
+    writers: 4,
+    readsPerChange: 100,
+    isOver: ({ reads }) => reads >= Math.min(1_000_000, roundsMax),
+    onStep,
+  }).finally(() => database.close());
+  const { reads = 0, hits = 0 } = report.counts;
+  // Without hits, the test would show nothing about the cache.
+  const few = hits < reads / 2 ? [`Only ${hits} of ${reads} answers came from the cache.`] : [];
+  return { ...report, violations: [...report.violations, ...few, ...service.faults, ...second.faults] };
 }
 
 /** Runs `oauth`. On PostgreSQL, there are two processes, each of which gets half of the redemptions. */

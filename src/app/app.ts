@@ -53,6 +53,7 @@ import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportDatabaseServices, openDatabaseReplica } from "./replica.ts";
 import { createProviderEventRoute } from "./provider-events.ts";
+import { createConfiguredResponseCache } from "./response-validity.ts";
 import { createGraphqlServices, createEventPayloadRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
@@ -211,6 +212,7 @@ async function createParts(options: ServiceAppOptions) {
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const requests = createApiRequestLog({ db, clock, log });
+  const responseCache = createConfiguredResponseCache(settings, shared, notices);
   const background = createServiceBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
     pool: () => database.pool(),
@@ -219,6 +221,7 @@ async function createParts(options: ServiceAppOptions) {
     isLimiterAway: () => limiter.isAway(),
     replicaLagSeconds: () => replica?.lag.lagSeconds() ?? 0,
     isReplicaBehind: () => replica?.lag.isBehind() === true,
+    responseCache: () => responseCache?.usage() ?? { bytes: 0, entries: 0 },
   });
   return {
     port,
@@ -233,6 +236,7 @@ async function createParts(options: ServiceAppOptions) {
     ...access,
     trustedDocuments,
     requests,
+    responseCache,
     background,
   };
 }
@@ -280,7 +284,7 @@ async function createHttpServer(
   { settings, log, role = "all", exchange, fetchDocument }: ServiceAppOptions,
   isDraining: () => boolean,
 ): Promise<FastifyInstance> {
-  const { mesh, metrics, limiter, services, signingKeys, credentials, requests, trustedDocuments } = parts;
+  const { mesh, metrics, limiter, services, signingKeys, credentials, trustedDocuments } = parts;
   const { publicUrl, db, clock } = services;
   const { run } = mesh;
   const server = await createFastifyServer({
@@ -302,7 +306,7 @@ async function createHttpServer(
   if (role === "worker") return server;
   const api = createApiDescription(mesh);
   const authentication = createInternalTokenAuthentication({ services, limiter, credentials });
-  await server.register(restGatewayPlugin, { api, run, services, limiter, credentials, requests, log });
+  await server.register(restGatewayPlugin, { ...parts, api, run, log });
   await server.register(graphqlPlugin, {
     mesh,
     services,

@@ -76,6 +76,7 @@ const schema = z.object({
   CORS_ORIGINS: origins.default([]),
   METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   PROCESSES: integer(1, 64).default(1),
+  RESPONSE_CACHE_MB: integer(0, 16_384).default(64),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
   TRUST_PROXY: integer(0, 10).default(0),
   DRAIN_SECONDS: integer(0, 600).default(5),
@@ -147,6 +148,8 @@ export interface ServiceSettings {
   readonly metricsToken: string | undefined;
   /** The number of processes that one `serve`, `gateway` or `worker` command starts. */
   readonly processes: number;
+  /** The maximum size of the answers that a process keeps in memory, in bytes; 0 keeps none. */
+  readonly responseCacheBytes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
   /**
@@ -191,6 +194,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     corsOrigins: values.CORS_ORIGINS,
     metricsToken: values.METRICS_TOKEN,
     processes: values.PROCESSES,
+    responseCacheBytes: values.RESPONSE_CACHE_MB * 1024 * 1024,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY,
     drainMs: values.DRAIN_SECONDS * 1000,

@@ -9,7 +9,6 @@ import { Client, type ClientConfig, type CustomTypesConfig, Pool, type QueryResu
 import { createTransactionGuardKyselyDialect, createPipelinedKyselyDialect } from "./transaction-dialect.ts";
 import { toDataFolderError, waitForDataFolderLock } from "./folder-lock.ts";
 import {
-  embeddedDatabaseNoticeListener,
   type InterProcessNoticeHandlers,
   listenForInterProcessNotices,
   type InterProcessNoticeListener,
@@ -64,8 +63,8 @@ export interface OpenedDatabase {
   /** Runs SQL scripts like `script`, but with the database role that owns the tables. */
   ownerScript: SqlScriptFunction;
   /**
-   * Listens for notices on a channel. With the embedded database there is only one process, so no notice is
-   * ever sent to it, and none can be missed.
+   * Listens for notices on a channel. With the embedded database there is only one process, so no notice can
+   * be missed.
    */
   listen(channel: string, handlers: InterProcessNoticeHandlers): InterProcessNoticeListener;
   /**
@@ -108,7 +107,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
   try {
     // The module `pglite.ts` is imported only here and only when needed, so that processes that use
     // PostgreSQL do not load PGlite.
-    const { openPGlite, SingleConnectionPGliteDialect } = await import("./pglite.ts");
+    const { listenForPGliteNotices, openPGlite, SingleConnectionPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       image,
       dataDir: folder === undefined ? undefined : join(folder, embeddedDatabaseFolder),
@@ -136,7 +135,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       db,
       script,
       ownerScript: script,
-      listen: () => embeddedDatabaseNoticeListener,
+      listen: (channel, { onNotice }) => listenForPGliteNotices({ pglite, db, channel }, onNotice),
       pool: () => undefined,
       close,
     };

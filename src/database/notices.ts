@@ -8,6 +8,7 @@
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import type { Tables } from "./tables.ts";
@@ -26,6 +27,11 @@ export interface InterProcessNoticeListener {
    * known to be broken.
    */
   readonly isReceiving: () => boolean;
+  /**
+   * Checks the connection, and returns true if every notice that was committed before this call has arrived.
+   * All callers at the same time share one check. Returns false after 100 ms without an answer.
+   */
+  readonly confirm: () => Promise<boolean> | boolean;
   readonly stop: () => Promise<void>;
 }
 
@@ -44,6 +50,8 @@ const idleBeatMs = 5_000;
  */
 const currentMs = 700;
 const answerMsMax = 5_000;
+/** Milliseconds for which `confirm` waits for the answer of the connection. */
+const confirmMsMax = 100;
 
 export interface InterProcessNoticeHandlers {
   /** Called with the text of each received notice, and with "" if notices may have been missed. */
@@ -63,6 +71,16 @@ interface ListenParts {
   readonly db: Kysely<Tables>;
   /** Milliseconds after the last use of `isCurrent` after which the checks become rare; if left out, 10,000. */
   readonly idleAfterMs?: number;
+}
+
+/** A running check of the connection. */
+interface ConnectionCheck {
+  readonly begunAtMs: number;
+  readonly done: Promise<void>;
+  /** Resolved when the check is done, but not later than `confirmMsMax` after its beginning. */
+  readonly settled: Promise<void>;
+  /** The check that begins after this one; undefined if nobody waits for it. */
+  next: Promise<void> | undefined;
 }
 
 export function listenForInterProcessNotices(
@@ -86,19 +104,26 @@ export function listenForInterProcessNotices(
    * before its answer on the same connection. The answer therefore proves that all notices that were
    * committed before the query have arrived.
    */
-  const checkConnection = async (connected: Client, onAnswer: () => void): Promise<void> => {
+  const checkConnection = async (connected: Client, onAnswer?: () => void): Promise<void> => {
     const queriedAtMs = performance.now();
     await connected.query(`listen ${connected.escapeIdentifier(channel)}`);
-    onAnswer();
+    onAnswer?.();
     if (isOver || connected !== client) return;
     receivedUpToMs = queriedAtMs;
     livenessCheck.onAnswer(queriedAtMs);
-    isBeatSlow = performance.now() - usedAtMs > idleAfterMs;
-    next = setTimeout(() => checkAgain(connected), isBeatSlow ? idleBeatMs : beatMs);
   };
+  const checks = createConnectionChecks({
+    check: (connected) => checkConnection(connected),
+    canBegin: (connected) => connected === client && !livenessCheck.isTesting(),
+  });
   const checkAgain = (connected: Client): void => {
     isBeatSlow = false;
-    void checkConnection(connected, () => undefined).catch(() => closeClient(connected));
+    void checks.checkOnce(connected).done.then(() => checkAgainLater(connected));
+  };
+  const checkAgainLater = (connected: Client): void => {
+    if (isOver || connected !== client) return;
+    isBeatSlow = performance.now() - usedAtMs > idleAfterMs;
+    next = setTimeout(() => checkAgain(connected), isBeatSlow ? idleBeatMs : beatMs);
   };
   const noteUse = (): void => {
     usedAtMs = performance.now();
@@ -110,7 +135,7 @@ export function listenForInterProcessNotices(
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
     client = opening;
     opening.on("notification", ({ payload = "" }) => {
-      if (!livenessCheck.receive(payload)) onNotice(payload);
+      if (!livenessCheck.receive(payload, checks.isRunning())) onNotice(payload);
     });
     opening.on("error", () => undefined);
     opening.once("end", () => {
@@ -122,9 +147,18 @@ export function listenForInterProcessNotices(
     });
     await opening.connect();
     await checkConnection(opening, () => onNotice(""));
+    checkAgainLater(opening);
   };
   const tryToConnect = (): Promise<void> => connect().catch(() => closeClient(client));
   void tryToConnect();
+  const confirm = (): Promise<boolean> => {
+    const calledAtMs = performance.now();
+    // Without a connection, `receivedUpToMs` is minus infinity. While a test notice is under way, no other check
+    // begins, because a test notice that arrives during a check proves nothing.
+    if (client === undefined || !Number.isFinite(receivedUpToMs) || livenessCheck.isTesting())
+      return Promise.resolve(false);
+    return checks.checkFromNow(client).then(() => receivedUpToMs >= calledAtMs && livenessCheck.isProven());
+  };
   return {
     isCurrent: () => {
       const isCurrent = performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven();
@@ -132,6 +166,7 @@ export function listenForInterProcessNotices(
       return isCurrent;
     },
     isReceiving: () => Number.isFinite(receivedUpToMs) && livenessCheck.isProven(),
+    confirm,
     stop: async () => {
       isOver = true;
       clearTimeout(next);
@@ -139,6 +174,46 @@ export function listenForInterProcessNotices(
       await closeClient(client);
     },
   };
+}
+
+interface ConnectionCheckParts {
+  readonly check: (connected: Client) => Promise<void>;
+  /** Returns whether a check may begin now for a caller that waits for it. */
+  readonly canBegin: (connected: Client) => boolean;
+}
+
+interface ConnectionChecks {
+  /** Checks the connection; callers at the same time share one check. Closes a connection that fails. */
+  readonly checkOnce: (connected: Client) => ConnectionCheck;
+  /** Checks the connection from now on. If a check is running, another one begins after it. */
+  readonly checkFromNow: (connected: Client) => Promise<void>;
+  readonly isRunning: () => boolean;
+}
+
+function createConnectionChecks({ check, canBegin }: ConnectionCheckParts): ConnectionChecks {
+  let running: ConnectionCheck | undefined;
+  const checkOnce = (connected: Client): ConnectionCheck => {
+    if (running !== undefined) return running;
+    const begunAtMs = performance.now();
+    const end = (): void => void (running = undefined);
+    const done = check(connected).then(end, (): Promise<void> => {
+      end();
+      return closeClient(connected);
+    });
+    const settled = Promise.race([done, sleep(confirmMsMax, undefined, { ref: false })]);
+    running = { begunAtMs, done, settled, next: undefined };
+    return running;
+  };
+  const checkFromNow = (connected: Client): Promise<void> => {
+    if (running === undefined) return checkOnce(connected).settled;
+    const { settled, begunAtMs } = running;
+    // A check that takes this long will probably fail, so nobody waits for it.
+    if (performance.now() - begunAtMs > confirmMsMax) return Promise.resolve();
+    return (running.next ??= settled.then(() =>
+      running === undefined && canBegin(connected) ? checkOnce(connected).settled : undefined,
+    ));
+  };
+  return { checkOnce, checkFromNow, isRunning: () => running !== undefined };
 }
 
 async function closeClient(client: Client | undefined): Promise<void> {
@@ -192,11 +267,15 @@ interface LivenessCheckParts {
 export interface InterProcessNoticeLivenessCheck {
   /** Returns true if a notice that this process sent to itself has arrived within the last 30 seconds. */
   readonly isProven: () => boolean;
+  /** Returns true while a test notice is under way. */
+  readonly isTesting: () => boolean;
   /**
    * Receives every notice. Returns true if the notice is only a test of a connection, sent by this process or
-   * by another one.
+   * by another one. `isDuringQuery` says whether the connection waits for the answer of a query: a
+   * transaction pooler can deliver a notice then although it loses all other notices, so the arrival proves
+   * nothing, and the next answer sends another test notice.
    */
-  readonly receive: (payload: string) => boolean;
+  readonly receive: (payload: string, isDuringQuery: boolean) => boolean;
   /**
    * Called when the connection answers a query that was sent at the given time. Each notice that was
    * committed before that time has arrived or is lost.
@@ -263,8 +342,12 @@ export function createInterProcessNoticeLivenessCheck({
   };
   return {
     isProven,
-    receive: (payload) => {
-      if (payload === sent?.payload) {
+    isTesting: () => sent !== undefined,
+    receive: (payload, isDuringQuery) => {
+      if (payload === sent?.payload && isDuringQuery) {
+        nextAtMs = performance.now();
+        sent = undefined;
+      } else if (payload === sent?.payload) {
         if (areLost || (Number.isFinite(provenAtMs) && !isProven())) onRegained();
         areLost = false;
         provenAtMs = sent.begunAtMs;
@@ -292,6 +375,8 @@ export interface InterProcessNotices {
   readonly isCurrent: () => boolean;
   /** Returns true if notices of other processes have been shown to arrive within the last 30 seconds. */
   readonly isReceiving: () => boolean;
+  /** Returns true if every notice that was committed before this call has arrived. */
+  readonly confirm: InterProcessNoticeListener["confirm"];
   readonly send: (text: string) => void;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
@@ -312,6 +397,7 @@ export function createInterProcessNotices(
   return {
     isCurrent: () => listening?.isCurrent() === true,
     isReceiving: () => listening?.isReceiving() === true,
+    confirm: () => listening?.confirm() ?? false,
     send: createInterProcessNoticeSender(database.db, noticeChannel),
     start: () => {
       listening = database.listen(noticeChannel, {
@@ -327,13 +413,3 @@ const noticesLost =
   "Notices of other processes do not arrive, for example because of a transaction pooler. " +
   "Set DATABASE_DIRECT_URL to PostgreSQL itself. Until then, every request reads its credential from " +
   "the database.";
-
-/**
- * The listener on the embedded database. Its answer to `isCurrent` is always true, because there is only one
- * process and no notice can be missed.
- */
-export const embeddedDatabaseNoticeListener: InterProcessNoticeListener = {
-  isCurrent: () => true,
-  isReceiving: () => true,
-  stop: () => Promise.resolve(),
-};

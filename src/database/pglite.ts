@@ -11,9 +11,12 @@ import {
   type DatabaseConnection,
   type DialectAdapter,
   type Driver,
+  type Kysely,
   PGliteDialect,
   PostgresAdapter,
 } from "kysely";
+import type { InterProcessNoticeListener } from "./notices.ts";
+import type { Tables } from "./tables.ts";
 
 export interface PGliteOptions {
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
@@ -62,4 +65,42 @@ export class SingleConnectionPGliteDialect extends PGliteDialect {
     };
     return driver;
   }
+}
+
+interface PGliteListenParts {
+  readonly pglite: PGlite;
+  readonly db: Kysely<Tables>;
+  readonly channel: string;
+}
+
+/**
+ * Listens for notices of the embedded database. PGlite delivers the notices of a transaction before its
+ * commit returns, so each notice has arrived before the caller learns that the change was made. `isCurrent`
+ * is always true: the only process also learns from its own code which credentials it has changed.
+ */
+export function listenForPGliteNotices(
+  { pglite, db, channel }: PGliteListenParts,
+  onNotice: (payload: string) => void,
+): InterProcessNoticeListener {
+  let isListening = false;
+  // LISTEN needs the connection for itself: inside a transaction, a rollback would undo it.
+  const listening = db
+    .connection()
+    .execute(() => pglite.listen(channel, onNotice))
+    .then((unlisten) => {
+      isListening = true;
+      onNotice("");
+      return unlisten;
+    });
+  // If the database is closed before it listens, nothing is left to do.
+  listening.catch(() => undefined);
+  return {
+    isCurrent: () => true,
+    isReceiving: () => true,
+    confirm: () => isListening,
+    stop: async () => {
+      isListening = false;
+      await listening.then((unlisten) => db.connection().execute(() => unlisten())).catch(() => undefined);
+    },
+  };
 }

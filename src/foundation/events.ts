@@ -44,6 +44,11 @@ export interface InProcessEventMap {
    */
   noticeReceived: [text: string];
   /**
+   * Emitted when a REST request has looked for its answer in the response cache. The arguments are the id of
+   * the operation, and whether the answer was in the cache.
+   */
+  responseCacheUsed: [operationId: string, isHit: boolean];
+  /**
    * Emitted before a GraphQL document of a client is executed. The argument is the cost of the document in
    * points.
    */

@@ -42,6 +42,9 @@ import {
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
 
+/** The parts of the catalogs on which answers in the response cache depend; schema/rest.graphql explains them. */
+export type ResponseDependency = "PRODUCT" | "OWN_CATALOG" | "ALL_CATALOGS";
+
 /** A path or query parameter of a REST operation. */
 export interface RestParameter {
   readonly name: string;
@@ -110,6 +113,8 @@ export interface RestOperation {
    * none. With such a field, clients can ask whether the answer has changed (`steps/revalidate.ts`).
    */
   readonly constantField: string | null;
+  /** What the operation's answers depend on; null if they are not kept in the response cache. */
+  readonly dependsOn: ResponseDependency | null;
   /**
    * The operation's own rate limit, which counts the requests of an app installation to this operation; null
    * if the operation has none. Requests then count against the general limits of the credential: one for
@@ -179,6 +184,10 @@ function readOperation(
     languageField: typeof binding["language"] === "string" ? binding["language"] : null,
     versionField: typeof binding["version"] === "string" ? binding["version"] : null,
     constantField: typeof binding["constant"] === "string" ? binding["constant"] : null,
+    dependsOn:
+      (getDirectiveArguments(schema, definition, "cached")?.["dependsOn"] as
+        | ResponseDependency
+        | undefined) ?? null,
     ownBucket: ownBucketOf(schema, definition),
     failureLimit: failureLimitOf(schema, definition),
     notFound: failureCode(binding["notFound"] ?? "route_not_found"),

@@ -93,9 +93,7 @@ export function buildOpenApiDocument({ operations, components, webhookEvents }: 
           ? { IdempotentReplayed: replayedHeader }
           : {}),
         ...(operations.some(({ versionField }) => versionField !== null) ? { ETag: etagHeader } : {}),
-        ...(operations.some(({ constantField }) => constantField !== null)
-          ? { ContentETag: contentEtagHeader }
-          : {}),
+        ...(operations.some(hasContentEtag) ? { ContentETag: contentEtagHeader } : {}),
         ...(operations.some(({ deprecation }) => deprecation !== null) ? deprecationHeaders : {}),
       },
       responses: errorResponses,
@@ -109,6 +107,10 @@ export function buildOpenApiDocument({ operations, components, webhookEvents }: 
     },
   };
 }
+
+/** Returns whether the ETag of the operation's answers identifies their content and not the object's version. */
+const hasContentEtag = ({ constantField, dependsOn }: RestOperation): boolean =>
+  constantField !== null || dependsOn !== null;
 
 function toOperation(operation: RestOperation): Part {
   const [summary = ""] = operation.description.split(/(?<=\.)\s|:\s/);
@@ -152,7 +154,7 @@ function toOperation(operation: RestOperation): Part {
             ? { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }
             : {}),
           ...(operation.versionField === null ? {} : { ETag: { $ref: "#/components/headers/ETag" } }),
-          ...(operation.constantField === null ? {} : { ETag: { $ref: "#/components/headers/ContentETag" } }),
+          ...(hasContentEtag(operation) ? { ETag: { $ref: "#/components/headers/ContentETag" } } : {}),
           ...(operation.deprecation === null ? {} : deprecationHeaderReferences),
         },
         content: { "application/json": { schema: answerReference(operation) } },

@@ -28,6 +28,7 @@ import {
   limitByCredential,
   requireOperationScope,
 } from "./steps/authorize.ts";
+import { findCachedResponse } from "./steps/cached-response.ts";
 import { sendAnswer, executeOperation, limitFailedAttempts, requireIdempotencyKey } from "./steps/execute.ts";
 import { validateRequest } from "./steps/validate.ts";
 
@@ -49,6 +50,7 @@ export const restRequestSteps: readonly RestRequestStep[] = [
   requireIdempotencyKey,
   validateRequest,
   limitFailedAttempts,
+  findCachedResponse,
   executeOperation,
   sendAnswer,
 ];
@@ -88,6 +90,7 @@ function mountOperation(
     try {
       await runAll(afterBody, call);
     } catch (error) {
+      call.fill?.abandon();
       throw addWrongIdExplanationToNotFoundError(error, call);
     }
   };
@@ -108,6 +111,8 @@ function mountOperation(
         idempotencyKey: undefined,
         result: undefined,
         recorded: undefined,
+        cachedResponse: undefined,
+        fill: undefined,
       };
       request.call = call;
       await runAll(beforeBody, call);
@@ -187,7 +192,7 @@ async function runAll(runs: readonly RunStep[], call: RestRequestState): Promise
  * has a valid API key.
  */
 function toFixedHeaders(
-  { id, security, stability, deprecation, languageField, constantField }: RestOperation,
+  { id, security, stability, deprecation, languageField, constantField, dependsOn }: RestOperation,
   publicUrl: string,
 ): Record<string, string> {
   return {
@@ -196,6 +201,7 @@ function toFixedHeaders(
       "Authorization",
       ...(languageField === null ? [] : ["Accept-Language"]),
       ...(constantField === null ? [] : ["Prefer"]),
+      ...(dependsOn === null ? [] : ["Accept-Encoding"]),
     ].join(", "),
     ...(security.kind === "anonymous" ? { "access-control-allow-origin": "*" } : {}),
     ...toDeprecationHeaders(deprecation, `${publicUrl}/docs/operations/${id}`),
@@ -224,10 +230,13 @@ export function createRestOperationExecutor(
       client: toClientAddressKey(request.ip),
       once,
       onOnce: once === null ? undefined : keepRecordedAnswer(call),
+      reuseCallbacks: call.fill?.onReuse,
     };
     const runOn = (source?: DatabaseReadSource): ReturnType<GraphqlDocumentRunner> =>
       run(document, createGraphqlContext(services, { ...caller, source }), { variables });
-    return security.kind === "anonymous" ? runPublic(runOn) : runOn();
+    // An answer for the response cache is read from the primary database: a replica can lack a change whose
+    // notice has already arrived.
+    return security.kind === "anonymous" && call.fill === undefined ? runPublic(runOn) : runOn();
   };
 }
 

@@ -12,6 +12,7 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
+import type { ResponseCache } from "./response-cache.ts";
 import { createRestOperationExecutor, mountRestOperations } from "./operations.ts";
 import { createReadRunnerWithPrimaryFallback } from "./replica-fallback.ts";
 
@@ -24,13 +25,15 @@ export interface RestGatewayPluginOptions {
   readonly credentials: CredentialVerifier;
   readonly requests: Pick<ApiRequestLog, "add">;
   readonly log: Log;
+  /** Keeps answers in memory; undefined if the cache is switched off. */
+  readonly responseCache: ResponseCache | undefined;
 }
 
 export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = async (
   server,
-  { api, run, services, limiter, credentials, requests, log },
+  { api, run, services, limiter, credentials, requests, log, responseCache },
 ) => {
-  const { db, clock, publicUrl } = services;
+  const { db, clock, publicUrl, events } = services;
   const execute = createRestOperationExecutor(
     run,
     services,
@@ -38,7 +41,18 @@ export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = a
   );
   mountRestOperations(
     server,
-    { db, clock, publicUrl, limiter, credentials, logRequest: requests.add, execute },
+    {
+      db,
+      clock,
+      publicUrl,
+      events,
+      responseCache,
+      hasReplica: services.replica !== undefined,
+      limiter,
+      credentials,
+      logRequest: requests.add,
+      execute,
+    },
     api.operations,
   );
   mountDocument(server, JSON.stringify(addPublicUrlToOpenApi(api.document, publicUrl), null, 2));

@@ -12,6 +12,8 @@ import type { LoggedApiRequest } from "#access/request-log.ts";
 import type { CredentialOwnerIds, Viewer } from "#access/viewer.ts";
 import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
+import type { InProcessEvents } from "#foundation/events.ts";
+import type { CachedResponse, ResponseCache, ResponseCacheFill } from "./response-cache.ts";
 
 export interface RestRequestState {
   readonly operation: RestOperation;
@@ -33,6 +35,10 @@ export interface RestRequestState {
    * this stored answer unchanged, byte for byte.
    */
   recorded: IdempotentRequestResult | undefined;
+  /** The answer from the response cache; undefined if the document must be executed. */
+  cachedResponse: CachedResponse | undefined;
+  /** Set while an answer for the response cache is being read from the database. */
+  fill: ResponseCacheFill | undefined;
 }
 
 /**
@@ -44,6 +50,11 @@ export interface RestGatewayServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
+  readonly events: InProcessEvents;
+  /** Whether reads without a credential go to a replica of the database. */
+  readonly hasReplica: boolean;
+  /** Keeps answers in memory; undefined if the cache is switched off. */
+  readonly responseCache: ResponseCache | undefined;
   /** Verifies the API keys and access tokens of callers. */
   readonly credentials: CredentialVerifier;
   /** Adds an answered request to the request log. Returns at once and never throws. */

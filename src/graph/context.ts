@@ -77,6 +77,11 @@ export interface GraphqlContext {
    */
   readonly spendCost: GraphqlCostSpender | undefined;
   /**
+   * The functions that are called for each later request that gets the same answer without an execution,
+   * because the answer is kept in the response cache. Undefined if the answer is not kept.
+   */
+  readonly reuseCallbacks: ((client: string) => void)[] | undefined;
+  /**
    * The database handle that every resolver uses: the open transaction if there is one, otherwise the
    * database.
    */
@@ -167,6 +172,7 @@ export interface CallerDetails {
   readonly once?: IdempotentRequest<ExecutionResult> | null;
   readonly onOnce?: GraphqlContext["onOnce"];
   readonly spendCost?: GraphqlContext["spendCost"];
+  readonly reuseCallbacks?: GraphqlContext["reuseCallbacks"];
 }
 
 export function createGraphqlContext(
@@ -189,6 +195,7 @@ export function createGraphqlContext(
     once: caller.once ?? null,
     onOnce: caller.onOnce,
     spendCost: caller.spendCost,
+    reuseCallbacks: caller.reuseCallbacks,
     db,
     services,
     clock: services.clock,

@@ -51,6 +51,7 @@ export function createServiceMetrics(
   }).set({ version: packageVersion, node: process.version, engine, role }, 1);
   events.on("deliveryAttempted", createWebhookAttemptMetrics(registry));
   events.on("documentExecuted", createGraphqlCosts(registry));
+  events.on("responseCacheUsed", createResponseCacheMetrics(registry));
   return {
     registry,
     http: createHttpMetrics(registry),
@@ -113,6 +114,17 @@ const getOutcomeLabel = (outcome: WebhookAttemptResult["outcome"]): string =>
       ? `${Math.floor(outcome / 100)}xx`
       : "other"
     : outcome;
+
+/** Counts requests to operations with cached answers, by operation and by whether the answer was in the cache. */
+function createResponseCacheMetrics(registry: Registry): (operation: string, isHit: boolean) => void {
+  const requests = new Counter({
+    name: "commerce_response_cache_requests_total",
+    help: "Requests to operations whose answers are cached: hit if the answer was in the cache, else miss.",
+    labelNames: ["operation", "result"],
+    registers: [registry],
+  });
+  return (operation, isHit) => requests.inc({ operation, result: isHit ? "hit" : "miss" });
+}
 
 const costBuckets = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000];
 

@@ -24,6 +24,8 @@ export interface ServiceStateMetricReaders {
   readonly replicaLagSeconds: () => number;
   /** Returns true if the read replica is so far behind that reads use the primary database. */
   readonly isReplicaBehind: () => boolean;
+  /** Reads the size of the response cache. */
+  readonly responseCache: () => { readonly bytes: number; readonly entries: number };
 }
 
 /**
@@ -83,6 +85,16 @@ export function registerServiceStateMetrics(registry: Registry, read: AllService
       "several processes it is the maximum.",
     aggregator: "max",
     read: () => Number(read.isReplicaBehind()),
+  });
+  register(registry, {
+    name: "commerce_response_cache_bytes",
+    help: "The estimated size of the answers in the response cache.",
+    read: () => read.responseCache().bytes,
+  });
+  register(registry, {
+    name: "commerce_response_cache_entries",
+    help: "The number of answers in the response cache.",
+    read: () => read.responseCache().entries,
   });
   const retried = new Counter({
     name: "commerce_transactions_retried_total",

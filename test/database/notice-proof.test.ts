@@ -28,7 +28,7 @@ function connect(): Connection {
     send: (payload) => {
       sent.push(payload);
       if (!state.canSend) return Promise.reject(new Error("away"));
-      if (!state.isDeaf) proof.receive(payload);
+      if (!state.isDeaf) proof.receive(payload, false);
       return Promise.resolve();
     },
     onNoticesLost: () => said.push("deaf"),
@@ -109,10 +109,25 @@ it("the notice monitor starts again on a new connection, and ignores other proce
   await beat(250);
   expect(sent).toHaveLength(2);
   expect([
-    proof.receive("proof:another"),
-    proof.receive(sent[0] ?? ""),
-    proof.receive("credential:key_1"),
+    proof.receive("proof:another", false),
+    proof.receive(sent[0] ?? "", false),
+    proof.receive("credential:key_1", false),
   ]).toEqual([true, true, false]);
   expect(proof.isProven()).toBe(false);
-  expect([proof.receive(sent[1] ?? ""), proof.isProven()]).toEqual([true, true]);
+  expect([proof.receive(sent[1] ?? "", false), proof.isProven()]).toEqual([true, true]);
+});
+
+it("a test notice that arrives during a query proves nothing, and another follows at the next answer", async () => {
+  const { proof, sent, state, beat } = connect();
+  state.isDeaf = true;
+  await beat(250);
+  expect(proof.isTesting()).toBe(true);
+  expect([proof.receive(sent[0] ?? "", true), proof.isProven(), proof.isTesting()]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  await beat(250);
+  expect(sent).toHaveLength(2);
+  expect([proof.receive(sent[1] ?? "", false), proof.isProven()]).toEqual([true, true]);
 });

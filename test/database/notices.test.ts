@@ -106,6 +106,42 @@ it("the channel of notices is not current while silent, and then receives all de
   expect(recorder.payloads()).toEqual(["", "in silence"]);
 });
 
+it("the channel of notices confirms that every earlier notice has arrived", async () => {
+  const recorder = await startRecorder();
+  await becomes(true, recorder);
+  let confirmed = 0;
+  for (let index = 0; index < 50; index += 1) {
+    await sendNotice(`notice ${index}`);
+    // Several callers at the same time share checks.
+    const answers = await Promise.all([recorder.listening.confirm(), recorder.listening.confirm()]);
+    // A slow answer of the connection is not waited for, and confirms nothing.
+    if (!answers.includes(true)) continue;
+    confirmed += 1;
+    expect(recorder.payloads()).toContain(`notice ${index}`);
+  }
+  expect(confirmed).toBeGreaterThan(0);
+});
+
+it("the channel of notices confirms nothing while silent or disconnected", async () => {
+  const proxy = await startCuttingProxy(Number(new URL(url).port));
+  ends.push(() => proxy.stop());
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  const recorder = await startRecorder(String(through));
+  expect(await recorder.listening.confirm()).toBe(false);
+  await becomes(true, recorder);
+  await expect.poll(() => recorder.listening.confirm(), { timeout: 20_000 }).toBe(true);
+  proxy.hold();
+  await sendNotice("in silence");
+  for (let time = 0; time < 3; time += 1) expect(await recorder.listening.confirm()).toBe(false);
+  proxy.goOn();
+  await expect.poll(() => recorder.listening.confirm(), { timeout: 20_000 }).toBe(true);
+  expect(recorder.payloads()).toContain("in silence");
+  await cut();
+  await becomes(false, recorder);
+  expect(await recorder.listening.confirm()).toBe(false);
+});
+
 it("the channel of notices closes a connection that stays silent, and opens another", async () => {
   const proxy = await startCuttingProxy(Number(new URL(url).port));
   ends.push(() => proxy.stop());

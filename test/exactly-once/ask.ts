@@ -16,12 +16,14 @@ export const environment = { ENCRYPTION_KEYS: encryptionKeys };
 export async function startBeside(
   { clock }: Pick<World, "clock">,
   database: OpenedDatabase,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<ServiceApp> {
   const settings = parseServiceSettings({
     PORT: "4000",
     PUBLIC_URL: publicUrl,
     RATE_LIMIT_SCALE: "0",
     ...environment,
+    ...more,
   });
   return createServiceApp({ settings, log: createLog("silent"), clock, database });
 }

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createInProcessEvents } from "#foundation/events.ts";
 import { buildRestContract } from "#gateway/contract.ts";
 import { mountRestOperations } from "#gateway/operations.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
@@ -46,6 +47,9 @@ describe("an operation with a scope and a body", () => {
         db: world.database.db,
         clock: world.clock,
         publicUrl,
+        events: createInProcessEvents(),
+        responseCache: undefined,
+        hasReplica: false,
         limiter: createMemoryRateLimiter(1),
         credentials: world.app.credentials,
         logRequest: () => undefined,

@@ -22,6 +22,7 @@ it("each state is read under the metric of its name", async () => {
     isLimiterAway: () => true,
     replicaLagSeconds: () => 3,
     isReplicaBehind: () => true,
+    responseCache: () => ({ bytes: 4096, entries: 3 }),
     transactionsRunAgain: () => 9,
   };
   registerServiceStateMetrics(registry, readings);
@@ -36,8 +37,10 @@ it("each state is read under the metric of its name", async () => {
     "rate_limiter_away",
     "replica_lag_seconds",
     "replica_behind",
+    "response_cache_bytes",
+    "response_cache_entries",
   ];
-  expect(others.map((name) => value(`commerce_${name}`))).toEqual([7, 4, 6, 0, 1, 3, 1]);
+  expect(others.map((name) => value(`commerce_${name}`))).toEqual([7, 4, 6, 0, 1, 3, 1, 4096, 3]);
   expect(value("commerce_transactions_retried_total")).toBe(9);
 });
 

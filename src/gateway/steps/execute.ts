@@ -16,6 +16,12 @@ import type { RestRequestState, RestGatewayServices, RestRequestStep } from "#ga
 import type { FailedAttemptsRateLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
+import {
+  createCacheableResponse,
+  keepResponse,
+  sendCacheableResponse,
+  sendCachedResponse,
+} from "./cached-response.ts";
 import { createConditionalResponseRenderer } from "./revalidate.ts";
 
 /**
@@ -27,6 +33,7 @@ export const executeOperation: RestRequestStep = {
   phase: "body",
   appliesTo: () => true,
   create: (services, operation) => async (call) => {
+    if (call.cachedResponse !== undefined) return;
     call.result = await services.execute(
       call,
       operation.isIdempotent ? createOnceRequest(operation, call) : null,
@@ -73,14 +80,19 @@ export const sendAnswer: RestRequestStep = {
   name: "answer",
   phase: "body",
   appliesTo: () => true,
-  create: (_services, operation) => {
+  create: (services, operation) => {
     const cacheControl =
       operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
     const { constantField } = operation;
     const renderChanged =
       constantField === null ? undefined : createConditionalResponseRenderer(constantField);
-    return ({ result, recorded, reply, request }) => {
+    return (call) => {
+      const { result, recorded, reply, request, cachedResponse } = call;
       void reply.header("cache-control", cacheControl);
+      if (cachedResponse !== undefined) {
+        sendCachedResponse(call, cachedResponse);
+        return;
+      }
       if (recorded !== undefined) {
         const { status, contentType, body } = recorded.recorded;
         void reply
@@ -91,8 +103,15 @@ export const sendAnswer: RestRequestStep = {
         return;
       }
       const { data, render } = readAnswer(operation, result);
-      const language = operation.languageField === null ? undefined : field(data, operation.languageField);
-      if (typeof language === "string") void reply.header("content-language", language);
+      const written = operation.languageField === null ? undefined : field(data, operation.languageField);
+      const language = typeof written === "string" ? written : undefined;
+      if (operation.dependsOn !== null) {
+        const response = createCacheableResponse(render(), language);
+        sendCacheableResponse(call, response);
+        keepResponse(call, services, { data, response });
+        return;
+      }
+      if (language !== undefined) void reply.header("content-language", language);
       const version = operation.versionField === null ? undefined : field(data, operation.versionField);
       if (typeof version === "number") void reply.header("etag", `"v${version}"`);
       const text = renderChanged === undefined ? render() : renderChanged(data, { request, reply, render });

@@ -149,23 +149,20 @@ const explainedCallers: ReadonlySet<CallerKind> = new Set(merchantReaders);
 const buyerCallers: ReadonlySet<CallerKind> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 
 /**
- * Counts a buyer's search for the search statistics. Later pages of the same search, searches by staff, and
- * search texts that look like personal data are not counted.
+ * Counts a buyer's search for the search statistics, also if later requests get its answer from the response
+ * cache. Later pages of the same search, searches by staff, and search texts that look like personal data are
+ * not counted.
  */
 function countProductSearch(
-  { viewer, buyerReference, client, services }: GraphqlContext,
+  { viewer, buyerReference, client, services, reuseCallbacks }: GraphqlContext,
   { q, page, market, merchant }: Pick<ProductSearchInput, "q" | "page" | "market" | "merchant">,
   { query, totalItems }: ProductSearchResults,
 ): void {
   if (page > 1 || !buyerCallers.has(getCallerKindOfViewer(viewer)) || mayQueryContainPersonalData(q)) return;
-  const hasResults = totalItems > 0;
-  services.searchCounts?.note({
-    client: buyerReference ?? client,
-    merchant,
-    country: market,
-    query: query.normalized,
-    hasResults,
-  });
+  const counted = { merchant, country: market, query: query.normalized, hasResults: totalItems > 0 };
+  const countFor = (buyer: string): void => services.searchCounts?.note({ client: buyer, ...counted });
+  countFor(buyerReference ?? client);
+  reuseCallbacks?.push(countFor);
 }
 
 async function merchantFilter(

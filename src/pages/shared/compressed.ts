@@ -5,6 +5,7 @@
 import { promisify } from "node:util";
 import { constants, brotliCompress, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { chooseContentEncoding } from "#http/content-encoding.ts";
 
 /** A response body in three forms: uncompressed, and compressed in each of the two encodings. */
 export interface CompressedBody {
@@ -28,8 +29,7 @@ export function sendCompressed(
   reply: FastifyReply,
   body: CompressedBody,
 ): FastifyReply {
-  const accepted = request.headers["accept-encoding"] ?? "";
-  const encoding = /\bbr\b/.test(accepted) ? "br" : /\bgzip\b/.test(accepted) ? "gzip" : undefined;
+  const encoding = chooseContentEncoding([request.headers["accept-encoding"] ?? []].flat().join(","));
   if (encoding !== undefined) void reply.header("content-encoding", encoding);
   return reply.send(encoding === undefined ? body.plain : body[encoding]);
 }

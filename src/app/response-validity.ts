@@ -1,0 +1,83 @@
+/**
+ * Tells the response cache which data of the catalogs the answers of REST operations depend on. The response
+ * cache itself knows nothing about catalogs.
+ */
+import {
+  findNextTimedProductChange,
+  getProductDependencies,
+  getProductListDependencies,
+  parseCatalogChangeNotice,
+  searchDependencies,
+} from "#commerce/catalog/catalog-notices.ts";
+import type { Database } from "#database/connect.ts";
+import type { ResponseDependency } from "#gateway/contract.ts";
+import {
+  createResponseCache,
+  type ResponseCache,
+  type ResponseToValidate,
+  type ResponseValidityReader,
+} from "#gateway/response-cache.ts";
+import type { GraphqlServices } from "#graph/context.ts";
+import type { InterProcessNotices } from "#database/notices.ts";
+import type { ServiceSettings } from "./settings.ts";
+
+/** The products that an answer shows, and the names of the data that it depends on. */
+interface CatalogParts {
+  readonly productIds: readonly string[];
+  readonly dependencies: readonly string[];
+}
+
+const partReaders: Readonly<Record<ResponseDependency, (response: ResponseToValidate) => CatalogParts>> = {
+  PRODUCT: ({ data }) => {
+    const id = idOf(data);
+    return { productIds: [id], dependencies: getProductDependencies(id, idOf(fieldOf(data, "merchant"))) };
+  },
+  OWN_CATALOG: ({ data, merchantId }) => {
+    if (merchantId === null) throw new Error("An answer about the caller's catalog has no merchant.");
+    return { productIds: idsOf(data), dependencies: getProductListDependencies(merchantId) };
+  },
+  ALL_CATALOGS: ({ data }) => ({ productIds: idsOf(data), dependencies: searchDependencies }),
+};
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+function idOf(value: unknown): string {
+  const id = fieldOf(value, "id");
+  if (typeof id !== "string") throw new Error("An answer that is to be cached has an object without an id.");
+  return id;
+}
+
+function idsOf(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new Error("An answer that is to be cached has no list of products.");
+  return value.map(idOf);
+}
+
+/** Creates the response cache; undefined if the settings switch it off. */
+export const createConfiguredResponseCache = (
+  { responseCacheBytes: bytesMax }: ServiceSettings,
+  { db, clock, events }: Pick<GraphqlServices, "db" | "clock" | "events">,
+  { isCurrent, confirm }: InterProcessNotices,
+): ResponseCache | undefined =>
+  bytesMax === 0
+    ? undefined
+    : createResponseCache({
+        clock,
+        events,
+        isCurrent,
+        confirm,
+        bytesMax,
+        validity: createResponseValidityReader(db),
+      });
+
+/** Creates the reader of how long answers stay right. Must read from the primary database. */
+function createResponseValidityReader(db: Database): ResponseValidityReader {
+  return {
+    parseNotice: parseCatalogChangeNotice,
+    read: async (kind, response) => {
+      const { productIds, dependencies } = partReaders[kind](response);
+      const validUntil = await findNextTimedProductChange(db, productIds, response.beganAt);
+      return { dependencies, validUntil };
+    },
+  };
+}
