@@ -9,10 +9,11 @@ import { parseJsonBody } from "#http/body.ts";
 
 /** Makes the routes of a Fastify plugin refuse JSON bodies that the other routes of the service refuse too. */
 export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
-  server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, async (_request, bytes) => {
+  const parse = async (_request: FastifyRequest, bytes: Buffer): Promise<Buffer> => {
     parseJsonBody(bytes);
     return bytes;
-  });
+  };
+  server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, parse);
 }
 
 /**
