@@ -13,7 +13,7 @@ export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
     parseJsonBody(bytes);
     return bytes;
   };
-  server.addContentTypeParser("application/json", { parseAs: "buffer" }, parse);
+  server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, parse);
 }
 
 /**
