@@ -72,7 +72,7 @@ describe.each(["pglite", "postgres"] as const)("getPublicMerchantProduct on %s",
   it("allows caches to store one answer per language, and any page to read it", async () => {
     expect((await world().get(tent)).headers).toMatchObject({
       "cache-control": "public, max-age=30, stale-while-revalidate=60",
-      vary: "Authorization, Accept-Language",
+      vary: "Authorization, Accept-Language, Accept-Encoding",
       "access-control-allow-origin": "*",
       "x-api-stability": "stable",
     });

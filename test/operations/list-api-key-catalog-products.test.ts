@@ -60,7 +60,7 @@ describe.each(["pglite", "postgres"] as const)("listApiKeyCatalogProducts on %s"
     });
     expect(answer.headers).toMatchObject({
       "cache-control": "no-store",
-      vary: "Authorization",
+      vary: "Authorization, Accept-Encoding",
       "x-api-stability": "stable",
     });
   });

@@ -67,7 +67,7 @@ describe.each(["pglite", "postgres"] as const)("searchPublicProducts on %s", (en
     ]);
     expect(answer.headers).toMatchObject({
       "cache-control": "public, max-age=30, stale-while-revalidate=60",
-      vary: "Authorization",
+      vary: "Authorization, Accept-Encoding",
       "access-control-allow-origin": "*",
       "x-api-stability": "stable",
     });
