@@ -20,6 +20,8 @@ it("each state is read under the metric of its name", async () => {
     subscriptions: () => 6,
     isCurrent: () => false,
     isLimiterAway: () => true,
+    replicaLagSeconds: () => 2,
+    isReplicaBehind: () => false,
     transactionsRunAgain: () => 9,
   };
   registerServiceStateMetrics(registry, readings);
