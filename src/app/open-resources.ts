@@ -2,6 +2,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
 import { type PoolerLimitation, requestStatementLimits } from "#database/statement-pool.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -64,11 +65,29 @@ export async function openConfiguredDatabase({
   try {
     const limits = { onRetry: (reason: string) => log.warn({ event: "migration_waits" }, reason) };
     await (settings.migrate ? migrate(database, undefined, limits) : requireMigratedDatabase(database));
-    await createVerifiedEncryptionKeyring(database.db, settings);
+    await retryConnection(() => createVerifiedEncryptionKeyring(database.db, settings));
     return database;
   } catch (error) {
     await database.close();
     throw error;
+  }
+}
+
+/** Number of attempts to open the first connection of the pool. */
+const connectAttemptsMax = 4;
+
+/**
+ * Repeats the first use of the connection pool. While the process loads its modules on a busy machine, it can
+ * notice the answer of the database only after the pool's time limit for a new connection.
+ */
+async function retryConnection(work: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (attempt >= connectAttemptsMax || !isDatabaseUnreachable(error)) throw error;
+    }
   }
 }
 

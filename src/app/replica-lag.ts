@@ -106,7 +106,7 @@ export function createReplicaLagMonitor({
 
 const effect = "Public reads and analysts use the primary database until the replica has caught up.";
 const notMeasurable =
-  "DATABASE_READ_URL does not name a streaming replica, so its lag is unknown. It is read whatever its lag is.";
+  "DATABASE_READ_URL does not name a streaming replica, so its lag is unknown, and it is always read.";
 
 async function readPrimaryPosition(primary: Database): Promise<number> {
   const { rows } = await sql<{ position: number }>`

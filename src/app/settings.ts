@@ -216,7 +216,7 @@ export const getRateLimitScale = ({
 
 /**
  * PGlite runs each SQL statement in the event loop, without a time limit, so a process with the embedded
- * database may legitimately stand still for longer.
+ * database may legitimately be blocked for longer.
  */
 const getWatchdogSeconds = ({
   WATCHDOG_SECONDS: seconds,

@@ -1,5 +1,5 @@
 /**
- * The thread of the watchdog (watchdog.ts). Measures how long the event loop of the main thread stands still.
+ * The thread of the watchdog (watchdog.ts). Measures how long the event loop of the main thread is blocked.
  * Only the time in which this thread itself ran counts: while the machine sleeps or the whole process is
  * paused, neither thread runs. When the limit is reached, writes a line with the call stack of the main
  * thread to the log, and ends the process with SIGKILL, because the main thread cannot handle other signals.
@@ -58,7 +58,7 @@ function writeLogLine(stack) {
   try {
     writeSync(1, `${JSON.stringify(line)}\n`);
   } catch {
-    // Nobody reads the log any more.
+    // The reader of the log has ended.
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Ends the process if its event loop stands still, for example because of an endless loop: such a process
+ * Ends the process if its event loop is blocked, for example because of an endless loop: such a process
  * answers no request, keeps its locks, and cannot stop by itself. A thread of its own (watchdog-thread.mjs)
  * checks that the event loop counts on. The watchdog does not act while a debugger can connect, because a
  * breakpoint stops the event loop too.

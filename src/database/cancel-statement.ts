@@ -1,8 +1,8 @@
 /**
  * Ends the statement that a connection runs, as PostgreSQL's protocol provides: a second connection sends the
  * process id and the secret of the first one. Without a cancel request, PostgreSQL would work on a statement
- * for which nobody waits any more, and would notice the closed connection only after the statement has ended.
- * A COMMIT that waits for a synchronous standby would never end: the time limit of the server
+ * whose answer this process no longer needs, and would notice the closed connection only after the statement
+ * has ended. A COMMIT that waits for a synchronous standby would never end: the time limit of the server
  * (`statement_timeout`) does not apply to this wait, but a cancel request ends it.
  */
 import type { Socket } from "node:net";
