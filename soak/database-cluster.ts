@@ -177,16 +177,12 @@ async function isWhole(members: readonly DatabaseMember[], rootUrl: string): Pro
       rootUrl,
       "select application_name as name, sync_state from pg_stat_replication where state = 'streaming'",
     );
-    const states = new Map(standbys.map(({ name, sync_state: state }) => [state, name]));
+    const nameOf = (state: string): unknown => standbys.find((row) => row["sync_state"] === state)?.["name"];
+    const [synchronous, other] = [nameOf("sync"), nameOf("async")];
+    if (synchronous === undefined || other === undefined) return false;
     const views = await Promise.all(members.map((member) => member.readCluster()));
-    return (
-      standbys.length === 2 &&
-      views.every(
-        (view = []) =>
-          findName(view, "sync_standby") === states.get("sync") &&
-          findName(view, "replica") === states.get("async") &&
-          findName(view, "leader") !== undefined,
-      )
+    return views.every(
+      (view = []) => findName(view, "sync_standby") === synchronous && findName(view, "replica") === other,
     );
   } catch {
     return false;

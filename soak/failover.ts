@@ -86,8 +86,11 @@ async function startProcesses(
   await seeder.kill();
   const { folder, access } = seeder;
   const environment = { DEMO: "0", DATABASE_READ_URL: standbysUrl };
-  const start = async (command: "gateway" | "worker"): Promise<Service> =>
-    stack.use(await startService({ command, databaseUrl: url, folder, environment }));
+  const start = async (command: "gateway" | "worker"): Promise<Service> => {
+    const options = { command, databaseUrl: url, folder, environment };
+    // On a busy machine, a start can exceed its time limit for connecting. A supervisor would start it again.
+    return stack.use(await startService(options).catch(() => startService(options)));
+  };
   const [first, second, worker] = [await start("gateway"), await start("gateway"), await start("worker")];
   let turn = 0;
   return {

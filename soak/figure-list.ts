@@ -300,7 +300,11 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
         atMost: { "slowest recovery s": 30 },
       },
     ],
-    shortTests: ["test/database/read-only-server.test.ts", "test/faults/database-away.test.ts"],
+    shortTests: [
+      "test/database/read-only-server.test.ts",
+      "test/deploy/database-cluster.test.ts",
+      "test/faults/database-away.test.ts",
+    ],
   },
   {
     number: 22,
