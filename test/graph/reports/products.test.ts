@@ -82,27 +82,35 @@ describe.each(["pglite", "postgres"] as const)("productReport on %s", (engine) =
     for (const name of amounts) expect(sum(lines)[name]).toBeGreaterThan(0);
   });
 
-  const expectSumsBy = async (group: ProductReportGroup): Promise<void> => {
+  /** Returns the totals and rows of the report, and the same values calculated from the order lines. */
+  const compareSumsBy = async (group: ProductReportGroup) => {
     const { rows, totals } = await ask(
       `${days}, groupBy: ${group.toUpperCase()}, first: 100`,
       `totals { ${figures} } rows { key ${figures} }`,
     );
-    for (const { currency, ...total } of totals as Row[])
-      expect({ currency, ...total }).toEqual({
-        currency,
-        ...sum(lines.filter((line) => line.currency === currency)),
-      });
     const groups = Map.groupBy(
       lines.flatMap((line) => line.keys[group].map((key) => ({ key, line }))),
       ({ key, line: { currency } }) => `${currency} ${key}`,
     );
-    expect(groups.size).toBeGreaterThan(0);
-    expect(new Map((rows as Row[]).map(({ key, currency, ...row }) => [`${currency} ${key}`, row]))).toEqual(
-      new Map([...groups].map(([name, found]) => [name, sum(found.map(({ line }) => line))])),
-    );
+    return {
+      reported: {
+        totals: totals as Row[],
+        rows: new Map((rows as Row[]).map(({ key, currency, ...row }) => [`${currency} ${key}`, row])),
+      },
+      calculated: {
+        totals: (totals as Row[]).map(({ currency }) =>
+          Object.assign({ currency }, sum(lines.filter((line) => line.currency === currency))),
+        ),
+        rows: new Map([...groups].map(([name, found]) => [name, sum(found.map(({ line }) => line))])),
+      },
+    };
   };
 
-  it.each(productReportGroups)("adds up the lines by %s", expectSumsBy);
+  it.each(productReportGroups)("adds up the lines by %s", async (group) => {
+    const { reported, calculated } = await compareSumsBy(group);
+    expect(calculated.rows.size).toBeGreaterThan(0);
+    expect(reported).toEqual(calculated);
+  });
 
   it.each(productReportSorts)("orders the rows of each currency by %s", async (sort) => {
     const { rows } = await ask(`${days}, sort: ${sort.toUpperCase()}, first: 100`, `rows { key ${figures} }`);
@@ -171,7 +179,8 @@ describe.each(["pglite", "postgres"] as const)("productReport on %s", (engine) =
       ])
       .executeTakeFirstOrThrow();
     expect(Math.min(hashed, unhashed)).toBeGreaterThan(3);
-    await expectSumsBy("category");
+    const { reported, calculated } = await compareSumsBy("category");
+    expect(reported).toEqual(calculated);
   });
 
   it("counts an order in its period, merchant and market, and names products that are gone by their id", async () => {
