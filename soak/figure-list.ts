@@ -2,46 +2,13 @@
  * The measured guarantees, each with the commands that measure it at full size and the test files that check
  * a short version. `npm run generate` writes docs/figures.md from this list and docs/figures.json.
  */
-import type { MeasuredFigure } from "./record.ts";
-
-export interface MeasuredGuarantee {
-  readonly number: number;
-  readonly promise: string;
-  readonly measurements: readonly GuaranteeMeasurement[];
-  /** Test files of `npm test` that check a short version of the guarantee. */
-  readonly shortTests: readonly string[];
-}
-
-export interface GuaranteeMeasurement {
-  /** The name of the measurement in docs/figures.json. */
-  readonly name: string;
-  readonly command: string;
-  readonly engines: readonly MeasuredFigure["engine"][];
-  /** The minimum of each count, summed over all engines. */
-  readonly atLeast?: Readonly<Record<string, number>>;
-  /** The minimum of each value, on every engine. */
-  readonly atLeastEach?: Readonly<Record<string, number>>;
-  readonly atMost?: Readonly<Record<string, number>>;
-}
-
-const both = ["pglite", "postgres"] as const;
-
-const soak = (name: string, minutes: number): Pick<GuaranteeMeasurement, "name" | "command"> => ({
-  name,
-  command: `npm run soak -- --only ${name} --minutes ${minutes}`,
-});
-const suite = (name: string): GuaranteeMeasurement => ({
-  ...soak(name, 1),
-  engines: ["both"],
-  atMost: { failed: 0 },
-});
-
-const mutation = (module: string): GuaranteeMeasurement => ({
-  name: `mutation-${module}`,
-  command: "npm run mutation -- --fresh --record",
-  engines: [null],
-  atLeastEach: { scorePercent: 85 },
-});
+import {
+  bothEngines,
+  type MeasuredGuarantee,
+  measureByMutation,
+  measureBySoak,
+  measureBySuite,
+} from "./guarantee.ts";
 
 export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
@@ -52,8 +19,8 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "again. Two gateways and two workers behind nginx, with PgBouncer and Redis, give the same " +
       "guarantee when their processes are killed.",
     measurements: [
-      { ...soak("crash", 30), engines: both, atLeast: { kills: 50, keys: 20_000 } },
-      { ...soak("scale-out", 10), engines: ["postgres"], atLeast: { copied: 200, kills: 20 } },
+      { ...measureBySoak("crash", 30), engines: bothEngines, atLeast: { kills: 50, keys: 20_000 } },
+      { ...measureBySoak("scale-out", 10), engines: ["postgres"], atLeast: { copied: 200, kills: 20 } },
     ],
     shortTests: [
       "test/exactly-once/crash.test.ts",
@@ -67,7 +34,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "If 1 000 writes are sent 50 times each at the same moment, each write has exactly one effect. The " +
       "service answers each repetition of a write with the bytes of the first answer, or with 409 while " +
       "the first request is still running.",
-    measurements: [{ ...soak("duplicates", 10), engines: both, atLeast: { keys: 1_000 } }],
+    measurements: [{ ...measureBySoak("duplicates", 10), engines: bothEngines, atLeast: { keys: 1_000 } }],
     shortTests: ["test/exactly-once/duplicates.test.ts"],
   },
   {
@@ -75,7 +42,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     promise:
       "While 100 clients repeat one idempotency key on PostgreSQL, the 99th percentile of the duration " +
       "of other clients' requests is at most twice as high as without these repetitions.",
-    measurements: [{ ...soak("bystanders", 5), engines: ["postgres"], atMost: { "p99 ratio": 2 } }],
+    measurements: [{ ...measureBySoak("bystanders", 5), engines: ["postgres"], atMost: { "p99 ratio": 2 } }],
     shortTests: ["test/exactly-once/bystanders.test.ts"],
   },
   {
@@ -85,7 +52,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "total, no change is made twice, and a retry of a change returns the outcome of this change.",
     measurements: [
       {
-        ...soak("cuts", 5),
+        ...measureBySoak("cuts", 5),
         engines: ["postgres"],
         atLeast: { faults: 200, crashes: 10 },
         atMost: { "slowest 503 ms": 3_000 },
@@ -104,7 +71,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "nothing; the tests call every operation with every set of scopes. If a caller names the id of " +
       "another merchant's object over REST or GraphQL, the service answers as if this object did not " +
       "exist, and changes nothing.",
-    measurements: [suite("scopes")],
+    measurements: [measureBySuite("scopes")],
     shortTests: [
       "test/gateway/every-scope.test.ts",
       "test/gateway/foreign-ids.test.ts",
@@ -117,7 +84,9 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "If 8 writers make 10 000 changes each on the same carts, no version of a cart is given twice, no " +
       "version is missing, and every stored state of a cart equals the state that results from making " +
       "the cart's changes one after the other.",
-    measurements: [{ ...soak("histories", 30), engines: both, atLeast: { operations: 80_000 } }],
+    measurements: [
+      { ...measureBySoak("histories", 30), engines: bothEngines, atLeast: { operations: 80_000 } },
+    ],
     shortTests: ["test/exactly-once/histories.test.ts"],
   },
   {
@@ -129,8 +98,8 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "the cancellation and the submission never both succeed. If the service is killed 50 times during " +
       "payments at a fake Stripe, no payment is lost or doubled.",
     measurements: [
-      { ...soak("checkout", 10), engines: both, atLeast: { rounds: 1_000 } },
-      { ...soak("stripe-crash", 10), engines: both, atLeast: { kills: 50 } },
+      { ...measureBySoak("checkout", 10), engines: bothEngines, atLeast: { rounds: 1_000 } },
+      { ...measureBySoak("stripe-crash", 10), engines: bothEngines, atLeast: { kills: 50 } },
     ],
     shortTests: [
       "test/exactly-once/checkout.test.ts",
@@ -144,7 +113,13 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "At 100 events per second, the time from the commit of an event to the first byte at the webhook " +
       "receiver is at most 10 ms for 50 % of the deliveries and at most 100 ms for 99 % of the " +
       "deliveries.",
-    measurements: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p50 ms": 10, "p99 ms": 100 } }],
+    measurements: [
+      {
+        ...measureBySoak("webhook-latency", 5),
+        engines: bothEngines,
+        atMost: { "p50 ms": 10, "p99 ms": 100 },
+      },
+    ],
     shortTests: ["test/webhooks/dispatcher.test.ts"],
   },
   {
@@ -153,7 +128,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "If processes of the service are killed 50 times while a webhook receiver answers three of ten " +
       "requests with an error, no event is lost, and a repeated delivery has the same `webhook-id` and " +
       "the same bytes.",
-    measurements: [{ ...soak("webhooks", 30), engines: both, atLeast: { kills: 50 } }],
+    measurements: [{ ...measureBySoak("webhooks", 30), engines: bothEngines, atLeast: { kills: 50 } }],
     shortTests: ["test/exactly-once/webhooks.test.ts", "test/process/webhook-stop.test.ts"],
   },
   {
@@ -161,7 +136,9 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     promise:
       "If one of 100 webhook endpoints never answers, the 99th percentile of the delivery time to the " +
       "other 99 endpoints rises by at most a fifth.",
-    measurements: [{ ...soak("webhook-latency", 5), engines: both, atMost: { "p99 ratio": 1.2 } }],
+    measurements: [
+      { ...measureBySoak("webhook-latency", 5), engines: bothEngines, atMost: { "p99 ratio": 1.2 } },
+    ],
     shortTests: ["test/webhooks/dispatcher-fairness.test.ts"],
   },
   {
@@ -171,7 +148,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "sends 10 GB or a gzip bomb, or resets the connection, and logs the failed attempt. The service " +
       "retries a failed webhook delivery after the documented delays, which tests check with a simulated " +
       "clock.",
-    measurements: [suite("receivers")],
+    measurements: [measureBySuite("receivers")],
     shortTests: [
       "test/webhooks/safe-request.test.ts",
       "test/webhooks/dispatcher.test.ts",
@@ -183,7 +160,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     promise:
       "If webhook URLs have one of 43 addresses that lead into private networks, or a host name whose " +
       "address changes after the check, the service still connects only to public addresses.",
-    measurements: [suite("ssrf")],
+    measurements: [measureBySuite("ssrf")],
     shortTests: ["test/webhooks/blocked-targets.test.ts", "test/webhooks/safe-addresses.test.ts"],
   },
   {
@@ -195,10 +172,10 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       {
         name: "oauth",
         command: "npm run soak -- --only oauth --rounds 1000 --minutes 30",
-        engines: both,
+        engines: bothEngines,
         atLeast: { codes: 1_000 },
       },
-      suite("dpop"),
+      measureBySuite("dpop"),
     ],
     shortTests: ["test/exactly-once/codes.test.ts", "test/gateway/dpop-proofs.test.ts"],
   },
@@ -207,7 +184,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     promise:
       "If 10 000 valid and invalid requests are generated from the OpenAPI document, every answer has a " +
       "status and a body that the OpenAPI document declares, and no answer has a status from 500 to 599.",
-    measurements: [{ ...soak("contract", 10), engines: both, atLeast: { requests: 10_000 } }],
+    measurements: [{ ...measureBySoak("contract", 10), engines: bothEngines, atLeast: { requests: 10_000 } }],
     shortTests: ["test/contract/contract.test.ts"],
   },
   {
@@ -217,7 +194,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "send to overload the service.",
     measurements: [
       {
-        ...soak("hostile-documents", 1),
+        ...measureBySoak("hostile-documents", 1),
         engines: ["pglite"],
         atLeast: { documents: 200 },
         atMost: { "slowest ms": 20 },
@@ -232,10 +209,10 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "minutes of load, the resident memory of the service grows by at most 1 MB per minute, and the " +
       "service leaves no file descriptor open.",
     measurements: [
-      { ...soak("stop", 5), engines: both, atLeast: { stops: 20 }, atMost: { failed: 0 } },
+      { ...measureBySoak("stop", 5), engines: bothEngines, atLeast: { stops: 20 }, atMost: { failed: 0 } },
       {
-        ...soak("memory", 60),
-        engines: both,
+        ...measureBySoak("memory", 60),
+        engines: bothEngines,
         atLeastEach: { "minutes of load": 30 },
         atMost: { "MB a minute": 1, "descriptors more": 0 },
       },
@@ -256,7 +233,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "keys",
       "cancellation",
       "after-sales",
-    ].map(mutation),
+    ].map(measureByMutation),
     shortTests: [],
   },
   {
@@ -266,7 +243,9 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "the event feed misses an event or gets an event twice. Every reader of the event feed gets the " +
       "events about one subject, for example one order, in the order of the changes, even if a writer " +
       "commits an event up to 400 ms after its insert.",
-    measurements: [{ ...soak("event-feed", 1), engines: ["postgres"], atLeast: { events: 1_000_000 } }],
+    measurements: [
+      { ...measureBySoak("event-feed", 1), engines: ["postgres"], atLeast: { events: 1_000_000 } },
+    ],
     shortTests: ["test/exactly-once/event-feed.test.ts"],
   },
   {
@@ -274,7 +253,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     promise:
       "If 10 000 hostile tool calls are sent over MCP, with API keys of all sets of scopes and of " +
       "another merchant, no call exceeds the rights of its key, and no call causes an internal error.",
-    measurements: [{ ...suite("hostile-tool-calls"), atLeast: { calls: 10_000 } }],
+    measurements: [{ ...measureBySuite("hostile-tool-calls"), atLeast: { calls: 10_000 } }],
     shortTests: ["test/mcp/hostile-calls.test.ts"],
   },
   {
@@ -283,7 +262,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "100 000 orders with several tax classes, each through up to 12 random cancellations, refunds and price " +
       "reductions: after every step, the money of the order adds up, the taxes by rate add up to its tax, and no " +
       "tax is given back twice; a full refund gives back every tax.",
-    measurements: [{ ...suite("tax-histories"), atLeast: { orders: 100_000 } }],
+    measurements: [{ ...measureBySuite("tax-histories"), atLeast: { orders: 100_000 } }],
     shortTests: ["test/commerce/orders/order-tax-histories.test.ts"],
   },
   {
@@ -294,7 +273,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "again within 30 seconds after each kill. No process of the service needs a restart.",
     measurements: [
       {
-        ...soak("failover", 10),
+        ...measureBySoak("failover", 10),
         engines: ["postgres"],
         atLeast: { "killed primaries": 20 },
         atMost: { "slowest recovery s": 30 },
@@ -314,7 +293,7 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "from memory, and although the connections on which the processes learn of changes are cut.",
     measurements: [
       {
-        ...soak("unchanged", 1),
+        ...measureBySoak("unchanged", 1),
         engines: ["postgres"],
         atLeast: { reads: 1_000_000 },
         atMost: { "stale answers": 0 },
@@ -323,7 +302,3 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     shortTests: ["test/exactly-once/unchanged.test.ts", "test/gateway/response-cache.test.ts"],
   },
 ];
-
-/** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */
-export const findGuaranteeNumber = (name: string): number | undefined =>
-  measuredGuarantees.find(({ measurements }) => measurements.some((shown) => shown.name === name))?.number;

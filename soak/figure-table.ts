@@ -1,5 +1,6 @@
 /** Renders docs/figures.md: each measured guarantee, with its commands and last measured values. */
-import { type MeasuredGuarantee, measuredGuarantees, type GuaranteeMeasurement } from "./figure-list.ts";
+import { measuredGuarantees } from "./figure-list.ts";
+import type { GuaranteeMeasurement, MeasuredGuarantee } from "./guarantee.ts";
 import type { FigureRecord } from "./record.ts";
 
 const notice =

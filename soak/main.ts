@@ -1,6 +1,6 @@
 /** The command `npm run soak -- --minutes N`, described in README.md of this folder. */
 import { type Arguments, InvalidArgument, help, readArguments } from "./arguments.ts";
-import { findGuaranteeNumber } from "./figure-list.ts";
+import { measuredGuarantees } from "./figure-list.ts";
 import { soakTests, runSoakTest } from "./soak-tests.ts";
 import { recordFigures } from "./record.ts";
 import { type Report, formatTable, formatViolations } from "./report.ts";
@@ -65,4 +65,10 @@ try {
     `${error instanceof InvalidArgument ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
   );
   process.exitCode = error instanceof InvalidArgument ? 2 : 1;
+}
+
+/** Returns the number of the guarantee that uses a measurement; undefined if no guarantee uses it. */
+function findGuaranteeNumber(name: string): number | undefined {
+  return measuredGuarantees.find(({ measurements }) => measurements.some((shown) => shown.name === name))
+    ?.number;
 }

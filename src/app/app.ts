@@ -241,10 +241,8 @@ async function createParts(options: ServiceAppOptions) {
   };
 }
 
-interface CredentialOptions extends Pick<
-  GraphqlServices,
-  "db" | "clock" | "publicUrl" | "keyring" | "events"
-> {
+type CredentialServices = Pick<GraphqlServices, "db" | "clock" | "publicUrl" | "keyring" | "events">;
+interface CredentialOptions extends CredentialServices {
   readonly log: Log;
   /**
    * Returns whether the process receives all notices about changed credentials from the database, so that its

@@ -8,9 +8,13 @@
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
+import {
+  closeConnection,
+  createConnectionChecks,
+  createRegularConnectionChecks,
+} from "./connection-checks.ts";
 import type { Tables } from "./tables.ts";
 
 /** The name of the NOTIFY channel that all processes of the service on one database use. */
@@ -36,22 +40,13 @@ export interface InterProcessNoticeListener {
 }
 
 const reconnectMs = 1_000;
-/** Milliseconds between two checks that the listening connection still answers, while `isCurrent` is used. */
-const beatMs = 250;
 const idleAfterMsDefault = 10_000;
-/**
- * Milliseconds between two checks while nothing uses `isCurrent`. The first use after such a time gets false,
- * and starts a check at once.
- */
-const idleBeatMs = 5_000;
 /**
  * Maximum age in milliseconds of the last successful check of the listening connection. After this time,
  * `isCurrent` is false.
  */
 const currentMs = 700;
 const answerMsMax = 5_000;
-/** Milliseconds for which `confirm` waits for the answer of the connection. */
-const confirmMsMax = 100;
 
 export interface InterProcessNoticeHandlers {
   /** Called with the text of each received notice, and with "" if notices may have been missed. */
@@ -73,25 +68,13 @@ interface ListenParts {
   readonly idleAfterMs?: number;
 }
 
-/** A running check of the connection. */
-interface ConnectionCheck {
-  readonly begunAtMs: number;
-  readonly done: Promise<void>;
-  /** Resolved when the check is done, but not later than `confirmMsMax` after its beginning. */
-  readonly settled: Promise<void>;
-  /** The check that begins after this one; undefined if nobody waits for it. */
-  next: Promise<void> | undefined;
-}
-
 export function listenForInterProcessNotices(
   { connection, channel, db, idleAfterMs = idleAfterMsDefault }: ListenParts,
   { onNotice, onNoticesLost }: InterProcessNoticeHandlers,
 ): InterProcessNoticeListener {
   let client: Client | undefined;
-  let next: NodeJS.Timeout | undefined;
+  let reconnecting: NodeJS.Timeout | undefined;
   let isOver = false;
-  let usedAtMs = performance.now();
-  let isBeatSlow = false;
   let receivedUpToMs = Number.NEGATIVE_INFINITY;
   const livenessCheck = createInterProcessNoticeLivenessCheck({
     send: (payload) => notify(db, channel, payload),
@@ -112,25 +95,14 @@ export function listenForInterProcessNotices(
     receivedUpToMs = queriedAtMs;
     livenessCheck.onAnswer(queriedAtMs);
   };
-  const checks = createConnectionChecks({
-    check: (connected) => checkConnection(connected),
-    canBegin: (connected) => connected === client && !livenessCheck.isTesting(),
-  });
-  const checkAgain = (connected: Client): void => {
-    isBeatSlow = false;
-    void checks.checkOnce(connected).done.then(() => checkAgainLater(connected));
-  };
-  const checkAgainLater = (connected: Client): void => {
-    if (isOver || connected !== client) return;
-    isBeatSlow = performance.now() - usedAtMs > idleAfterMs;
-    next = setTimeout(() => checkAgain(connected), isBeatSlow ? idleBeatMs : beatMs);
-  };
-  const noteUse = (): void => {
-    usedAtMs = performance.now();
-    if (!isBeatSlow || client === undefined || isOver) return;
-    clearTimeout(next);
-    checkAgain(client);
-  };
+  const canBegin = (connected: Client): boolean => connected === client && !livenessCheck.isTesting();
+  const checks = createConnectionChecks({ check: (connected) => checkConnection(connected), canBegin });
+  const regularChecks = createRegularConnectionChecks(async () => {
+    const connected = client;
+    if (connected === undefined) return;
+    await checks.checkOnce(connected).done;
+    if (!isOver && connected === client) regularChecks.plan();
+  }, idleAfterMs);
   const connect = async (): Promise<void> => {
     const opening = new Client({ ...connection, query_timeout: answerMsMax });
     client = opening;
@@ -141,83 +113,38 @@ export function listenForInterProcessNotices(
     opening.once("end", () => {
       receivedUpToMs = Number.NEGATIVE_INFINITY;
       livenessCheck.reset();
-      isBeatSlow = false;
-      clearTimeout(next);
-      if (!isOver) next = setTimeout(() => void tryToConnect(), reconnectMs);
+      regularChecks.cancel();
+      if (client === opening) client = undefined;
+      if (!isOver) reconnecting = setTimeout(() => void tryToConnect(), reconnectMs);
     });
     await opening.connect();
     await checkConnection(opening, () => onNotice(""));
-    checkAgainLater(opening);
+    if (opening === client) regularChecks.plan();
   };
-  const tryToConnect = (): Promise<void> => connect().catch(() => closeClient(client));
+  const tryToConnect = (): Promise<void> => connect().catch(() => closeConnection(client));
   void tryToConnect();
-  const confirm = (): Promise<boolean> => {
+  const confirm = (): Promise<boolean> | boolean => {
     const calledAtMs = performance.now();
     // Without a connection, `receivedUpToMs` is minus infinity. While a test notice is under way, no other check
     // begins, because a test notice that arrives during a check proves nothing.
-    if (client === undefined || !Number.isFinite(receivedUpToMs) || livenessCheck.isTesting())
-      return Promise.resolve(false);
+    if (client === undefined || !Number.isFinite(receivedUpToMs) || livenessCheck.isTesting()) return false;
     return checks.checkFromNow(client).then(() => receivedUpToMs >= calledAtMs && livenessCheck.isProven());
   };
   return {
     isCurrent: () => {
-      const isCurrent = performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven();
-      noteUse();
-      return isCurrent;
+      regularChecks.noteUse();
+      return performance.now() - receivedUpToMs <= currentMs && livenessCheck.isProven();
     },
     isReceiving: () => Number.isFinite(receivedUpToMs) && livenessCheck.isProven(),
     confirm,
     stop: async () => {
       isOver = true;
-      clearTimeout(next);
+      clearTimeout(reconnecting);
+      regularChecks.cancel();
       receivedUpToMs = Number.NEGATIVE_INFINITY;
-      await closeClient(client);
+      await closeConnection(client);
     },
   };
-}
-
-interface ConnectionCheckParts {
-  readonly check: (connected: Client) => Promise<void>;
-  /** Returns whether a check may begin now for a caller that waits for it. */
-  readonly canBegin: (connected: Client) => boolean;
-}
-
-interface ConnectionChecks {
-  /** Checks the connection; callers at the same time share one check. Closes a connection that fails. */
-  readonly checkOnce: (connected: Client) => ConnectionCheck;
-  /** Checks the connection from now on. If a check is running, another one begins after it. */
-  readonly checkFromNow: (connected: Client) => Promise<void>;
-  readonly isRunning: () => boolean;
-}
-
-function createConnectionChecks({ check, canBegin }: ConnectionCheckParts): ConnectionChecks {
-  let running: ConnectionCheck | undefined;
-  const checkOnce = (connected: Client): ConnectionCheck => {
-    if (running !== undefined) return running;
-    const begunAtMs = performance.now();
-    const end = (): void => void (running = undefined);
-    const done = check(connected).then(end, (): Promise<void> => {
-      end();
-      return closeClient(connected);
-    });
-    const settled = Promise.race([done, sleep(confirmMsMax, undefined, { ref: false })]);
-    running = { begunAtMs, done, settled, next: undefined };
-    return running;
-  };
-  const checkFromNow = (connected: Client): Promise<void> => {
-    if (running === undefined) return checkOnce(connected).settled;
-    const { settled, begunAtMs } = running;
-    // A check that takes this long will probably fail, so nobody waits for it.
-    if (performance.now() - begunAtMs > confirmMsMax) return Promise.resolve();
-    return (running.next ??= settled.then(() =>
-      running === undefined && canBegin(connected) ? checkOnce(connected).settled : undefined,
-    ));
-  };
-  return { checkOnce, checkFromNow, isRunning: () => running !== undefined };
-}
-
-async function closeClient(client: Client | undefined): Promise<void> {
-  await client?.end().catch(() => undefined);
 }
 
 const notify = (db: Kysely<Tables>, channel: string, payload: string): Promise<unknown> =>

@@ -9,11 +9,12 @@ import { parseJsonBody } from "#http/body.ts";
 
 /** Makes the routes of a Fastify plugin refuse JSON bodies that the other routes of the service refuse too. */
 export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
-  const parse = async (_request: FastifyRequest, bytes: Buffer): Promise<Buffer> => {
-    parseJsonBody(bytes);
-    return bytes;
-  };
-  server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, parse);
+  server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, checkJsonBody);
+}
+
+async function checkJsonBody(_request: FastifyRequest, bytes: Buffer): Promise<Buffer> {
+  parseJsonBody(bytes);
+  return bytes;
 }
 
 /**
