@@ -176,7 +176,6 @@ export const filesWithUnsafeAssertions = [
   "src/pages/checkout/checkout-view.ts",
   "src/pages/checkout/payment-page.ts",
   "src/pages/checkout/plugin.ts",
-  "src/pages/checkout/provider-events-plugin.ts",
   "src/pages/checkout/visit.ts",
   "src/pages/console/browser/graph/client.ts",
   "src/pages/console/browser/graph/documents.ts",

@@ -21,7 +21,7 @@ interface ConnectionCheck {
   readonly done: Promise<void>;
   /** Resolved when the check is done, but not later than `confirmMsMax` after its beginning. */
   readonly settled: Promise<void>;
-  /** The check that begins after this one; undefined if nobody waits for it. */
+  /** The check that begins after this one; undefined if no caller waits for it. */
   next: Promise<void> | undefined;
 }
 
@@ -56,7 +56,7 @@ export function createConnectionChecks({ check, canBegin }: ConnectionCheckParts
   const checkFromNow = (connected: Client): Promise<void> => {
     if (running === undefined) return checkOnce(connected).settled;
     const { settled, begunAtMs } = running;
-    // A check that takes this long will probably fail, so nobody waits for it.
+    // A check that takes this long will probably fail, so no caller waits for it.
     if (performance.now() - begunAtMs > confirmMsMax) return Promise.resolve();
     return (running.next ??= settled.then(() =>
       running === undefined && canBegin(connected) ? checkOnce(connected).settled : undefined,

@@ -99,6 +99,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     CORS_ORIGINS: null,
     METRICS_TOKEN: null,
     PROCESSES: "1",
+    RESPONSE_CACHE_MB: "64",
     LOG_LEVEL: "info",
     TRUST_PROXY: "0",
     DRAIN_SECONDS: "5",

@@ -54,7 +54,7 @@ export async function validateStaffFieldsAndHashPassword(
 /**
  * Returns the salt for a new password of an account: the salt of the newest account with the same e-mail
  * address, at any merchant; undefined if there is none. All accounts of an e-mail address have the same salt,
- * so that a sign-in computes only one hash, and the time of a sign-in does not tell whether several merchants
+ * so that a sign-in computes only one hash, and the time of a sign-in does not show whether several merchants
  * have an account with this address.
  */
 export async function findStaffPasswordSalt(

@@ -48,8 +48,8 @@ export function parseCatalogChangeNotice(text: string): readonly CatalogDependen
 }
 
 /**
- * Returns the next time after `now` at which one of the products looks different although nobody changes it;
- * null if there is no such time. At such a time a price ends, a preordered variant becomes available, or
+ * Returns the next time after `now` at which one of the products looks different although no request changes
+ * it; null if there is no such time. At such a time a price ends, a preordered variant becomes available, or
  * reserved units become free. Free units of a variant above its low-stock threshold change nothing.
  */
 export async function findNextTimedProductChange(

@@ -140,7 +140,7 @@ const ungrouped = sql`select * from summed`;
 
 /**
  * For each way of grouping: SQL that makes the groups of the report from the rows of `summed`. A variant
- * belongs to one product forever; the product of a deleted variant stands in its order lines. An order line
+ * belongs to one product forever; the order lines of a deleted variant contain its product. An order line
  * counts for each category of its product. The order lines of earlier releases have no hash of their list of
  * categories; `unhashed` contains their sums.
  */

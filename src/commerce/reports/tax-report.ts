@@ -48,7 +48,7 @@ const firstLineSql = (name: string): RawBuilder<unknown> => sql.raw(`(o.tax_line
  *
  * Nearly all orders have one tax line, so the first part of the statement reads the first tax line of each
  * order, without expanding the JSON array. The second part expands the later tax lines of the few other
- * orders, which it finds by the index `sales_order_mixed_taxes`. The statistics `sales_order_taxes` tell
+ * orders, which it finds by the index `sales_order_mixed_taxes`. The statistics `sales_order_taxes` show
  * PostgreSQL that the grouped expressions have few values, so that parallel processes add up the amounts.
  */
 export async function readTaxesByCountry(

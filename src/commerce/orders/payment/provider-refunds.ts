@@ -71,7 +71,7 @@ export async function insertRefundOfProvider(
 /**
  * Ends refunds that were made at the provider, because the provider has refunded less than was recorded: the
  * refund with exactly this amount, or else the newest ones. If a recorded refund is higher than the amount,
- * because it stands for several refunds at the provider, its rest is recorded as a new refund.
+ * because it represents several refunds at the provider, its rest is recorded as a new refund.
  */
 export async function endRefundsOfProvider(
   transaction: Transaction,

@@ -100,7 +100,7 @@ async function settleAmounts(
   if (settled.operation.kind === "capture" && settled.failureCode === null)
     return saveCapture(transaction, settled);
   // If nothing of the authorization is left, the capture before has released the rest. A void has then
-  // nothing to do, whatever the provider has answered.
+  // nothing to do, for every answer of the provider.
   return settled.operation.kind === "void" && leftMinor(settled.payment) === 0
     ? []
     : saveReleasedAmount(transaction, settled);
