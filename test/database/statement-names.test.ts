@@ -11,6 +11,7 @@ async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]
   const client = {
     connection: { stream: { cork: () => undefined, uncork: () => undefined } },
     query: ({ name }: { readonly name?: string }) => Promise.resolve(asked.push(name)),
+    getTransactionStatus: () => null,
     release: () => undefined,
   };
   const pool = { options: {}, connect: () => Promise.resolve(client) } as unknown as pg.Pool;

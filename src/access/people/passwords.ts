@@ -40,8 +40,9 @@ const hashText = (salt: string, tag: string): string =>
  */
 const hashOfNoPassword = hashText("A".repeat(22), "A".repeat(43));
 
-/** Returns the salt of a stored hash. */
-export const readPasswordSalt = (stored: string): Buffer => parse(stored).salt;
+/** Returns the salt of a stored hash; undefined if the text is not a hash of this service. */
+export const readPasswordSalt = (stored: string): Buffer | undefined =>
+  phcFormat.test(stored) ? parse(stored).salt : undefined;
 
 /**
  * Returns those of the stored hashes that a password matches. The check takes the same time without a stored

@@ -10,7 +10,7 @@ import { type CacheableResponse, type CachedResponse, getEncodedBody } from "#ga
 import type { RestGatewayServices, RestRequestState, RestRequestStep } from "#gateway/rest-call.ts";
 import { chooseContentEncoding, type ContentEncoding } from "#http/content-encoding.ts";
 import { toClientAddressKey } from "#http/caller.ts";
-import { isEntityTagKnownToClient } from "#http/entity-tags.ts";
+import { isEntityTagKnownToClient, parseEntityTags } from "#http/entity-tags.ts";
 
 /**
  * Looks for the answer in the response cache. If it is there, sets `call.cachedResponse`; otherwise begins a
@@ -119,7 +119,10 @@ export function sendCacheableResponse(
 ): void {
   void reply.header("etag", etag);
   if (language !== undefined) void reply.header("content-language", language);
-  if (isEntityTagKnownToClient(request.headers["if-none-match"], etag)) {
+  const known = request.headers["if-none-match"];
+  // The contract has no status 304. A client that sends an ETag of an earlier answer knows this status; the header
+  // `If-None-Match: *`, which any client can send, gets the answer.
+  if (!parseEntityTags(known).includes("*") && isEntityTagKnownToClient(known, etag)) {
     void reply.code(304).send();
     return;
   }

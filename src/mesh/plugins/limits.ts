@@ -33,7 +33,10 @@ export default (): Plugin =>
       let payment: GraphqlCostPayment | undefined;
       const withCost = (result: ExecutionResult): ExecutionResult => ({
         ...result,
-        extensions: { ...result.extensions, cost: toCostExtension(cost, payment) },
+        extensions: {
+          ...result.extensions,
+          cost: toCostExtension(cost, isMutation(args) ? undefined : payment),
+        },
       });
       try {
         requireQueryCostWithinLimit(cost);
@@ -68,9 +71,16 @@ function limitTime(
   { document, operationName }: GraphqlDocumentExecutionArgs,
   running: ReturnType<GraphqlDocumentExecutor>,
 ): ReturnType<GraphqlDocumentExecutor> {
-  const isMutation = getOperationAST(document, operationName)?.operation === "mutation";
-  return running instanceof Promise && !isMutation ? withinTime(running) : running;
+  return running instanceof Promise && !isMutation({ document, operationName })
+    ? withinTime(running)
+    : running;
 }
+
+const isMutation = ({
+  document,
+  operationName,
+}: Pick<GraphqlDocumentExecutionArgs, "document" | "operationName">): boolean =>
+  getOperationAST(document, operationName)?.operation === "mutation";
 
 /** The cost of a document and the maximum cost that the caller's role may spend, both in points. */
 export interface GraphqlQueryCost {
@@ -95,7 +105,10 @@ export const measureGraphqlQueryCost = (
 export const getChargedPoints = ({ requested }: GraphqlQueryCost): number =>
   Math.min(requested, queryCostMax);
 
-/** Returns the content of `extensions.cost` in the answer. */
+/**
+ * Returns the content of `extensions.cost` in the answer. Answers of mutations do not show what is left of
+ * the quota, so that a repeated mutation with an idempotency key gets the bytes of the first answer.
+ */
 const toCostExtension = (cost: GraphqlQueryCost, payment: GraphqlCostPayment | undefined): object =>
   payment === undefined ? cost : { ...cost, throttleStatus: payment.throttleStatus };
 
