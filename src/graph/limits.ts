@@ -39,6 +39,12 @@ export const reportFileRowsMax = 10_000;
  */
 export const queryCostMax = 20_000;
 
+/**
+ * The cost in points of one report, in addition to the cost of its fields. It is so high that a query can
+ * have fewer than twenty reports, because each report may read two years of orders.
+ */
+export const reportBaseCost = 1_000;
+
 interface CostLimitContext {
   readonly viewer: Viewer;
   readonly isReportFile: boolean;

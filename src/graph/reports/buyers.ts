@@ -13,11 +13,11 @@ import {
   marketArgs,
   readReportInReadOnlyTransaction,
   reportArgs,
-  reportBaseCost,
   reportListCost,
   ReportPeriodRef,
   reportTotalsCost,
 } from "./report-period.ts";
+import { reportBaseCost } from "#graph/limits.ts";
 
 const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement({
   description: "Counts of buyers and orders. Orders that were canceled as a whole are not counted.",

@@ -12,11 +12,11 @@ import {
   marketArgs,
   readReportInReadOnlyTransaction,
   reportArgs,
-  reportBaseCost,
   reportListCost,
   ReportPeriodRef,
   reportTotalsCost,
 } from "./report-period.ts";
+import { reportBaseCost } from "#graph/limits.ts";
 
 const RefundFiguresType = builder.interfaceRef<RefundFigures>("RefundFigures").implement({
   description:

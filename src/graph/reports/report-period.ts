@@ -18,7 +18,7 @@ import {
 } from "#foundation/period.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
-import { reportFileRowsMax } from "#graph/limits.ts";
+import { reportBaseCost, reportFileRowsMax } from "#graph/limits.ts";
 import { type GraphqlContext, getMerchantIdForListQuery } from "#graph/context.ts";
 import { defineFieldCostByArguments } from "#graph/field-costs.ts";
 
@@ -92,12 +92,6 @@ const daysPerBucket: ReadonlyMap<string, number> = new Map([
   ["week", 7],
   ["month", 28],
 ]);
-
-/**
- * The cost in points of one report, in addition to the cost of its fields. It is so high that a query can
- * have fewer than twenty reports, because each report may read two years of orders.
- */
-export const reportBaseCost = 1_000;
 
 /**
  * Computes the cost of a report with buckets: the cost of the selected fields is multiplied by the number of

@@ -5,13 +5,8 @@ import { ReturnReasonEnum } from "#graph/orders/eligibility-enums.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
 import { ReturnKindEnum } from "#graph/orders/order-enums.ts";
-import {
-  ReportPeriodRef,
-  readReportInReadOnlyTransaction,
-  reportBaseCost,
-  marketArgs,
-  reportArgs,
-} from "./report-period.ts";
+import { ReportPeriodRef, readReportInReadOnlyTransaction, marketArgs, reportArgs } from "./report-period.ts";
+import { reportBaseCost } from "#graph/limits.ts";
 
 const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").implement({
   description:

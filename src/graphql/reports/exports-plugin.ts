@@ -7,8 +7,8 @@ import type { FastifyPluginAsync } from "fastify";
 import { createFailure } from "#foundation/failure.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
 import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
+import { reportBaseCost } from "#graph/limits.ts";
 import { openExportFile } from "#graph/reports/export-file.ts";
-import { reportBaseCost } from "#graph/reports/report-period.ts";
 import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
