@@ -1,5 +1,5 @@
 /**
- * Tests guarantee 21: an answer from the response cache shows every change that was committed before its
+ * Tests guarantee 22: an answer from the response cache shows every change that was committed before its
  * request. Writers change prices at two processes; readers read the product pages from both processes, and
  * compare each price with the last price that was acknowledged before the request was sent. On PostgreSQL,
  * the connections on which the processes receive notices are cut again and again.

@@ -1,6 +1,6 @@
 /**
- * Tells the response cache which data of the catalogs the answers of REST operations depend on. The response
- * cache itself knows nothing about catalogs.
+ * For each REST operation whose answers the response cache stores: finds the products, lists and merchants in
+ * an answer. The response cache removes the answer when one of them changes.
  */
 import {
   findNextTimedProductChange,

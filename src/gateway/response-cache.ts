@@ -243,7 +243,7 @@ export function getEncodedBody(
   return undefined;
 }
 
-/** Stands for a compressed body that is not kept because it is not small enough. */
+/** The value in `encoded` for a body whose compressed form is not stored, because it saves too little space. */
 const notCompressed = Buffer.alloc(0);
 
 const compressors = {
