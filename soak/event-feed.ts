@@ -140,14 +140,16 @@ async function changeSubject(
 /** Gives positions until all events have one. Goes on after a cut connection, as a worker does. */
 async function work(load: FeedLoad): Promise<void> {
   const pool = await load.open(workerName);
-  for (let given = 1; !load.isWritten || given > 0;) {
+  for (;;) {
+    // Read before the search: an event that is committed after the search still needs a position.
+    const isLast = load.isWritten;
     try {
-      ({ events: given } = await fanOutEvents(pool.db, new Date()));
+      const { events } = await fanOutEvents(pool.db, new Date());
+      if (isLast && events === 0) return;
+      if (events === 0) await sleep(5);
     } catch (error) {
       if (load.database.engine === "pglite") throw error;
-      given = 1;
     }
-    if (given === 0) await sleep(5);
   }
 }
 
