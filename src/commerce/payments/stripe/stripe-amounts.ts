@@ -35,6 +35,14 @@ export function toStripeAmount(amountMinor: number, currency: string): number {
   return shift(amountMinor, getShift(currency));
 }
 
+/**
+ * Converts an amount that the merchant chose at Stripe, for example of a refund of 0.50 HUF in the dashboard.
+ * A part of a minor unit counts as a whole one, so that the service never owes or refunds more than Stripe
+ * still holds.
+ */
+export const fromStripeAmountRoundedUp = (amount: number, currency: string): number =>
+  Math.ceil(shift(amount, -getShift(currency)));
+
 export function fromStripeAmount(amount: number, currency: string): number {
   const amountMinor = shift(amount, -getShift(currency));
   if (!Number.isSafeInteger(amountMinor))

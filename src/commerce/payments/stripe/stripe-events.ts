@@ -8,10 +8,11 @@ import {
   type ProviderEvent,
   ProviderKeyRefusedError,
 } from "#commerce/payments/provider-events.ts";
-import { fromStripeAmount } from "./stripe-amounts.ts";
+import { fromStripeAmountRoundedUp } from "./stripe-amounts.ts";
 import { openStripe, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
 import { isStripeKeyRefused } from "./stripe-errors.ts";
 import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
+import { isEndedWithoutRefund } from "./stripe-refunds.ts";
 
 /** The types of events that the service handles. A webhook endpoint at Stripe must be registered for them. */
 export const stripeEventTypes = [
@@ -65,7 +66,7 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
       const { status, metadata } = await client.refunds.retrieve(id);
       return {
         operationId: metadata?.[operationMetadataName] ?? null,
-        hasFailed: status === "failed" || status === "canceled",
+        hasFailed: isEndedWithoutRefund(status),
       };
     },
   };
@@ -107,7 +108,7 @@ function toProviderDispute({ id, status, amount, currency, reason }: Stripe.Disp
   return {
     id,
     status: disputeStatusOf(status),
-    amountMinor: fromStripeAmount(amount, currency.toUpperCase()),
+    amountMinor: fromStripeAmountRoundedUp(amount, currency.toUpperCase()),
     reason: disputeReasons[reason] ?? "other",
   };
 }

@@ -30,11 +30,12 @@ import {
 } from "./stripe-page.ts";
 import {
   getExpandedIntent,
-  getStripePaymentAmounts,
+  getReleasedMinor,
+  hasStripeRefunds,
   type StripePaymentRequest,
   toPaymentLookupResult,
 } from "./stripe-payment-state.ts";
-import { refundStripePayment } from "./stripe-refunds.ts";
+import { refundStripePayment, sumStripeRefunds } from "./stripe-refunds.ts";
 
 export function createStripeProvider(services: StripeServices): PaymentProvider {
   return {
@@ -97,7 +98,9 @@ async function readPayment(
   const intent = getExpandedIntent(session);
   if (intent !== undefined && intent.id !== intentId)
     await recordPaymentIntent(db, { reference, intentId: intent.id });
-  return { session, intent, state: toPaymentLookupResult(session, intent) };
+  const refundedAmount =
+    intent !== undefined && hasStripeRefunds(intent) ? await sumStripeRefunds(client, intent.id) : 0;
+  return { session, intent, state: toPaymentLookupResult({ session, intent, refundedAmount }) };
 }
 
 async function withIntent(
@@ -136,10 +139,8 @@ async function capture({
     const code = getStripeRefusalCode(error);
     if (code === undefined) throw error;
     const now = await client.paymentIntents.retrieve(intentId);
-    if (now.status === "canceled") {
-      const { voidedMinor: releasedMinor } = getStripePaymentAmounts(now);
-      return { outcome: "declined", code: "authorization_expired", releasedMinor };
-    }
+    if (now.status === "canceled")
+      return { outcome: "declined", code: "authorization_expired", releasedMinor: getReleasedMinor(now) };
     // Stripe captures a payment only once. If the payment was captured by this operation, the answer to an
     // earlier attempt was lost.
     const isCaptured = now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
@@ -148,8 +149,8 @@ async function capture({
 }
 
 function capturedResult(intent: Stripe.PaymentIntent): CaptureVoidOrRefundResult {
-  const { voidedMinor } = getStripePaymentAmounts(intent);
-  return { outcome: "succeeded", ...(voidedMinor > 0 ? { releasedMinor: voidedMinor } : {}) };
+  const releasedMinor = getReleasedMinor(intent);
+  return { outcome: "succeeded", ...(releasedMinor > 0 ? { releasedMinor } : {}) };
 }
 
 /**

@@ -39,18 +39,35 @@ export async function refundStripePayment({
 /** The highest number of objects in one answer of Stripe. */
 const pageSize = 100;
 
+const listRefunds = (client: Stripe, intentId: string): AsyncIterable<Stripe.Refund> =>
+  client.refunds.list({ payment_intent: intentId, limit: pageSize });
+
 async function findRefund(
   client: Stripe,
   { intentId, operationId }: { readonly intentId: string; readonly operationId: string },
 ): Promise<Stripe.Refund | undefined> {
-  for await (const refund of client.refunds.list({ payment_intent: intentId, limit: pageSize }))
+  for await (const refund of listRefunds(client, intentId))
     if (refund.metadata?.[operationMetadataName] === operationId) return refund;
   return undefined;
 }
 
+/**
+ * Returns the sum of a payment's refunds in Stripe's units. Refunds that have failed or were canceled do not
+ * count: Stripe does not document when they are subtracted from the charge's `amount_refunded`.
+ */
+export async function sumStripeRefunds(client: Stripe, intentId: string): Promise<number> {
+  let sum = 0;
+  for await (const { status, amount } of listRefunds(client, intentId))
+    if (!isEndedWithoutRefund(status)) sum += amount;
+  return sum;
+}
+
+export const isEndedWithoutRefund = (status: string | null): boolean =>
+  status === "failed" || status === "canceled";
+
 function toRefundResult({ status, failure_reason: reason }: Stripe.Refund): CaptureVoidOrRefundResult {
   if (status === "succeeded") return { outcome: "succeeded" };
-  return status === "failed" || status === "canceled"
+  return isEndedWithoutRefund(status)
     ? { outcome: "declined", code: reason === undefined ? `refund_${status}` : toFailureCode(reason) }
     : { outcome: "pending" };
 }
