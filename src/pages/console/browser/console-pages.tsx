@@ -21,6 +21,7 @@ import { ApiRequestsPage } from "./requests/requests-page.tsx";
 import { ConsoleSearchPage } from "./search/search-page.tsx";
 import { ReportsPage } from "./reports/reports-page.tsx";
 import { StaffPage } from "./staff/staff-page.tsx";
+import { TaxesPage } from "./taxes/taxes-page.tsx";
 
 export interface ConsolePageDefinition {
   /**
@@ -59,6 +60,7 @@ const consolePages: Readonly<Record<string, ConsolePageDefinition>> = {
   exports,
   branding: { list: () => <BrandingPage /> },
   payments: { list: () => <PaymentsPage /> },
+  taxes: { list: () => <TaxesPage /> },
   staff: { list: () => <StaffPage /> },
   audit: { list: (place) => <AuditPage place={place} /> },
 };
@@ -146,6 +148,12 @@ export const navigationLinks: readonly NavigationLink[] = [
     pages: ["endpoints", "deliveries"],
   },
   { to: "/payments", name: "Payments", icon: "M3 6h18v12H3zM3 10h18M6.5 14.5h4", pages: ["payments"] },
+  {
+    to: "/taxes",
+    name: "Taxes",
+    icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 13l6-6M9.5 7.5v.01M14.5 12.5v.01",
+    pages: ["taxes"],
+  },
   {
     to: "/branding",
     name: "Branding",
