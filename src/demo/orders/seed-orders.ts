@@ -97,9 +97,9 @@ interface ScenarioRunContext extends DemoOrderSeedContext {
 }
 
 /**
- * Runs all scenarios. If a step fails, undoes all changes and returns undefined. The scenarios save the same
- * cart or order several times, which the database allows only inside a savepoint. Afterwards,
- * `incrementVersions` saves each cart and order once more, outside the savepoint.
+ * Runs all scenarios inside a savepoint. If the service refuses a step, undoes all changes and returns
+ * undefined. Outside a savepoint, the database would refuse to save the same cart or order more than once per
+ * transaction. `incrementVersions` therefore saves each cart and order once more after the savepoint.
  */
 async function runAllScenarios(
   transaction: Transaction,
@@ -184,8 +184,9 @@ function createContextFor(
 }
 
 /**
- * Saves every cart and order of the scenarios once more, outside the savepoint: at the commit, the database
- * refuses changed cart or order lines unless their cart or order was last saved outside a savepoint.
+ * Increments the version of every cart and order of the scenarios, outside the savepoint. Without this last
+ * save outside a savepoint, the database would refuse the changed lines of the carts and orders at the
+ * commit.
  */
 async function incrementVersions(
   transaction: Transaction,

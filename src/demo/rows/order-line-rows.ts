@@ -1,6 +1,6 @@
 /**
- * Creates the lines of a generated order. Each line contains the numbers of its shipped, canceled and
- * returned units, which follow from the order's stage.
+ * Creates the lines of a generated order. The order's stage determines how many units of each line are
+ * shipped, canceled and returned.
  */
 import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { createId } from "#foundation/ids.ts";

@@ -229,8 +229,8 @@ export const demoPaymentToken = "tok_success";
 interface SettlementInput {
   readonly sessionId: string;
   /**
-   * True if the payment provider captures the amount together with the authorization, as for a bank transfer.
-   * If left out, the amount is only authorized.
+   * True if the payment provider captures the payment together with its authorization, as for a bank
+   * transfer. If left out, the payment is only authorized.
    */
   readonly isCaptured?: boolean;
 }

@@ -231,8 +231,8 @@ const pickOrderTotals = ({
 });
 
 /**
- * Returns the order status to store. The service derives further statuses from payments, fulfillments and
- * returns. A delivered order is stored as completed, even if the buyer returned units later.
+ * Returns the order status for the database. A delivered order is stored as completed, even if the buyer
+ * returned units later. The service derives all further statuses from payments, fulfillments and returns.
  */
 function getRecordedStatus({ stage, steps }: DemoOrderHistory): OrderStatus {
   if (stage === "onHold") return "on_hold";

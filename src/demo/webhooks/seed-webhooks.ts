@@ -125,9 +125,8 @@ async function createDemoEndpoint(
 }
 
 /**
- * Disables the webhook endpoint, and enables it again with a time that is a few hours later. The service has
- * sent one test message (ping) when the endpoint was created and one when it was enabled; both are marked as
- * delivered.
+ * Disables the webhook endpoint, and enables it again a few hours later in the demo's history. Marks the test
+ * messages (pings) as delivered that the service has sent at the creation and at the enabling.
  */
 async function disableAndEnableEndpoint(endpointContext: EndpointContext): Promise<void> {
   const { transaction, endpointId } = endpointContext;
@@ -303,6 +302,6 @@ const endpointHistory = {
    * also be sent to the endpoint's URL, where no server listens, and would fail for days.
    */
   eventTypes: demoDeliveries.map(({ type }) => type),
-  /** The numbers of hours before now at which the endpoint was created, was disabled, and was enabled again. */
+  /** Hours before now at which the endpoint was created, disabled, and enabled again. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;
