@@ -96,8 +96,8 @@ export function getRolesAllowedToReadField({
 }
 
 /**
- * Returns the failure of a caller whose role may not use a field. The message names the field, the caller's
- * role and the roles that may use the field.
+ * Returns the failure `role_not_allowed` for a field. Its message names the field, the caller's role and the
+ * roles that may use the field.
  */
 export function createRoleNotAllowedFailure(
   { viewer }: Pick<GraphqlContext, "viewer">,

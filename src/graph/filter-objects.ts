@@ -22,13 +22,13 @@ const nouns = {
 interface NamedObject {
   readonly table: keyof typeof nouns;
   /**
-   * The id of an object that the filter in the client's request names. If null or undefined, the request has
-   * no such filter and nothing is checked.
+   * The object id from the client's filter. If the id is null or undefined, the request has no such filter,
+   * and nothing is checked.
    */
   readonly id: string | null | undefined;
   /** Id of the merchant whose list is filtered; null for a list of all merchants. */
   readonly merchantId: string | null;
-  /** True if a client may send the handle of the object instead of its id. */
+  /** True if the filter also accepts the object's handle instead of its id. */
   readonly acceptsHandle?: boolean;
 }
 

@@ -27,8 +27,8 @@ type Period<Name extends string> = Readonly<
 >;
 
 /**
- * Refuses a period whose end is before its start. `name` is the common beginning of the names of the two
- * arguments, for example `created` for `createdFrom` and `createdTo`.
+ * Refuses a period whose end is before its start. `name` is the common prefix of the two argument names, for
+ * example `created` for `createdFrom` and `createdTo`.
  */
 export function requirePeriodStartBeforeEnd<Name extends string>(name: Name, args: Period<Name>): void {
   const from = args[`${name}From`];

@@ -17,9 +17,9 @@ export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
   viewer.role === "browser" || getBuyerSessionOfViewer(viewer) !== undefined;
 
 /**
- * Counts a request of a buyer's browser against the rate limit of its network address. Refuses the request if
- * it comes from a page whose origin the token does not allow. A request without the header Origin does not
- * come from a page of another site, so it is accepted.
+ * Counts a request of a buyer's browser against the rate limit of its network address. Refuses a request from
+ * a page whose origin the token does not allow. Accepts requests without the header Origin, because they do
+ * not come from a page of another site.
  */
 export async function enforceBrowserOriginAndRateLimit(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },

@@ -17,9 +17,9 @@ export interface SubscriptionPollers {
    */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
-  /** Polls for changed webhook deliveries; the watched objects are webhook endpoints. */
+  /** Polls for changed webhook deliveries of the webhook endpoints that subscriptions follow. */
   readonly deliveries: DatabasePoller<ChangedDeliveryIdsOfEndpoint>;
-  /** The position of the last event in the event feed, by merchant (`findEventFeedEndPositions`). */
+  /** Polls the position of the last event in each merchant's event feed, with `findEventFeedEndPositions`. */
   readonly eventFeeds: DatabasePoller<number>;
   /** True if a subscription of this process follows the given object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
@@ -28,9 +28,9 @@ export interface SubscriptionPollers {
 }
 
 /**
- * Pauses between two polls, in milliseconds: `versionsPace` for carts, orders and event feeds,
- * `deliveriesPace` for webhook deliveries. Reading a version or the end of a feed costs one index entry.
- * Reading the deliveries of an endpoint costs a few hundred rows, so deliveries are polled less often.
+ * The intervals and minimum pauses of the polls, in milliseconds. Polls of carts, orders and event feeds read
+ * one index entry per followed object. Polls of deliveries read a few hundred rows per followed endpoint, so
+ * they are less frequent.
  */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };

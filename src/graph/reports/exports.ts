@@ -200,7 +200,7 @@ defineMutation({
   run: (transaction, context, { exportId }) => cancelExportJob(transaction, context, exportId),
 });
 
-// Exports are read from the primary database: a replica may not have the newest state yet.
+// Reads exports from the primary database, because the state of an export on a replica may be outdated.
 builder.queryFields((t) => ({
   export: t.field({
     type: Export,

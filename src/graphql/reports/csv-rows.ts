@@ -1,4 +1,4 @@
-/** Converts those entries of a report that contain nested lists to rows of a CSV table. */
+/** Converts report entries with nested lists to rows of a CSV table. */
 import type { CsvReportRow } from "./csv-table.ts";
 
 export const outcomeColumns = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];

@@ -55,8 +55,8 @@ function toMajorAmount(amountMinor: number, exponent: number): DecimalCell {
 }
 
 /**
- * The characters with which a spreadsheet recognizes a cell as a formula that it runs, if the cell begins
- * with one of them. The list includes their full-width forms.
+ * The characters that make a spreadsheet run a cell as a formula if the cell begins with one of them. The
+ * list includes their full-width forms.
  */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 const special = /[",\r\n]/;
