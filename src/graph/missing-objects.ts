@@ -12,8 +12,8 @@ interface MutationIds {
 }
 
 /**
- * Adds a field name to a mutation's `resource_not_found` error that names no field. The name is that of the id
- * argument that the client sent, or of the id field in `input`. Returns every other error unchanged. Also
+ * Adds a field name to a mutation's `resource_not_found` error that names no field. The name is that of the
+ * id argument that the client sent, or of the id field in `input`. Returns every other error unchanged. Also
  * returns the error unchanged if the client sent several ids or none.
  */
 export function addArgumentNameToNotFoundError(error: unknown, { ids, input }: MutationIds): unknown {

@@ -72,8 +72,8 @@ export interface MutationKind<Context, Ids extends string = never> {
   readonly target?: Readonly<Record<Ids, string>>;
   /**
    * The error codes that the mutation can return, in addition to `commonMutationFailures`. The option
-   * replaces the codes of the mutation's kind. A mutation that sets it therefore repeats them: `failures:
-   * [...existingCartMutationKind.failures, "cart_empty"]`.
+   * replaces the codes of the mutation's kind. A mutation that sets it therefore repeats them, for example as
+   * `[...existingCartMutationKind.failures, "cart_empty"]`.
    */
   readonly failures: readonly FailureCode[];
   /**

@@ -62,8 +62,8 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
 }
 
 /**
- * Loads the markets, prices and categories from which orders are generated. New orders get numbers after those
- * of the merchant's existing orders, so that a second run creates different orders.
+ * Loads the markets, prices and categories from which orders are generated. New orders get numbers after
+ * those of the merchant's existing orders, so that a second run creates different orders.
  */
 async function loadContext(
   transaction: Transaction,
