@@ -12,8 +12,7 @@ import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
 
 /**
- * Returns true if the payment of the checkout session waits for the buyer's confirmation to the bank, and
- * this browser is the one that may pay.
+ * Returns true if the payment waits for the buyer's confirmation to the bank, in the browser that may pay.
  */
 export const hasOpenCardChallenge = async ({
   session,
@@ -24,7 +23,7 @@ export const hasOpenCardChallenge = async ({
 
 /**
  * Returns true if the payment of a checkout session waits for the buyer's confirmation to the bank. The
- * page's script gets this value when it asks for the session's status, and opens the page of the bank.
+ * page's script receives this value with the session's status, and then opens the bank's page.
  */
 export async function isCardChallengeOpen(
   { services }: CheckoutPageContext,

@@ -5,9 +5,8 @@
 import { createFailure } from "#foundation/failure.ts";
 
 /**
- * Returns the query `?changed`, with an optional anchor, for the URL of the page after a successful change.
- * The query says that the buyer has changed something, so the page no longer shows the error of the last
- * payment.
+ * Returns the URL query `?changed`, with an optional anchor, for the page after a successful form. With this
+ * query, the page no longer shows the error of the last payment.
  */
 export const createPageUrlQueryAfterFormSuccess = (anchor = ""): string => `?changed${anchor}`;
 

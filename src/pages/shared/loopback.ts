@@ -1,6 +1,6 @@
 /**
- * Recognizes requests that only the developer's own machine can send. The pages may show the demo's secrets
- * only in the answers to these requests.
+ * Recognizes requests from the developer's own machine. Pages may show the demo's secrets only in the answers
+ * to such requests.
  */
 
 export const isLoopbackUrl = (url: string): boolean =>

@@ -6,8 +6,8 @@ import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
 
 /**
- * A shell command that stores the demo's API key in the variable KEY. When a reader runs the command, it
- * reads the key from the file demo.json in the service's data folder.
+ * A shell command that sets the variable KEY to the demo's API key. It reads the key from demo.json in the
+ * service's data folder.
  */
 const demoKeyLine = `export KEY=$(node -p '
   const folder = process.env.DATA_DIR ?? ".data";

@@ -6,8 +6,7 @@ export interface ServerSentEvent {
 }
 
 /**
- * Reads the events of a stream. Calls `onBytes` for every chunk of bytes that arrives, also if the chunk
- * contains only comments.
+ * Reads the events of a stream. Calls `onBytes` for every chunk of bytes, even a chunk with only comments.
  */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
