@@ -30,8 +30,8 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   const [status, setStatus] = useState("");
   const test = useGraphqlMutation(testEndpointDocument);
   const enable = useGraphqlMutation(enableEndpointDocument);
-  // The GraphQL schema offers the event types only as a field of an app installation. Any installation of the
-  // merchant can be used, because all have the same event types.
+  // The event types are only available as a field of an app installation in the GraphQL schema. All
+  // installations have the same event types, so the first one is used.
   const installations = useGraphqlQuery(installationsDocument, {});
   const [installation] =
     installations.data === undefined ? [] : getConnectionNodes(installations.data.installations);

@@ -56,7 +56,7 @@ interface PagerProps {
   /** The cursor with which the next items of the list are loaded; undefined after the last item. */
   readonly older: string | undefined;
   /**
-   * True if the list begins with its oldest item. The buttons are then named "previous" and "next" instead of
+   * True if the list shows its oldest item first. The buttons are then named "previous" and "next" instead of
    * "newer" and "older".
    */
   readonly isOldestFirst?: boolean;

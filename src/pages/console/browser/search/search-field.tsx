@@ -8,7 +8,7 @@ import { consolePath } from "#pages/console/browser/graph/client.ts";
 import { type ConsoleLocation, navigateTo } from "#pages/console/browser/navigation.tsx";
 import { searchTextMax, removeSecretsFromSearchText } from "./search-terms.ts";
 
-/** True if the reader is typing into a field, so that the pressed key is not meant as a shortcut. */
+/** True if the reader is typing into a field. A pressed key is then text and not a shortcut. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
