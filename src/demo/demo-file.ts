@@ -70,8 +70,8 @@ const demoFile = z.looseObject({
   baseUrl: z.string(),
   /**
    * API keys by name. The key `otherMerchant` belongs to the app's installation at the demo's second
-   * merchant; all other keys belong to its installation at the first merchant. A key has all four scopes,
-   * unless the key's name says which scope it has.
+   * merchant, all other keys to its installation at the first merchant. A key has all four scopes, unless its
+   * name says something else, for example `catalogRead` or `noScope`.
    */
   keys: z.object({
     full: z.string(),

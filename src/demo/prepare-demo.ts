@@ -1,9 +1,8 @@
 /**
- * Prepares the demo at the start of the service. Adds the demo data to an empty database, and writes
- * demo.json. If demo.json is missing or incomplete, for example because an earlier version wrote the file,
- * creates new keys, tokens, accounts, carts, orders and webhooks for the missing parts. Existing objects are
- * not used for these parts: their secrets cannot be read from the database, and users may have changed carts,
- * orders and deliveries.
+ * Prepares the demo at the start of the service: adds the demo data to an empty database, and writes
+ * demo.json. For parts that are missing in demo.json, creates new keys, tokens, accounts, carts, orders and
+ * webhooks. Existing objects are not used for these parts. Their secrets cannot be read from the database,
+ * and users may have changed carts, orders and deliveries.
  */
 import { sql } from "kysely";
 import { getCheckoutPageUrlIfOpen } from "#commerce/checkout/render-session.ts";

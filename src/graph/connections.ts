@@ -163,11 +163,11 @@ async function loadCheckedPage<Row extends ListRow>(
     { args, toCursor, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
-  // Pothos's type of a connection allows null edges, for rows that do not exist. A page that is loaded here
-  // has only existing rows, so the cast is safe.
+  // Pothos's type of a connection allows null edges, for missing rows. The cast is safe, because pages of
+  // this file have only existing rows.
   const { edges, pageInfo } = connection as unknown as Omit<GraphqlConnectionPage<Row>, "totalCount">;
-  // For an empty page, Pothos returns the cursors of the request's arguments as start and end cursor. They
-  // are replaced by null.
+  // Replaces the start and end cursor of an empty page by null. Pothos returns the cursors of the request's
+  // arguments for an empty page.
   return edges.length === 0
     ? { edges, pageInfo: { ...pageInfo, startCursor: null, endCursor: null } }
     : { edges, pageInfo };

@@ -57,8 +57,8 @@ export interface GraphqlFieldCost {
   /** The cost of the field itself, in points, without the fields below it. */
   readonly points: number;
   /**
-   * The factor by which the cost of the fields below this field is multiplied. If arguments determine the
-   * factor, this is the factor for a query without these arguments, or null if one of them is required.
+   * The factor by which the cost of the nested fields is multiplied. If arguments determine the factor, the
+   * value is the factor of a query without these arguments. Null if such an argument is required.
    */
   readonly multiplier: number | null;
   /** The names of the arguments that determine the multiplier of the field's cost. */

@@ -1,6 +1,6 @@
 /**
- * Adds the name of an id argument to a mutation's `resource_not_found` error, if the error does not say which
- * argument named the missing object.
+ * Adds the name of an id argument to a mutation's `resource_not_found` error that does not say which argument
+ * named the missing object.
  */
 import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { Failure, failureKinds } from "#foundation/failure.ts";

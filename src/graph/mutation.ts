@@ -122,8 +122,8 @@ interface MutationOptions<
   /** The description of the argument `input`; if left out, the description refers to the input type. */
   readonly inputDescription?: string;
   /**
-   * The optional argument `options`. It has the settings that cannot be fields of the argument `input`,
-   * because the type of `input` is the body of a REST operation that does not have these settings.
+   * The optional argument `options` with settings that only GraphQL has. They cannot be fields of `input`,
+   * because the type of `input` is the body of a REST operation.
    */
   readonly options?: { readonly input: InputRef<Options>; readonly description: string };
   readonly type: Type;

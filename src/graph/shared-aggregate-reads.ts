@@ -16,8 +16,8 @@ import { createReadCoalescer, type ReadCoalescer } from "#database/shared-reads.
 import type { Clock } from "#foundation/clock.ts";
 
 /**
- * The loaders that combine the reads of carts, orders and public products across the requests of this process
- * (`database/shared-reads.ts`).
+ * The read coalescers for carts, orders and public products. They combine the reads of all requests of this
+ * process (`database/shared-reads.ts`).
  */
 export interface CartOrderAndProductReadCoalescers {
   readonly carts: ReadCoalescer<string, CartAggregate>;

@@ -43,8 +43,8 @@ const codeMutations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The failure codes that mean a wrong promotion code. They include the failure of a code that exists but does
- * not apply to the cart, because this failure reveals to a caller who guesses codes that the code exists.
+ * The failure codes that count as a wrong promotion code. They include the failure of an existing code that
+ * does not apply to the cart, because it reveals to a guesser that the code exists.
  */
 const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
   "promotion_code_not_found",

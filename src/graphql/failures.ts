@@ -18,8 +18,8 @@ export interface FailureTranslationServices {
 }
 
 /**
- * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API,
- * including errors of documents that cannot be parsed or validated.
+ * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API. These
+ * include errors of documents that cannot be parsed or validated.
  */
 export function createFailureTranslationPlugin(services: FailureTranslationServices): Plugin<GraphqlContext> {
   return {
@@ -77,8 +77,8 @@ export function translateSubscriptionErrors(
 }
 
 /**
- * The roles that get no suggestions of similar names in an error about an unknown field, because the
- * suggested fields could be fields that only other roles may read.
+ * The roles that get no suggestions of similar field names in an error about an unknown field. Only other
+ * roles may read some of the suggested fields.
  */
 const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
 

@@ -113,8 +113,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       addCredentialIdToRequestLog(request, viewer);
       await enforceBrowserOriginAndRateLimit({ request, reply }, viewer, options.limiter);
       await countInternalRequest({ viewer, limiter: options.limiter }, reply);
-      // A malformed X-Buyer-Reference header is refused before the body is read, so that the whole HTTP
-      // request fails and not only one GraphQL operation in its body.
+      // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request then
+      // fails, and not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
       // Refuses a request before its body is read if the header Content-Length exceeds the caller's limit.

@@ -1,9 +1,9 @@
 /**
- * Handles requests that name a trusted document by its hash: with `documentId: "sha256:…"` (GraphQL over
- * HTTP, persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the
- * setting `trusted_only` can run only trusted documents. `direct-answers.ts` answers most of these requests.
- * For the remaining requests, this file passes the stored text to Yoga, which parses, validates and caches
- * the text like the text of an ordinary request.
+ * Handles requests that name a trusted document by its hash instead of sending its text. The hash is in
+ * `documentId: "sha256:…"` (GraphQL over HTTP, persisted documents) or in
+ * `extensions.persistedQuery.sha256Hash` (Apollo). A token with the setting `trusted_only` can run only
+ * trusted documents. `direct-answers.ts` answers most of these requests. For all others, this file passes the
+ * stored text to Yoga, which handles it like the text of an ordinary request.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";

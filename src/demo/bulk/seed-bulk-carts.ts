@@ -178,8 +178,8 @@ async function findActiveCodes(
 export interface MarketForBulkCarts {
   readonly offer: CurrentCartPricingData;
   /**
-   * Ids of variants that are on sale in the market and have enough stock, in an order that is the same in
-   * every run with the same seed.
+   * The ids of the variants that are on sale in the market and have enough stock. Every run with the same
+   * seed has the same order of ids.
    */
   readonly variantIds: readonly string[];
 }
@@ -217,8 +217,8 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   const createdAt = new Date(
     context.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs,
   );
-  // The last change of a cart with an address must be less than a day ago, because the service deletes a
-  // cart's address at most one day after the change.
+  // The service deletes the address of a cart at most one day after the cart's last change. The last change
+  // of a generated cart with an address is therefore less than a day ago.
   const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
   const input: CreateUnsavedCartInput = {
     merchantId: context.merchantId,

@@ -183,7 +183,7 @@ interface BulkOrderMarket extends MarketForBulkCarts {
 interface BulkOrderContext {
   readonly merchantId: string;
   readonly markets: readonly BulkOrderMarket[];
-  /** For each product id, the ids of the product's categories and of all their ancestors. */
+  /** The category ids of each product (its categories and all their ancestors), by product id. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly keyring: EncryptionKeyring;
   readonly now: Date;

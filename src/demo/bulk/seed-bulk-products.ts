@@ -81,8 +81,8 @@ async function writeBatch(
     transaction,
     products.map(({ product }) => product.id),
   );
-  // This update is the last statement of the transaction, because it locks the merchant's row until the
-  // commit, and other changes of the catalog must wait until the row is unlocked.
+  // The update of the merchant's row comes last in the transaction. It locks the row until the commit, and
+  // other changes of the catalog wait for this lock.
   await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz
     where id = ${merchantId}`.execute(transaction);
 }

@@ -292,8 +292,8 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
       ["HOM-PUTE-MIDNIGHT", 2],
     ],
     buyer: anna,
-    // The checkout session is opened at the moment when the demo data is created (0 minutes ago), so that it
-    // stays open as long as possible.
+    // The checkout session is opened at the time of the seeding (0 minutes ago), so that it stays open as
+    // long as possible.
     steps: [[0, startCheckout(checkoutMinutesMax)]],
   }),
 ];

@@ -36,8 +36,8 @@ export interface SeededOrderIds extends Pick<DemoJsonFileContent, "sessions" | "
 }
 
 /**
- * The ids of the added objects. There are only carts, without checkouts and orders, if the merchants no
- * longer sell the products of the scenarios, or if a rule of the service refuses a step of a scenario.
+ * The ids of the added objects. Checkouts and orders are missing if the merchants no longer sell the products
+ * of the scenarios, or if the service refuses a step of a scenario.
  */
 export type DemoOrderSeedResult = SeededOrderIds | Pick<SeededOrderIds, "carts">;
 
@@ -82,8 +82,8 @@ export async function seedOpenCheckout(
 }
 
 /**
- * Returns true if a demo cart can be checked out: pricing has added no warning to the cart and has removed
- * none of the lines of its scenario, and the cart can be delivered to the buyer's country.
+ * Returns true if a demo cart can be checked out. Pricing must not have added a warning or removed a line of
+ * the scenario, and the cart must be deliverable to the buyer's country.
  */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<DemoOrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;

@@ -1,6 +1,6 @@
 /**
- * Creates carts with all their database rows, with prices computed by the rules of the service, and inserts
- * the rows of many carts with one statement per table.
+ * Creates the database rows of carts, with prices computed by the rules of the service. Inserts the rows of
+ * many carts with one statement per table.
  */
 import type { CartStatus, CartRevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";

@@ -18,7 +18,7 @@ export interface OrderToSeed {
   /** The order number that buyers see, unique among the merchant's orders. */
   readonly number: string;
   readonly timeZone: string;
-  /** For each product id, the ids of the product's categories and of all their ancestors. */
+  /** The category ids of each product (its categories and all their ancestors), by product id. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly history: DemoOrderHistory;
 }

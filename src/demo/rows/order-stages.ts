@@ -109,8 +109,8 @@ interface LineAmount {
 }
 
 /**
- * Computes the part of an order line's total, in minor units, that the buyer no longer pays because units of
- * the line were canceled or returned.
+ * Computes the amount in minor units that the buyer no longer pays for an order line, because units of the
+ * line were canceled or returned.
  */
 export function computeCanceledOrReturnedLineAmountMinor(
   stage: DemoOrderStage,

@@ -1,6 +1,6 @@
 /**
- * Creates the rows of a product of the demo catalog (texts, slugs, pictures, variants), and inserts the rows
- * of many products with one statement per table.
+ * Creates the rows of a demo product: texts, slugs, pictures and variants. Inserts the rows of many products
+ * with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
 import type { DemoProductEntry } from "#demo/data/catalog-schema.ts";

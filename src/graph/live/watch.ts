@@ -1,6 +1,6 @@
 /**
- * Polls the objects that the subscriptions of this process follow, about twice a second: with one SQL
- * statement for all carts, one for all orders, one for webhook deliveries, and one for event feeds.
+ * Polls the objects that the subscriptions of this process follow, about twice a second. Each poll needs four
+ * SQL statements: for all carts, all orders, webhook deliveries, and event feeds.
  */
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";

@@ -59,7 +59,7 @@ export async function sendCardChallengePage(visit: CheckoutPageVisit): Promise<F
 const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
 
 /**
- * Records the buyer's answer to the bank's question, unless it was answered before, and redirects to the
+ * Records the buyer's first answer to the bank's question, ignores later answers, and redirects to the
  * checkout page.
  */
 export async function recordCardChallengeAnswer(visit: CheckoutPageVisit): Promise<FastifyReply> {

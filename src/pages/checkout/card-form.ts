@@ -70,8 +70,8 @@ export const parseSubmittedCardForm = (
 ): CardFormResult => parseCardForm(form, { say, now: pageContext.services.clock.now() });
 
 /**
- * Returns the typed values of the card form without checking them, so that the page can show them again after
- * another part of the form was refused.
+ * Returns the typed values of the card form without checking them. The page shows them again after another
+ * part of the form was refused.
  */
 export const readEnteredCardFieldsWithoutValidation = (
   visit: CheckoutPageVisit,

@@ -254,8 +254,8 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
-    // The buyer has changed the delivery option and pressed the pay button of the same form, so the page has
-    // shown the amount for the old option. Nothing is paid yet; the page is shown again with the new amount.
+    // The buyer has changed the delivery option in the form that pays, so the page showed the amount for the
+    // old option. Nothing is paid yet; the page is shown again with the new amount.
     await runCheckoutSessionChangeDocument(visit, pageContext.documents.selectDelivery, {
       input: { optionId },
     });

@@ -105,8 +105,8 @@ async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): P
 }
 
 /**
- * Loads the checkout session again after the service has refused a form, so that the page shows the current
- * amounts and not the amounts from before the form was sent.
+ * Loads the checkout session again after the service has refused a form. The page then shows the current
+ * amounts, not those from before the form.
  */
 export async function reloadCheckoutSessionAfterRefusedForm(
   visit: CheckoutPageVisit,

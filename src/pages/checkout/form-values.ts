@@ -1,6 +1,6 @@
 /**
- * Reads values from forms of the checkout page (whole numbers, and the version of the session), and creates
- * the URL query of the page that is shown after a change.
+ * Reads whole numbers and the session's version from forms of the checkout page. Also creates the URL query
+ * of the page that is shown after a change.
  */
 import { createFailure } from "#foundation/failure.ts";
 

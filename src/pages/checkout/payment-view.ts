@@ -39,8 +39,8 @@ interface PaymentShown {
 }
 
 /**
- * Renders the delivery options and the payment methods in a single form, so that the payment contains the
- * delivery option that is selected at that moment.
+ * Renders the delivery options and the payment methods in a single form. Each payment therefore contains the
+ * currently selected delivery option.
  */
 export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): HtmlMarkup {
   const { session, path } = visit;

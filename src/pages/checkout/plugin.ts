@@ -193,8 +193,8 @@ function sendUnknown(
 }
 
 /**
- * Answers errors of the checkout routes, for example too many requests, a malformed form or an unavailable
- * database, with a page that says what the buyer can do. The page repeats no text of the request.
+ * Answers errors of the checkout routes with a page that says what the buyer can do. Examples are too many
+ * requests, a malformed form, and an unavailable database. The page repeats no text of the request.
  */
 function answerFault({
   log,

@@ -1,7 +1,7 @@
 /**
- * Renders the saved delivery address and e-mail address: completely in the browser in which they were
- * entered, with most characters hidden (masked) in other browsers. GraphQL returns only the masked form to
- * the checkout page.
+ * Renders the saved delivery address and e-mail address. The browser in which they were entered shows them
+ * completely; all others hide most characters (masked form). GraphQL returns only the masked form to the
+ * checkout page.
  */
 import { formatAddressLines } from "#commerce/addresses/format-address.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";

@@ -1,6 +1,6 @@
 /**
- * Renders the page of a completed checkout session. In the browser that placed the order, the page shows the
- * order, and opens the shop after a few seconds unless the buyer chooses to stay.
+ * Renders the page of a completed checkout session. The browser that placed the order shows the order, and
+ * opens the shop after a few seconds unless the buyer chooses to stay.
  */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";

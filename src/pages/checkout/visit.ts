@@ -42,7 +42,7 @@ export interface CheckoutPageVisit {
   readonly session: CheckoutPageSession;
   readonly browser: CheckoutBrowserIdentity;
   /**
-   * True if the browser sent the cookie of this checkout session. The browser has then opened the page
+   * True if the browser sent the cookie of this checkout session, which means that it has opened the page
    * before.
    */
   readonly isKnown: boolean;

@@ -1,9 +1,8 @@
 /**
  * The sign-in of the command `commerce login`. A staff member who is signed in to the console confirms the
- * command's sign-in on a page. The page creates a code, which it shows or sends to the command by a redirect
- * to a port of the staff member's machine (RFC 8252). The command exchanges the code for a session of the
- * console with the staff member's rights. For this, the command must also send the PKCE verifier, which only
- * the command knows (RFC 7636).
+ * sign-in on a page. The page creates a code, and shows it or redirects to a port of the staff member's
+ * machine with it (RFC 8252). The command exchanges the code for a session of the console with the staff
+ * member's rights. The exchange also needs the PKCE verifier, which only the command knows (RFC 7636).
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";

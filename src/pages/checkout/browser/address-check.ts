@@ -10,8 +10,8 @@ interface FieldFault {
 type Control = HTMLInputElement | HTMLSelectElement;
 
 /**
- * The names of the fields to check, by form. A form field is checked after the buyer has filled it in and
- * left it, or if it had an error when the page was loaded. All other fields may still be unfinished.
+ * The names of the fields to check, by form. The script checks fields that the buyer has filled in and left,
+ * and fields with an error when the page was loaded. All other fields may be unfinished.
  */
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 

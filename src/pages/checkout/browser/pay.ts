@@ -23,8 +23,8 @@ export function registerPaymentFormHandler(): void {
     if (form.getAttribute("aria-busy") === "true") return;
     void (isOffline(form) ? payIfNotArrived(form, submitter) : pay(form, submitter));
   });
-  // Enables the payment form again when the buyer returns with the Back button, because the browser may then
-  // show a cached copy of the page in which the form is still disabled.
+  // Enables the payment form again when the buyer returns with the Back button. The browser may show a cached
+  // copy of the page in which the form is still disabled.
   window.addEventListener("pageshow", () =>
     document.querySelector("[data-pay]")?.removeAttribute("aria-busy"),
   );

@@ -115,8 +115,8 @@ export const readEnteredFormValues = (form: HTMLFormElement): Typed =>
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
-    // Card fields in which the buyer has typed something are always copied into the new page, because the
-    // answer of the service never contains card numbers.
+    // Typed card data is always copied into the new page, because the answer of the service never contains
+    // card numbers.
     const isKept = control.matches("[data-kept]") && control.value !== "";
     if (!isKept && stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
     const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);

@@ -1,6 +1,6 @@
 /**
- * Lets the reader try an operation on its documentation page: sends the request of the form, with the API key
- * that is stored for this browser tab, and shows the response.
+ * Lets the reader try an operation on its documentation page. Sends the request of the form with the API key
+ * that is stored for the browser tab, and shows the response.
  */
 
 const keyName = "commerce-gateway-docs-key";

@@ -1,6 +1,6 @@
 /**
- * Sends the GraphQL operations that the reader runs in GraphiQL, reads their answers (JSON or a stream of
- * events), and measures the cost, duration and size of the answers.
+ * Sends the GraphQL operations that the reader runs in GraphiQL, and reads their answers (JSON or a stream of
+ * events). Also measures the cost, duration and size of the answers.
  */
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
 import { NoTokenGivenError, type GraphiqlTokenKeeper } from "./token-keeper.ts";

@@ -91,8 +91,8 @@ function showMissing(place: Element): void {
 }
 
 /**
- * Renders GraphiQL, and adds to it the explanations of errors, the answers as tables, and the links to the
- * type map (the picture of the schema).
+ * Renders GraphiQL, and adds explanations of errors, answers as tables, and links to the type map (a picture
+ * of the schema).
  */
 async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: EditorParts): Promise<void> {
   let schema: LoadedGraphqlSchema | undefined;

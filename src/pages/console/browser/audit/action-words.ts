@@ -1,7 +1,6 @@
 /**
- * Converts the actions of the audit log to readable words: `apiKeyRotate` → “rotated the API key”. An action
- * has the name of a GraphQL mutation, whose last word is the verb, or of a REST operation, whose first word
- * is the verb.
+ * Converts the actions of the audit log to readable words: `apiKeyRotate` → “rotated the API key”. The name
+ * of a GraphQL mutation ends with its verb, and the name of a REST operation begins with its verb.
  */
 
 /** The past tense of the verbs in action names, with the verb's preposition, for example “added to”. */

@@ -71,8 +71,8 @@ function TargetText({
 }) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
-  // For changes of the actor's own account, the sentence says “their own” instead of a name. For a sign-in,
-  // it names no object.
+  // Names the actor's own account as “their own” instead of by its name. For a sign-in, the sentence names no
+  // account at all.
   if (targetId === staff?.id) return action.startsWith("console") ? null : <> (their own)</>;
   const page = pageOfTarget(targetType, targetId);
   const name = names.get(targetId);

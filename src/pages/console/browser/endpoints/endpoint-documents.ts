@@ -37,8 +37,8 @@ export interface ConsoleWebhookEndpoint {
     readonly lastFailureAt: string | null;
     readonly lastFailure: { readonly code: string; readonly httpStatus: number | null } | null;
     /**
-     * The time from which the next attempt may be made, if deliveries to the endpoint are paused after
-     * failures (circuit breaker open); null if they are not paused.
+     * The end of the pause in deliveries to the endpoint after repeated failures (circuit breaker open); null
+     * if deliveries are not paused.
      */
     readonly pausedUntil: string | null;
   };

@@ -211,7 +211,7 @@ function NewKeyDialog({ title, value, onClose }: KeyShownProps): JSX.Element {
   );
 }
 
-/** The choices for the lifetime of a new API key. */
+/** The choices for the lifetime of a new API key, for example 90 days. */
 const endings = [
   { value: "", label: "Never" },
   { value: "30", label: "In 30 days" },

@@ -1,6 +1,6 @@
 /**
- * Components that show loaded data: tables with buttons for the older and newer parts of the list, lists of
- * properties, and messages while data is loading, if there is no data, or if loading failed.
+ * Components for loaded data: tables with buttons for the older and newer parts of the list, and lists of
+ * properties. Also the messages while data is loading, after a failure, and without data.
  */
 import type { ComponentChildren, JSX } from "preact";
 import type { GraphqlQueryState, CursorListPaging } from "#pages/console/browser/graph/hooks.ts";

@@ -1,6 +1,6 @@
 /**
- * The table of the request log. New requests appear by themselves: the newest requests are loaded again every
- * few seconds, unless the reader pauses this.
+ * The table of the request log. The newest requests are loaded again every few seconds, unless the reader
+ * pauses the automatic loading.
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

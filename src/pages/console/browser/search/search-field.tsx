@@ -24,7 +24,7 @@ export function ConsoleSearchField({ place }: { readonly place: ConsoleLocation 
   useEffect(() => setText(removeSecretsFromSearchText(searched)), [searched]);
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
-      // While a dialog is open, the shortcut keys do not move the focus to the search field.
+      // The shortcut keys do not move the focus to the search field while a dialog is open.
       if (!isShortcut(event) || document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
       field.current?.focus();

@@ -79,8 +79,8 @@ function addItems(
 ): void {
   const key = path.join(".");
   const isNested = Object.keys(containers).length > 0;
-  // An empty array inside a list item does not become a table of its own, because it may be an empty list of
-  // texts and not of objects.
+  // An empty array inside a list item does not become a table, because it may be an empty list of texts and
+  // not of objects.
   if (isNested && items.length === 0 && !isConnection) return;
   const draft = drafts.get(key) ?? { rows: [], totalCount: isNested ? null : totalCount };
   drafts.set(key, draft);

@@ -118,7 +118,7 @@ type MapLocation =
 
 /**
  * Finds the type, field or area that the URL of the type map names. A URL with only a fragment, for example
- * `#Order`, also names a type, because readers can type such a URL easily.
+ * `#Order`, names a type, because readers can type it easily.
  */
 function mapLocation({ type, area, field }: TypeMapUrlSelection, map: TypeMap): MapLocation {
   if (areaNames.includes(area)) return { kind: "area", title: area };
