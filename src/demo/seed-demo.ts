@@ -135,8 +135,8 @@ function createMerchantWithProducts(
 }
 
 /**
- * Computes how many days ago a product was created. Every product has a different age. Multiples of the
- * golden ratio spread the ages of consecutive products widely.
+ * Computes the age of a product in days. Every product has a different age, and multiples of the golden ratio
+ * spread the ages of consecutive products widely.
  */
 function computeProductAgeDays(
   entry: DemoProductEntry,

@@ -1,8 +1,7 @@
 /**
  * Reports all invalid arguments of a GraphQL field in one failure. The validation plugin of Pothos stops at
- * the first fault of an input and reports it with a message of the library zod. The plugin of this file runs
- * only after such a fault: it checks every argument again and describes each fault with the argument's path
- * and the whole rule.
+ * the first fault of an input, and reports it with a message of the library zod. The plugin of this file then
+ * checks every argument again. It describes each fault with the argument's path and the whole rule.
  */
 import SchemaBuilder, {
   BasePlugin,
@@ -67,8 +66,8 @@ SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
 SchemaBuilder.allowPluginReRegistration = false;
 
 /**
- * The zod schemas that validate one argument or input field: `field` has those defined on the argument or
- * field, `type` those defined on its input type.
+ * The zod schemas of one argument or input field: `field` has the schemas of the argument or field itself,
+ * `type` those of its input type.
  */
 interface InputRules {
   readonly field: readonly z.ZodType[];

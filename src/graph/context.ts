@@ -38,8 +38,8 @@ export interface GraphqlContext {
   /** The languages that the caller prefers, best first. */
   readonly languages: readonly string[];
   /**
-   * The id that the frontend uses for the buyer for whom it sends the request, from the buyer session or the
-   * header X-Buyer-Reference. Null if there is neither, or if the buyer of the session is a guest.
+   * The frontend's own id of the buyer for whom it sends the request, from the buyer session or the header
+   * X-Buyer-Reference. Null if there is neither, or if the buyer session is that of a guest.
    */
   readonly buyerReference: string | null;
   /**
@@ -66,7 +66,7 @@ export interface GraphqlContext {
   readonly prepared: unknown;
   /**
    * The idempotency key of a REST operation, and the function that returns the answer to store for the key.
-   * Null for operations without a key, and for GraphQL documents, whose key is an argument of the mutation.
+   * Null without a key, and for GraphQL documents, which have the key as an argument.
    */
   readonly once: IdempotentRequest<ExecutionResult> | null;
   /**
@@ -244,8 +244,8 @@ export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
 }
 
 /**
- * The access check for `@pothos/plugin-scope-auth`, by which each GraphQL field lists the kinds of callers
- * that may read it.
+ * The access check for `@pothos/plugin-scope-auth`. Each GraphQL field lists the kinds of callers that may
+ * read it.
  */
 export const createFieldAuthScopes = ({
   viewer,
@@ -293,9 +293,8 @@ export function getCallerMerchantId({ viewer }: GraphqlContext): string | null {
 }
 
 /**
- * Returns the id of the merchant whose rows a list shows: the caller's merchant, or the merchant that a
- * platform caller names. Null if a platform caller names no merchant: the list then has the rows of all
- * merchants.
+ * Returns the id of the merchant whose rows a list shows. This is the caller's merchant, or the merchant that
+ * a platform caller names. Null if a platform caller names none: the list then has the rows of all merchants.
  */
 export function getMerchantIdForListQuery(
   context: GraphqlContext,
@@ -307,9 +306,9 @@ export function getMerchantIdForListQuery(
 }
 
 /**
- * Returns the id of the merchant that a request acts on: the caller's merchant, or the merchant that a
- * platform caller names. Throws `missing_field` if a platform caller names no merchant, and
- * `merchant_not_found` if another caller names a foreign merchant.
+ * Returns the id of the merchant of a request: the caller's merchant, or the merchant that a platform caller
+ * names. Throws `missing_field` if a platform caller names none. Throws `merchant_not_found` if another
+ * caller names a foreign merchant.
  */
 export function requireMerchantId(context: GraphqlContext, merchantId: string | null | undefined): string {
   const owner = getCallerMerchantId(context);

@@ -2,7 +2,9 @@
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
-/** The argument with which a caller of the platform names the merchant whose rows a list shows. */
+/**
+ * The argument `merchantId` of lists. A caller of the platform selects the rows of a single merchant with it.
+ */
 export const listMerchantArgs = builder.args((t) => ({
   merchantId: t.id({
     description:

@@ -1,8 +1,8 @@
 /**
- * The custom GraphQL scalar types. The extension `jsonSchema` describes a scalar's values in JSON; the
- * OpenAPI document and the gateway's validation are made from it. `failure` is the error code of a malformed
- * value. `normalize` changes a value that a client sent before the value is checked. `isSentAsIs` is true if
- * values need no conversion before they are sent.
+ * The custom GraphQL scalar types. Their extension `jsonSchema` is the JSON Schema of the values, for the
+ * OpenAPI document and the gateway's validation. `failure` is the error code of a malformed value.
+ * `normalize` changes a client's value before the check. `isSentAsIs` is true if values need no conversion
+ * before they are sent.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { suggestCountryCode } from "#foundation/country-names.ts";

@@ -1,7 +1,7 @@
 /**
- * Runs GraphQL subscriptions. Yoga parses and validates the document of a subscription, and this file turns
- * it into a stream of events. For each event, the document is executed again, with the permissions that the
- * caller has at that moment and without data cached for earlier events.
+ * Runs GraphQL subscriptions. Yoga parses and validates the document, and this file turns it into a stream of
+ * events. Each event executes the document again, with the caller's permissions at that moment and without
+ * data cached for earlier events.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -135,8 +135,8 @@ function refused({ end }: ServerSentEventStream, result: ExecutionResult): Execu
 }
 
 /**
- * Refuses `@skip` and `@include` on root fields of a subscription. Without its root field, a subscription
- * would have nothing to subscribe to, and GraphQL defines no answer for this case.
+ * Refuses `@skip` and `@include` on root fields of a subscription. If they removed the root field, nothing
+ * would be left to subscribe to, and GraphQL defines no answer for this case.
  */
 function requireRoot({ document, operationName }: Subscribing): void {
   const root = getOperationAST(document, operationName)?.selectionSet;

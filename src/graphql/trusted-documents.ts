@@ -185,8 +185,8 @@ const textRefusal = (): Failure =>
   });
 
 /**
- * Returns the hash of the trusted document that a request names; undefined if it names none. Throws if the
- * hash is malformed.
+ * Returns the hash of the trusted document in a request; undefined if there is none. Throws for a malformed
+ * hash, and for two different hashes.
  */
 function readHash(params: DocumentParams): string | undefined {
   const id = readDocumentId(params);
@@ -201,8 +201,8 @@ function readHash(params: DocumentParams): string | undefined {
 }
 
 /**
- * Returns the hash of the trusted document that a request names. Returns undefined if the request names no
- * hash, two different hashes or a malformed hash.
+ * Returns the hash of the trusted document in a request. Returns undefined for no hash, for two different
+ * hashes, and for a malformed hash.
  */
 export function readTrustedDocumentHash(params: DocumentParams): string | undefined {
   try {

@@ -122,8 +122,8 @@ export async function loadMarketsForBulkCarts(
 }
 
 /**
- * Finds variants that are on sale in a market and have enough stock, ordered by a hash of SKU and seed. The
- * order must be the same in all databases; it does not use ids, because ids differ between databases.
+ * Finds variants that are on sale in a market and have enough stock, ordered by a hash of SKU and seed. This
+ * order is the same in all databases, unlike an order by ids, which differ between databases.
  */
 async function findVariantIds(
   transaction: Transaction,

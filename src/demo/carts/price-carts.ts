@@ -51,7 +51,7 @@ export interface DemoCartPricingContext<Entry extends DemoCartDefinition> extend
 }
 
 /**
- * A cart as the demo data defines it, together with the same cart with computed prices, which has not been
+ * The definition of a demo cart, together with the cart itself with computed prices, which has not been
  * stored yet.
  */
 export interface PricedDemoCart<Entry extends DemoCartDefinition> {
@@ -77,8 +77,8 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
 export interface DemoMarketLookupFunctions {
   readonly findByCountry: FindDemoMarketIdByCountry;
   /**
-   * Returns the first market of the merchant that has a country, together with this country. Throws if no
-   * market of the merchant has a country.
+   * Returns the merchant's first market with at least one country, together with this country. Throws if
+   * there is none.
    */
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }

@@ -84,7 +84,10 @@ type ScenarioFields = Omit<
 > &
   Partial<Pick<DemoOrderScenario, "owner" | "country">>;
 
-/** Fills in default values of a scenario. For example, the cart is created 15 minutes before the first step. */
+/**
+ * Fills in the values that a scenario leaves out. By default, for example, the cart is created 15 minutes
+ * before the first step.
+ */
 function defineScenario(fields: ScenarioFields): DemoOrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {

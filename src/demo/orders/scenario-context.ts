@@ -11,8 +11,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
 
 /**
- * Ids of the objects that the earlier steps of a scenario have created. The id of the checkout session or
- * order is null until the step that creates this object has run.
+ * Ids of the objects that the earlier steps of a scenario have created. The ids of checkout session and order
+ * are null until a step has created the object.
  */
 export interface DemoOrderScenarioObjectIds {
   readonly cartId: string;

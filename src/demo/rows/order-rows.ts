@@ -80,8 +80,8 @@ const copyLists = ({
 });
 
 /**
- * Creates the rows of an order's cart, which is completed. The cart has no address any more: the address now
- * belongs to the order and has no date for its erasure.
+ * Creates the rows of the completed cart of an order. The cart has no address, because the address belongs to
+ * the order and is no longer due for erasure.
  */
 function createCompletedCartRows(cart: UnsavedCart, { orderId }: DemoOrderRowIds): DemoCartRows {
   const { next, personalData } = cart;

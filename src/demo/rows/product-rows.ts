@@ -213,8 +213,8 @@ export function insertDemoProductRows(
 }
 
 /**
- * The maximum number of pictures of a product. A product has a picture for each colour (a single one if it
- * has no colours), then a picture of a detail and a scene.
+ * The maximum number of pictures of a product: one per colour (a single one without colours), then a detail
+ * and a scene.
  */
 const picturesMax = 3;
 

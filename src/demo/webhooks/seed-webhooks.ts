@@ -1,8 +1,7 @@
 /**
- * Adds a webhook endpoint for the app that the first merchant has installed, with events about orders, and
- * deliveries in different statuses. The creation time of the endpoint is some days in the past. No server
- * listens at its URL. Every call replaces the endpoint of an earlier call, because users may have changed
- * it.
+ * Adds a webhook endpoint for the app at the first merchant, with events about orders and with deliveries in
+ * different statuses. The endpoint was created some days ago, and no server listens at its URL. Every call
+ * replaces the endpoint of an earlier call, because users may have changed it.
  */
 import type { DemoJsonFileContent, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -44,8 +43,8 @@ interface EndpointContext extends DemoWebhookSeedContext {
 const receiverUrl = "http://127.0.0.1:4399/webhooks";
 
 /**
- * Adds the webhook endpoint and its deliveries. Returns an empty object if the installation already has the
- * maximum number of endpoints.
+ * Adds the demo's webhook endpoint and its deliveries. Returns an empty object if the installation already
+ * has the maximum number of endpoints.
  */
 export async function seedDemoWebhooks(
   transaction: Transaction,

@@ -12,8 +12,7 @@ import { createDeliveryChangeFinder, type ChangedDeliveryIdsOfEndpoint } from "#
 
 export interface SubscriptionPollers {
   /**
-   * Polls the versions of the carts that subscriptions follow. The property `orders` does the same for the
-   * orders that subscriptions follow.
+   * Polls the versions of the carts that subscriptions follow. The property `orders` is the same for orders.
    */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;

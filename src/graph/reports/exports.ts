@@ -1,6 +1,7 @@
 /**
- * The GraphQL types, query and mutations of exports: jobs that write all orders, payments or other rows of a
- * period into a file, for analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
+ * The GraphQL types, query and mutations of exports, for analysts and back offices. An export is a job that
+ * writes all orders, payments or other rows of a period into a file. `GET /exports/ID.ndjson` returns the
+ * file.
  */
 import {
   cancelExportJob,

@@ -230,8 +230,8 @@ interface ShopReportInput extends ReportPeriodInput {
 }
 
 /**
- * The data that a report covers: the period, the merchant and the market, with the currencies of the markets
- * and the time buckets of the period.
+ * The scope of a report: its period, merchant and market, the currencies of the markets, and the time buckets
+ * of the period.
  */
 export interface ReportScopeWithCurrenciesAndBuckets extends ReportScope {
   /** The currencies of the markets that the report covers. */

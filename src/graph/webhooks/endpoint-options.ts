@@ -68,8 +68,8 @@ const fieldFiltersDescription =
 type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
 /**
- * The input fields for field filters and for the order of deliveries. The input types for creating and for
- * updating a webhook endpoint both have these fields.
+ * The input fields for field filters and for the order of deliveries, shared by the input types for creating
+ * and updating a webhook endpoint.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) => ({

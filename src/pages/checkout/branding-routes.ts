@@ -16,8 +16,8 @@ const logoPath = "/checkout-logo/:hash";
 const themePath = "/checkout-theme/:file";
 
 /**
- * The HTTP headers of a logo or style sheet. Browsers may cache both forever: the URL path contains the hash
- * of the logo or the colour of the style sheet, so the content at a path never changes.
+ * The HTTP headers of a logo or style sheet. Browsers may cache both forever, because the URL path contains
+ * the logo's hash or the style sheet's colour. The content at a path therefore never changes.
  */
 const headers = {
   "cache-control": "public, max-age=31536000, immutable",

@@ -1,5 +1,5 @@
 /**
- * Reads the form for card data. The number of a test card is replaced by a payment token of the payment
+ * Reads the form for card data. Replaces the number of a test card by a payment token of the payment
  * provider. The number is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test/test-cards.ts";

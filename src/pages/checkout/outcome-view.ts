@@ -126,8 +126,8 @@ export function renderCheckoutMessagePage(
 }
 
 /**
- * Renders the content in the narrow layout of checkout pages, which have no order summary: with the
- * merchant's name, the choice of language, and the merchant's links.
+ * Renders content in the narrow layout of checkout pages without an order summary. Adds the merchant's name,
+ * the choice of language, and the merchant's links.
  */
 export const renderNarrowCheckoutLayout = (
   visit: CheckoutPageVisit,

@@ -1,7 +1,7 @@
 /**
- * Chooses the language of the checkout page: the language that the buyer chose on the page; otherwise the
- * first of the browser's languages in which the page has texts; otherwise the language of the session. The
- * choice of the buyer is stored in a cookie that is sent only to the checkout page.
+ * Chooses the language of the checkout page. The first choice is the buyer's own choice on the page, which is
+ * stored in a cookie only for the checkout page. The second choice is the first of the browser's languages in
+ * which the page has texts. The last is the language of the session.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";

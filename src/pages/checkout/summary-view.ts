@@ -77,8 +77,8 @@ function lineView(line: CheckoutPageCartLine, visit: SummaryContext): HtmlMarkup
 }
 
 /**
- * Returns the URL of a line's picture, but only if this service hosts the picture. The URL of the checkout
- * page is secret, so the page sends no requests to other hosts.
+ * Returns the URL of a line's picture if this service hosts the picture. The page sends no requests to other
+ * hosts, because its own URL is secret.
  */
 function pictureOf({ image }: CheckoutPageCartLine, { pageContext }: SummaryContext): string | undefined {
   const { publicUrl } = pageContext.services;

@@ -93,7 +93,7 @@ function otherBrowserPage(visit: CheckoutPageVisit): CheckoutPageContent {
 
 /**
  * Hides most characters of the address and e-mail address some time after the purchase, because other people
- * may then use the same computer.
+ * may then use the computer.
  */
 function withoutOldData(visit: CheckoutPageVisit): CheckoutPageVisit {
   const { session, pageContext } = visit;

@@ -204,8 +204,8 @@ export const hasBuyerChosenToStayOnCheckoutPage = ({ request }: CheckoutPageVisi
   Object.hasOwn(request.query as object, "stay");
 
 /**
- * Returns the data of the request with another language, and stores this language in a cookie for the
- * browser's next requests.
+ * Returns the request's data with another language, and stores this language in a cookie for the browser's
+ * next requests.
  */
 export function changeCheckoutPageVisitLanguage(
   visit: CheckoutPageVisit,

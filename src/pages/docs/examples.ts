@@ -1,7 +1,7 @@
 /**
- * The parameters and bodies of the example requests in the documentation, and the example answers. The ids
- * and codes are those of the demo data; if the service has no demo, they are placeholders. Examples never
- * contain an API key, because the pages are public.
+ * The parameters and bodies of the documentation's example requests, and the example answers. Ids and codes
+ * are those of the demo data, or placeholders without a demo. Examples never contain an API key, because the
+ * pages are public.
  */
 import { readFileSync } from "node:fs";
 import {

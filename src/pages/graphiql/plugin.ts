@@ -1,8 +1,8 @@
 /**
  * Serves GraphiQL (an editor for GraphQL queries) and the type map (a picture of the schema). Both load files
- * only from this service. The build extracts the large files (the GraphiQL component, its style sheet and web
- * workers) from their npm package (component-plugin.ts); their names contain a hash, so browsers cache them.
- * The pages' own scripts are in src/pages/graphiql/browser.
+ * only from this service. The build extracts the large files from GraphiQL's npm package
+ * (component-plugin.ts). Browsers cache them, because their names contain a hash. The pages' own scripts are
+ * in src/pages/graphiql/browser.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";

@@ -124,8 +124,8 @@ export function getPageHttpHeaders({
 }
 
 /**
- * Returns the host of the URL to which an app is redirected. If the URL is that of a native app and has no
- * host, returns its scheme.
+ * Returns the host of the URL to which an app is redirected. Returns the scheme for the URL of a native app
+ * without a host.
  */
 export function getRedirectHostOrScheme(redirectUri: string): string {
   const url = URL.parse(redirectUri);

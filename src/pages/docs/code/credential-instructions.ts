@@ -1,6 +1,6 @@
 /**
- * Renders the shell command that stores the API key in a variable, which the code examples use. The page
- * never shows the key itself.
+ * Renders the shell command that sets a variable to the API key. The code examples use this variable. The
+ * page never shows the key itself.
  */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";

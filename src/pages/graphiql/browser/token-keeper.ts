@@ -71,8 +71,8 @@ interface WhoAmI {
 
 const key = "commerce-gateway-token";
 /**
- * A value that is stored instead of a token. It means that queries are sent with the session cookie of the
- * console. A real token never has this value.
+ * The value that is stored instead of a token if queries are sent with the session cookie of the console. No
+ * real token has this value.
  */
 const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
@@ -129,8 +129,8 @@ export class GraphiqlTokenKeeper {
   }
 
   /**
-   * Sends queries with the reader's session in the merchants' console from now on, if the reader has such a
-   * session.
+   * Switches to the reader's session in the merchants' console, if the reader has one. All later queries are
+   * sent with this session.
    */
   async useConsoleSession(): Promise<void> {
     await this.give(consoleSession);

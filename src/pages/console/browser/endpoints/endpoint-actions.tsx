@@ -119,8 +119,8 @@ interface EndpointDialogProps extends ActionsProps {
 }
 
 /**
- * The dialog of a webhook endpoint that is currently open. The dialog that changes the endpoint needs the id
- * of an installation, to load the event types.
+ * The open dialog of a webhook endpoint. The dialog that changes the endpoint also needs the id of an
+ * installation, to load the event types.
  */
 function EndpointDialog({
   dialog,

@@ -1,7 +1,7 @@
 /**
- * Finds the problems of an app installation: failed readiness checks, webhook endpoints that fail or were
- * disabled automatically, and deliveries that failed and were not sent again. Each problem has a link to the
- * page on which staff can solve it.
+ * Finds the problems of an app installation, each with a link to the page that solves it. Problems are failed
+ * readiness checks, webhook endpoints that fail or were disabled automatically, and failed deliveries that
+ * were not sent again.
  */
 import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";

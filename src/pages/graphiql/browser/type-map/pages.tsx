@@ -157,7 +157,10 @@ function IncomingReferences({
   );
 }
 
-/** The page of one area of the schema: its queries, mutations and subscriptions, and its types by kind. */
+/**
+ * The page of one area of the schema (a group of types): its queries, mutations and subscriptions, and its
+ * types by kind.
+ */
 interface Area {
   readonly map: TypeMap;
   readonly area: string;

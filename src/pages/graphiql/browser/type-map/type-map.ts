@@ -29,8 +29,8 @@ export interface TypeMapType {
   readonly parts: readonly GraphqlTypeMember[];
   readonly references: readonly ReferenceToGraphqlType[];
   /**
-   * The related types. For an object type, they are the interfaces that it implements; for an interface, the
-   * types that implement it; for a union, its member types.
+   * The types that are related to the type: the interfaces of an object type, the implementing types of an
+   * interface, or the member types of a union.
    */
   readonly relatives: readonly string[];
 }
