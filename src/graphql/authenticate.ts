@@ -1,6 +1,7 @@
 /**
- * Authenticates requests to `/graphql` and to the CSV reports: verifies an internal token or the session of
- * the staff console before the body is read, and keeps the caller (viewer) until the answer is sent.
+ * Authenticates requests to `/graphql` and to the CSV reports. Verifies an internal token or the session of
+ * the staff console before the body is read. Stores the authenticated caller (viewer) until the answer is
+ * sent.
  */
 import type { FastifyRequest } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
@@ -14,18 +15,18 @@ import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts"
 
 export interface InternalTokenAuthentication {
   /**
-   * Verifies the credential of a request's caller. Throws a failure, with which the request is answered, if
-   * the credential is not valid.
+   * Verifies the credential of a request. Throws the failure that the request is answered with if the
+   * credential is not valid.
    */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
-   * Verifies the credential of a download's caller in the same way as `authenticate`, but also accepts the
-   * session cookie of a staff member who follows a link on a page of this service.
+   * Verifies the credential of a download request like `authenticate`. Also accepts the session cookie of a
+   * staff member who follows a link on a page of this service.
    */
   readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
-   * Verifies the credential of an open event stream's caller again. This check does not change the stored
-   * time of the credential's last use.
+   * Verifies the credential of an open event stream again. Does not update the stored time of the
+   * credential's last use.
    */
   readonly recheck: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
 }
@@ -64,8 +65,8 @@ function authenticationOf({
       return credentials.internalToken(text);
     },
   };
-  // A request with an unknown session secret is counted as a failed attempt of its network address, in the
-  // same counter as requests with wrong tokens.
+  // An unknown session secret counts as a failed attempt of the request's network address, in the same
+  // counter as wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
     const state = await limiter.consume("auth-fail", getRateLimitAddressKey(request));
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
@@ -111,8 +112,8 @@ export function addCredentialIdToRequestLog(
 const replays = new WeakMap<FastifyRequest, boolean>();
 
 /**
- * Stores for the request whether its answer is the stored answer of an earlier request with the same
- * idempotency key. If so, the answer gets the header `Idempotent-Replayed`.
+ * Records whether the request's answer is a stored answer, because an earlier request had the same
+ * idempotency key. A stored answer is sent with the header `Idempotent-Replayed`.
  */
 export function setAnswerReplayedFlag(request: FastifyRequest, isReplay: boolean): void {
   replays.set(request, isReplay);

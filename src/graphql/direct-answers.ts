@@ -1,7 +1,7 @@
 /**
- * Answers requests for trusted documents without GraphQL Yoga. Yoga would parse and validate the document's
- * text, and needs as much CPU time as reading a cart. Yoga answers every request that this file does not
- * answer, including each faulty one, with the same headers and body.
+ * Answers requests for trusted documents without the server library GraphQL Yoga. Yoga would parse and
+ * validate the document, which needs as much CPU time as reading a cart. All other requests, including faulty
+ * ones, are answered by Yoga with equal headers and bodies.
  */
 import type { FastifyRequest } from "fastify";
 import type { TrustedDocumentFinder } from "#access/trusted-documents.ts";
@@ -22,9 +22,8 @@ export interface TrustedDocumentAnswerServices extends FailureTranslationService
 }
 
 /**
- * The names of the plugin hooks that do not prevent a direct answer (one without Yoga): the hooks that run
- * when a trusted document is prepared (`onParse`, `onValidate`), the hook of subscriptions, and the hooks for
- * `mesh dev`.
+ * The names of plugin hooks that do not need Yoga to answer requests for trusted documents. `onParse` and
+ * `onValidate` run when a trusted document is prepared. The others belong to subscriptions and to `mesh dev`.
  */
 const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
   "onParse",
@@ -34,8 +33,8 @@ const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns true if one of the plugins has a hook that Yoga calls for each request or result. In this case,
- * Yoga must answer the requests for trusted documents too, so that the hook is called.
+ * Returns true if a plugin has a hook that Yoga calls for each request or result. Yoga must then also answer
+ * the requests for trusted documents.
  */
 export const hasYogaRequestHooks = (plugins: readonly object[]): boolean =>
   plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));

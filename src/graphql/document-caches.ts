@@ -10,8 +10,8 @@ import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 const documentsMax = 1_000;
 /**
  * Maximum length in characters of a document that is cached. Longer documents are parsed again for every
- * request, because the memory of a parsed document grows with its text. `documentsLengthMax` limits the total
- * length of all documents in one cache.
+ * request, because a parsed document needs memory in proportion to its text. `documentsLengthMax` limits the
+ * total length per cache.
  */
 const documentLengthMax = trustedDocumentLimits.lengthMax;
 const documentsLengthMax = 8 * 1024 * 1024;
@@ -21,7 +21,10 @@ interface TextCache<Value extends object> {
   readonly set: (text: string, value: Value) => unknown;
 }
 
-/** Creates Yoga's caches of parsed documents and of documents that do not parse. */
+/**
+ * Creates two caches for Yoga: one for parsed documents, and one for the errors of documents with syntax
+ * errors.
+ */
 export const createGraphqlDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;
@@ -39,17 +42,17 @@ const createTextCache = <Value extends object>(): TextCache<Value> =>
   });
 
 /**
- * The maximum total number of selected fields in all compiled queries that the cache of prepared documents
- * contains.
+ * The maximum size of the cache of prepared documents: the total number of selected fields in all their
+ * compiled queries.
  */
 const programFieldsMax = 8_000;
 /** Milliseconds after which a prepared document is removed from the cache if no request has used it. */
 const unusedMsMax = 3_600_000;
 
 /**
- * Creates the cache of prepared trusted documents by the hash of their text. Merchants that have registered
- * the same text share its entry. Each request first checks that its merchant has the document, so the entry
- * of a document that was removed is not used any more and is dropped after an hour.
+ * Creates the cache of prepared trusted documents, by the hash of their text. Merchants with the same
+ * document share its entry. Every request first checks that its merchant has registered the document. The
+ * entry of a removed document is therefore not used any more, and expires after an hour.
  */
 export const createPreparedGraphqlDocumentCache = (): LRUCache<string, PreparedGraphqlDocument> =>
   new LRUCache({

@@ -1,7 +1,7 @@
 /**
- * Limits how many requests to `/graphql`, CSV reports and files of exports a caller may send in a minute, and
- * how many points the documents of these requests may cost. There is one quota for each credential and one
- * for each merchant, so that neither a single token nor a single merchant can use up the service's CPU time.
+ * Limits the number of requests per minute to `/graphql`, CSV reports and files of exports, and the cost of
+ * their documents in points. Each credential and each merchant has a quota. Neither a single token nor a
+ * single merchant can therefore use up the service's CPU time.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
@@ -22,10 +22,10 @@ interface QuotaCall {
 }
 
 /**
- * Counts a request against the quotas of its credential and of its merchant, and throws `rate_limited` if one
- * of them is exceeded. A request that exceeds the quota of its credential is not counted for the merchant.
- * Requests of buyers' browsers are counted per network address by `enforceBrowserOriginAndRateLimit` instead
- * of per credential, because every visitor of a shop can read its publishable token.
+ * Counts a request against the quotas of its credential and of its merchant. Throws `rate_limited` if one of
+ * them is exceeded. The merchant's quota does not count requests beyond the credential's quota. Requests of
+ * buyers' browsers are counted by network address in `enforceBrowserOriginAndRateLimit`, because every
+ * visitor of a shop can read the publishable token.
  */
 export async function countInternalRequest(
   { viewer, limiter }: Omit<QuotaCall, "request">,
@@ -38,14 +38,16 @@ export async function countInternalRequest(
     });
   const merchantKey = getMerchantKey(viewer);
   if (merchantKey === undefined) return;
-  // The rate limit headers of the answer show the quota of the credential.
+  // Only the quota of the credential appears in the rate limit headers of the answer, not the merchant's
+  // quota.
   const state = await limiter.consume("graphql-merchant", merchantKey);
   if (state?.isExceeded === true) throw createRateLimitFailure("rate_limited", state);
 }
 
 /**
- * Creates the function that subtracts the cost of a document from the caller's quotas. Documents of buyers'
- * browsers are counted per network address.
+ * Creates the function that subtracts the cost of a document from the quotas of the credential and of its
+ * merchant. For documents of buyers' browsers, the quota of the network address replaces that of the
+ * credential.
  */
 export const createGraphqlCostSpender =
   ({ request, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
@@ -59,16 +61,19 @@ export const createGraphqlCostSpender =
   };
 
 /**
- * Returns the key by which the requests of a merchant are counted; undefined for a credential of the
- * platform. Buyers' browsers have a separate key: everyone can send requests with a publishable token, and
- * such requests must not use up the quota of the merchant's staff and backends.
+ * Returns the key of the merchant's quota; undefined for a credential of the platform. Buyers' browsers have
+ * a separate key per merchant. Everyone can send requests with a publishable token, and they must not use up
+ * the quota of the merchant's staff and backends.
  */
 function getMerchantKey(viewer: InternalTokenOrStaffViewer): string | undefined {
   if (viewer.merchantId === null) return undefined;
   return isBrowserCaller(viewer) ? `browser:${viewer.merchantId}` : viewer.merchantId;
 }
 
-/** Describes the quota of which the least is left. Returns undefined if rate limits are switched off. */
+/**
+ * Returns the state of the exceeded quota, or else of the quota with the fewest remaining points. Returns
+ * undefined if rate limits are switched off.
+ */
 function toPayment(states: readonly (RateLimitState | undefined)[]): GraphqlCostPayment | undefined {
   const [tightest] = states
     .filter((state) => state !== undefined)

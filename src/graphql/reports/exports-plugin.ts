@@ -25,10 +25,7 @@ export interface ExportsPluginOptions {
   readonly limiter: RateLimiter;
 }
 
-/**
- * The points that one download of an export's file takes from the caller's quotas of cost: as many as one
- * report.
- */
+/** The cost in points of downloading an export's file, the same as for one report. */
 const downloadCost = reportBaseCost;
 
 const extension = ".ndjson";

@@ -76,9 +76,8 @@ function hasPage(path: string): boolean {
 export type ConsoleRole = "admin" | "analyst";
 
 /**
- * For each role, the pages that a staff member with this role may open, by the first part of the path below
- * /console. For an analyst, the start page is the reports; an analyst can also create exports and see the
- * branding.
+ * The pages that each staff role may open, by the first part of the path below /console. An analyst starts at
+ * the reports, and can also create exports and see the branding.
  */
 export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePageDefinition>>>> = {
   admin: consolePages,
@@ -91,8 +90,8 @@ export interface NavigationLink {
   /** The SVG path of the navigation link's icon. The icon is 24 × 24 units large and is drawn with lines. */
   readonly icon: string;
   /**
-   * The first parts of paths below /console, for example `orders`. While a page with one of these paths is
-   * open, the navigation marks this link as the current one.
+   * The first parts of the paths below /console to which this navigation link belongs, for example `orders`.
+   * While one of these pages is open, the navigation marks the link as the current one.
    */
   readonly pages: readonly string[];
 }

@@ -8,10 +8,13 @@ export interface ConsoleTaxRate {
   readonly regionCode: string | null;
   readonly taxClass: string;
   readonly name: string;
-  /** 1900 means 19 %. */
+  /** The tax rate in basis points, for example 1900 for 19 %. */
   readonly basisPoints: number;
   readonly appliesToShipping: boolean;
-  /** A day as `2027-01-31`; null if the rate has no first day. */
+  /**
+   * The first day on which the rate is valid, for example `2027-01-31`; null if there is none. The field
+   * `validTo` is the last day.
+   */
   readonly validFrom: string | null;
   readonly validTo: string | null;
 }

@@ -5,7 +5,10 @@ const countryNames = new Intl.DisplayNames(undefined, { type: "region", fallback
 /** Returns the name of a country in the reader's language, for example “Germany” for `DE`. */
 export const formatCountry = (country: string): string => countryNames.of(country) ?? country;
 
-/** Formats the place in which a rate applies, for example “Germany” or “United States, US-CA”. */
+/**
+ * Formats the area of a tax rate, a country or one of its regions, for example “Germany” or “United States,
+ * US-CA”.
+ */
 export const formatTaxPlace = ({
   country,
   regionCode,

@@ -1,6 +1,6 @@
 /**
- * The dialog that adds or changes a tax rate of a market. A new rate that begins on a later day ends the
- * present rate of the same class and place on the day before.
+ * The dialog that adds or changes a tax rate of a market. Adding a rate with a later first day ends the
+ * present rate of the same tax class, country and region on the day before.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -30,14 +30,17 @@ interface TaxRateDialogProps {
   readonly onClose: () => void;
 }
 
-/** The texts that staff have typed. An empty region or day means that the rate has none. */
+/** The typed values of the form. An empty text for the region or a day means that the tax rate has none. */
 type RateForm = Readonly<
   Record<"country" | "regionCode" | "taxClass" | "name" | "percent" | "validFrom" | "validTo", string>
 > & { readonly appliesToShipping: boolean };
 
 const formFields = ["country", "regionCode", "taxClass", "name", "basisPoints", "validFrom", "validTo"];
 
-/** The failure of a percentage that cannot be read, in the form of a failed request. */
+/**
+ * The failure of the form if the typed percentage is not valid. It looks like the failure of a request, so
+ * that the form field shows it.
+ */
 const percentFailure: GraphqlFailure = {
   message: "The form has errors.",
   details: [
@@ -128,7 +131,7 @@ interface FormPartProps {
   readonly set: (change: Partial<RateForm>) => void;
 }
 
-/** The fields that identify a rate: its place, its class and its first day. */
+/** The form fields that identify a tax rate: country, region, tax class and first day. */
 function PlaceFields({
   market,
   taxClasses,
@@ -179,7 +182,10 @@ function PlaceFields({
   );
 }
 
-/** The fields that can be changed later: the name, the percentage, and whether shipping is taxed. */
+/**
+ * The form fields that staff can change in an existing tax rate: the name, the percentage, and whether
+ * shipping is taxed.
+ */
 function RateFields({ form, failure, set }: FormPartProps): JSX.Element {
   return (
     <>

@@ -20,7 +20,10 @@ import {
 import { formatBasisPoints, formatPeriod, formatTaxPlace } from "./tax-formats.ts";
 import { TaxRateDialog } from "./tax-rate-dialog.tsx";
 
-/** The open dialog: a new class, or a rate of a market. Without `rate`, the dialog adds a rate. */
+/**
+ * The open dialog of the page: for a new tax class, or for a tax rate of a market. Without `rate`, the dialog
+ * adds a new rate.
+ */
 type OpenTaxDialog =
   | { readonly what: "class" }
   | { readonly what: "rate"; readonly market: MarketWithTaxRates; readonly rate?: ConsoleTaxRate };
