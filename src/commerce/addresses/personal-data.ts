@@ -34,8 +34,9 @@ export type EncryptedPersonalDataRow = Pick<
 >;
 
 /**
- * The value of the column `masked` in a row of `personal_data` with an e-mail address. `emailHint` is null if
- * the e-mail address was erased. In a row with a postal address, `masked` contains a MaskedAddress.
+ * Content of the column `masked` in a row of `personal_data` with an e-mail address. `emailHint` is the
+ * masked e-mail address; null if the e-mail address was erased. For a postal address, the column contains a
+ * MaskedAddress.
  */
 export interface MaskedEmail {
   readonly emailHint: string | null;
@@ -135,8 +136,8 @@ export function getPersonalDataIdsOfCartOrOrder({ address, buyerEmail }: Persona
 }
 
 /**
- * Removes the erasure time of the personal data of an order. The cart of the order has set this time, so
- * without this function the data would be erased some time after the end of the cart.
+ * Removes the planned erasure time from the personal data of an order. The order's cart has set this time;
+ * without this function, the data would be erased some time after the end of the cart.
  */
 export async function clearErasureTimeOfOrderPersonalData(
   transaction: Transaction,
@@ -227,7 +228,7 @@ export interface MaskedAddress {
   readonly city: string | null;
   readonly postalCodePrefix: string | null;
   readonly recipientInitials: string | null;
-  /** True if the stored address has all fields that its country requires. */
+  /** True if the stored address contains all address fields that its country requires. */
   readonly complete: boolean;
 }
 
