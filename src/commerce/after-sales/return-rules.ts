@@ -90,9 +90,9 @@ function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: OrderLi
 }
 
 /**
- * Returns true if the delivery costs are refunded too. This requires that the return includes the last units
- * of the order that were neither canceled nor refunded. In addition, the return must be a withdrawal
- * (Directive 2011/83/EU, article 13), or no unit of the order may have been delivered (article 18).
+ * Returns true if the delivery costs are refunded too. The return must include the last goods of the order
+ * that were neither canceled nor refunded. In addition, the return must be a withdrawal (Directive
+ * 2011/83/EU, article 13), or a refund for lost units of an order without delivered goods (article 18).
  */
 function refundsDelivery(
   order: OrderAggregate,
@@ -113,9 +113,8 @@ export const returnSteps = ["approve", "decline", "track", "receive", "inspect",
 export type ReturnStep = (typeof returnSteps)[number];
 
 /**
- * For each status of a return: the steps that are possible, and the status to which each step leads. In
- * addition, a return without a carrier can go directly from `approved` to `received`; see
- * `methodsWithoutCarrier`.
+ * The possible steps of a return in each status, and the status to which each step leads. In addition, a
+ * return without a carrier can go directly from `approved` to `received`; see `methodsWithoutCarrier`.
  */
 export const returnTransitions = {
   requested: { approve: "approved", decline: "declined", cancel: "canceled" },
@@ -166,8 +165,8 @@ const stepMutations: Readonly<Record<ReturnStep, string>> = {
 };
 
 /**
- * Describes, for the error, why a step is not possible in the status of the return and which steps are
- * possible instead.
+ * Builds the error text for a step that is not possible in the status of the return. The text says why, and
+ * which steps are possible.
  */
 function describeImpossibleStep(found: OrderReturn, step: ReturnStep): ReturnRefusalDetails {
   const mutations = returnSteps
