@@ -41,8 +41,8 @@ export async function findCategoryAncestors(
   reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, CategoryRow[]>> {
-  // `union` without `all` ignores rows that were found before, so the query also ends if the tree contains a
-  // cycle.
+  // Recursive query: `union` without `all` drops rows that were found before, so the query also ends if the
+  // category tree contains a cycle.
   const { rows } = await sql<CategoryRow & { readonly below: string }>`
     with recursive up as (
       select id as below, parent_id from category where id = any(${ids}::text[])

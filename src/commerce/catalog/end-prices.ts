@@ -125,7 +125,8 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   await sql`select id from product where id = any(${productIds}::text[]) order by id for no key update`.execute(
     transaction,
   );
-  // The products are loaded as they were one millisecond before the earliest end time of the ended prices.
+  // Loads the products as they were one millisecond before the first of these prices ended, so that the
+  // events contain the values before the end.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
   await endExpiredPricesOfGivenVariants(transaction, context, due);

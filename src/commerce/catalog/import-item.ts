@@ -94,8 +94,8 @@ export async function importProductItem(
     productId: product.id,
     isCreated: found === undefined,
     types,
-    // Stock changes of new variants publish no event, because a stock event compares the stock with earlier
-    // stock, which a new variant does not have.
+    // New variants are left out. A stock event compares the stock with earlier stock, which a new variant
+    // does not have.
     stockChanges: [
       ...saved.stockChanges,
       ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),

@@ -54,8 +54,8 @@ export interface ProductSummaryRow {
   readonly maxCompareMinor: number | null;
   readonly variantCount: number;
   /**
-   * Best availability of all variants, as an index into the list `availabilities`. The field `offeredRank`
-   * contains the best availability of only those variants that have a price in the market.
+   * Best availability of all variants of the product, as an index into the list `availabilities`. The field
+   * `offeredRank` is the best availability of only those variants that have a price in the market.
    */
   readonly rank: number | null;
   readonly offeredRank: number | null;
