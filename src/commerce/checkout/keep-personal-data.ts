@@ -31,8 +31,9 @@ export async function extendPersonalDataRetentionForCheckoutSession(
 }
 
 /**
- * Sets the erasure times of personal data again after a failed payment: the address is kept until 24 hours
- * after the end of the checkout session, the e-mail address as long as the cart can be read.
+ * Sets the erasure times of personal data again after a failed payment. The address is kept until 24 hours
+ * after the end of the checkout session. The e-mail address is kept as long as the cart can be read, and at
+ * least as long as the address.
  */
 export async function setPersonalDataRetentionAfterFailedPayment(
   transaction: Transaction,

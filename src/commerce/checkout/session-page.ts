@@ -37,7 +37,7 @@ export async function findCheckoutPageSessionRow(
 export interface CheckoutPageClaimByBrowser {
   readonly sessionId: string;
   readonly digest: Buffer;
-  /** True if this browser claims the checkout page although another browser claimed it before. */
+  /** True if this browser takes the checkout page over from another browser that claimed the page before. */
   readonly takesOver: boolean;
 }
 
