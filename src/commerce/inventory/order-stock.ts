@@ -50,8 +50,8 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta,
 });
 
 /**
- * The last two parameters of each function in this file that changes the stock of an order: the order lines,
- * and the note that is stored with the stock movements (the order's number).
+ * Parameters that several functions of this file have in common: the order lines, and a note with the order's
+ * number, which is stored with the stock movements.
  */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 
@@ -133,8 +133,8 @@ export async function restockReturnedUnits(
 }
 
 /**
- * Reserves as many of the wanted units for an order as are available, and returns the shortages. Deleted
- * variants are ignored.
+ * Reserves units for an order as far as they are available, and returns the shortages. Ignores deleted
+ * variants.
  */
 export async function reserveAvailableStockForOrder(
   transaction: Transaction,

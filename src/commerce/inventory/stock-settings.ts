@@ -19,13 +19,13 @@ export interface SaveStockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
   /**
-   * Number of units that may be sold beyond the stock on hand. If null, the stored value is not changed; a
-   * new variant gets 0.
+   * Backorder limit: number of units that may be sold beyond the stock on hand. If null, the stored value is
+   * not changed; a new variant gets 0.
    */
   readonly backorderLimit: number | null;
   /**
-   * The stock is called low if its number of free units is not higher than this number. If null, the stored
-   * value is not changed; a new variant gets 5.
+   * Low-stock threshold: the stock is called low if at most this number of units are free. If null, the
+   * stored value is not changed; a new variant gets 5.
    */
   readonly lowStockThreshold: number | null;
 }
