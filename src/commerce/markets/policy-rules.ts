@@ -47,8 +47,8 @@ export interface ReturnRules {
    */
   readonly keepItemMinor: number | null;
   /**
-   * A date in the form `YYYY-MM-DD`. Buyers can return goods at least until the end of this day, even if the
-   * return window ends earlier.
+   * Earliest end of the return window, as a date in the form `YYYY-MM-DD`: buyers can return goods at least
+   * until the end of this day. Null if the merchant names no such day.
    */
   readonly extendUntil: string | null;
   readonly excludedCategoryIds: readonly string[];
@@ -89,7 +89,7 @@ export interface PolicyRulesByType {
 
 export type PolicyTypeWithRules = keyof PolicyRulesByType;
 
-/** The rules that a stored policy contains. Rules that the merchant has left out are not contained. */
+/** The rules of a policy as they are stored: only the rules that the merchant has set. */
 export type StoredPolicyRules<Type extends PolicyTypeWithRules = PolicyTypeWithRules> = Partial<
   PolicyRulesByType[Type]
 >;
