@@ -215,8 +215,8 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
 }
 
 /**
- * The services for order changes that this service makes itself, without an API request, for example after an
- * answer of the payment provider.
+ * Services that this service needs to change orders without an API request, for example after an answer of
+ * the payment provider.
  */
 export interface SystemOrderChangeServices {
   readonly db: Database;

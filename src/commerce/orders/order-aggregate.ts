@@ -38,7 +38,9 @@ export interface OrderLine {
   readonly unitPriceMinor: number;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
-  /** The rate by which the line was taxed; null if an earlier release placed the order. */
+  /**
+   * The tax rate of the line; null if an earlier release, which did not store tax rates, placed the order.
+   */
   readonly taxRate: AppliedTaxRate | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
@@ -266,8 +268,8 @@ export interface OrderAggregate {
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
   /**
-   * The parts of the shipping price after discounts, each with its tax rate; null if an earlier release
-   * placed the order.
+   * The parts of the shipping price after discounts, each with its tax rate; null if an earlier release,
+   * which did not store these parts, placed the order.
    */
   readonly shippingTaxes: readonly ShippingTax[] | null;
   readonly taxMinor: number | null;

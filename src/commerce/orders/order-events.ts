@@ -9,7 +9,7 @@ import type { OrderActor } from "./order-states.ts";
 /** An event about a change of an order or of one of its parts, for example a payment. */
 export interface OrderEvent {
   readonly type: EventType;
-  /** The id of the changed part, for example of a payment. If left out: the id of the order. */
+  /** Id of the changed part of the order, for example of a payment. By default: the id of the order. */
   readonly id?: string;
   readonly previous?: Readonly<Record<string, unknown>> | null;
 }

@@ -43,12 +43,15 @@ export function deriveOrderStatuses(order: StatusInputs): DerivedOrderStatuses {
   };
 }
 
-/** Returns the sum, over all payments, of the captured amount minus the refunded amount. */
+/** Returns the captured amount of all payments of an order minus their refunded amount, in minor units. */
 export function computeNetCapturedAmountMinor({ payments }: Pick<StatusInputs, "payments">): number {
   return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
 }
 
-/** Returns the amount that the buyer still owes; negative if the merchant owes the buyer. */
+/**
+ * Returns the amount that the buyer still owes for the order, in minor units; negative if the merchant owes
+ * the buyer.
+ */
 export function computeOutstandingAmountMinor(
   order: Pick<StatusInputs, "totalMinor" | "reducedMinor" | "payments">,
 ): number {
@@ -187,8 +190,8 @@ function unitsAt(
 }
 
 /**
- * Counts the units of an order line that were refunded before their parcel was lost or came back. These units
- * are still included in the shipped units, and are not sent again.
+ * Counts the units of an order line that were refunded and whose parcel was then lost or came back. These
+ * units are still counted as shipped, and are not sent again.
  */
 export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -205,9 +208,9 @@ export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine):
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * Counts the refunded units of an order line that never reached the buyer. The number is the larger of two:
- * the refunded units that were reported as not received, or the refunded units minus the delivered units.
- * Units that `countUnitsRefundedBeforeLoss` counts are subtracted from it.
+ * Counts the refunded units of an order line that never reached the buyer. Takes the larger of two numbers:
+ * the refunded units that were reported as not received, and the refunded units minus the delivered units.
+ * Subtracts the units that `countUnitsRefundedBeforeLoss` counts.
  */
 export function countRefundedUndeliveredUnits(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;

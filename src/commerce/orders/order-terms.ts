@@ -35,7 +35,10 @@ export interface OrderLineArrivalTime {
   readonly startsAt: string;
   /** The time at which the last parcel of the order line was delivered or is expected to be delivered. */
   readonly at: string;
-  /** `delivered` if no parcel of the order line is in transit; otherwise `shipped_plus_transit`. */
+  /**
+   * `delivered` if all sent parcels of the order line were delivered; `shipped_plus_transit` while one is in
+   * transit.
+   */
   readonly clock: "delivered" | "shipped_plus_transit";
 }
 
@@ -148,8 +151,8 @@ function parcelLossTime({
 
 export interface OrderTimeWindowTerms extends OrderTimeWindowLength {
   /**
-   * The time window ends no earlier than the end of this day (`YYYY-MM-DD`). If neither days nor months are
-   * given, the window has no end.
+   * Earliest possible end of the time window: the end of this day (`YYYY-MM-DD`). If neither days nor months
+   * are given, the window has no end.
    */
   readonly extendUntil?: string | null;
 }
@@ -230,7 +233,7 @@ function laterByDays(instant: string, days: number): string {
 const withoutNulls = (instants: readonly (string | null)[]): string[] =>
   instants.filter((instant) => instant !== null).toSorted();
 
-// All times are texts in the same format, so sorting the texts sorts the times.
+// The times have the same text format, so sorting the texts sorts the times.
 const latest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants).at(-1) ?? null;
 const earliest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants)[0] ?? null;
 

@@ -31,7 +31,7 @@ export interface SubmittedCheckout extends LockedCartAndCheckoutSession {
   readonly payment: OrderPayment | null;
 }
 
-/** The placed order; also the cart and the checkout session as they are after the order was placed. */
+/** The placed order, and the cart and the checkout session as they are after the order was placed. */
 export interface PlacedOrder extends LockedCartAndCheckoutSession {
   readonly order: OrderAggregate;
 }

@@ -50,8 +50,7 @@ interface AfterSalesWindows {
   readonly canReturn: boolean;
   readonly canWithdraw: boolean;
   /**
-   * The times (in milliseconds since 1970) at which the alternatives may change although the order does not
-   * change.
+   * Times, in milliseconds since 1970, at which the alternatives may change without a change of the order.
    */
   readonly changesAt: readonly number[];
 }

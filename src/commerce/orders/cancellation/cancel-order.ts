@@ -180,8 +180,8 @@ export function requireCancelableUnits(
 }
 
 /**
- * Returns the reason why the already shipped or canceled units of an order line can no longer be canceled; an
- * empty list if the line has no such units.
+ * Returns the reason why shipped or canceled units of an order line can no longer be canceled; an empty list
+ * if the line has no such units.
  */
 function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacle[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
@@ -226,8 +226,8 @@ export async function approveCancellationRequest(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
-  // An open cancellation request blocks further cancellations. The eligibility is therefore computed as if
-  // the cancellation request that is now approved did not exist.
+  // Computes the eligibility as if the cancellation request that is now approved did not exist, because an
+  // open cancellation request blocks further cancellations.
   requireCancelableUnits(order, {
     lines,
     eligibility: evaluateCancellationEligibility(

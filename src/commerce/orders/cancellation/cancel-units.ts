@@ -29,8 +29,8 @@ export interface OrderUnitsToCancel {
   /** The actor (buyer, merchant or system) that the order records for this cancellation. */
   readonly actor: OrderActor;
   /**
-   * The id of the return (a withdrawal) that this cancellation completes; undefined if the cancellation
-   * completes no return.
+   * Id of the withdrawal (a kind of return) that this cancellation completes; undefined for other
+   * cancellations.
    */
   readonly returnId?: string;
 }
@@ -138,8 +138,8 @@ async function keepLines(
 }
 
 /**
- * Refunds the amount that the buyer has paid too much. Before that, voids the payment authorizations, but
- * only if the buyer owes nothing any more.
+ * If the buyer owes nothing any more, first voids the payment authorizations. Then refunds the amount that
+ * the buyer has paid too much.
  */
 async function moveMoney(
   transaction: Transaction,

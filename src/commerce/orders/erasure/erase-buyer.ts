@@ -34,7 +34,7 @@ export interface BuyerErasureResult {
 interface ErasureInput {
   /**
    * The buyer's data, which was found before the transaction began. The caller must have locked the buyer's
-   * carts and orders and checked that they are still the same.
+   * carts and orders, and must have checked that they are still the same carts and orders.
    */
   readonly finds: BuyerDataToErase;
   /**

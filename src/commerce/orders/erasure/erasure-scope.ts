@@ -155,8 +155,8 @@ export interface BuyerDataToErase {
   /** Keys of the idempotency records whose stored answers contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
   /**
-   * The time up to which stored answers were searched for data of the buyer. `answers` may lack answers that
-   * were stored later.
+   * Stored answers up to this time were searched for data of the buyer. `answers` may lack answers that were
+   * stored later.
    */
   readonly lookedUpTo: Date;
 }
@@ -167,9 +167,9 @@ interface ErasureSearch {
 }
 
 /**
- * Maximum time in milliseconds from the arrival of a request to the commit of its idempotency record, which
- * contains the time of arrival by the clock of the receiving process. Before this commit, the erasure cannot
- * find the record.
+ * Maximum time in milliseconds from the arrival of a request to the commit of its idempotency record. Before
+ * the commit, the erasure cannot find the record. The record contains the time of arrival, by the clock of
+ * the process that received the request.
  */
 const lateMsMax = 600_000;
 
@@ -224,7 +224,7 @@ export async function findIdempotencyRecordOwnerIds(
   return rows.map(({ id }) => id);
 }
 
-/** Recognizes JSON texts that contain an id or a part of the personal data of the buyer. */
+/** Recognizes JSON texts that contain personal data of the buyer or an id of this data. */
 interface BuyerTraces {
   readonly isIn: (json: string) => boolean;
 }
@@ -244,7 +244,7 @@ function findTraces(ids: readonly string[], personal: readonly PersonalData[]): 
   };
 }
 
-/** Returns the text as it is written inside a JSON string: with escapes, without the surrounding quotes. */
+/** Returns a text as JSON writes it inside a string: with escapes, without the surrounding quotes. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 const quoted = (text: string): string => JSON.stringify(text);
 

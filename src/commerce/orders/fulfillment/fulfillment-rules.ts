@@ -96,9 +96,9 @@ export const isFulfillmentInProgress = ({ status }: Pick<OrderFulfillment, "stat
 const shippingMoves: ReadonlySet<FulfillmentStatusTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
 
 /**
- * Returns true if the transition hands the units over to a carrier or to the buyer, or prepares the handover,
- * for example by packing. Such a transition is possible only if the order may be shipped. The delivery of a
- * parcel that is already in transit is possible in every status of the order.
+ * Returns true if the transition hands units over to a carrier or to the buyer, or prepares the handover, for
+ * example by packing. A handover is possible only if the order may be shipped. The delivery of a parcel in
+ * transit is no handover, so it is possible in every status of the order.
  */
 const isHandover = (move: FulfillmentStatusTransition, { type }: OrderFulfillment): boolean =>
   shippingMoves.has(move) || (move === "deliver" && type === "pickup");

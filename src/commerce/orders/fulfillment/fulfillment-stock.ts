@@ -40,8 +40,8 @@ export interface OrderAndFulfillment {
 }
 
 /**
- * The changes of the unit counts (allocated, shipped, delivered) of an order line for each unit of a
- * fulfillment: 1, -1 or 0.
+ * How the unit counts of an order line (allocated, shipped, delivered) change for each unit of a fulfillment:
+ * by 1, -1 or 0.
  */
 export interface OrderLineFulfillmentProgressChange {
   readonly allocated?: number;
@@ -105,7 +105,7 @@ export async function allocateFulfillmentUnits(
 
 interface WaitingUnits extends OrderLineIdAndQuantity {
   readonly variantId: string;
-  /** Number of units for which no stock is reserved. */
+  /** Number of the `quantity` units for which no stock is reserved. */
   readonly unreserved: number;
 }
 
@@ -116,8 +116,8 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
 }
 
 /**
- * Returns the units of a fulfillment that are not yet allocated to the order and must be taken from the stock
- * on hand. `unreserved` is the number of these units for which the order line has no reserved stock.
+ * Returns the units of a fulfillment that are not allocated to the order yet and must be taken from the stock
+ * on hand. `unreserved` is the number of these units for which the order has reserved no stock.
  */
 function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
@@ -286,7 +286,10 @@ function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]
   throw createOrderConflictFailure("invalid_state", order, details);
 }
 
-/** Records, for each line of a lost fulfillment, how many units have no reserved stock to be sent again. */
+/**
+ * Records, for each line of a lost fulfillment, how many of its units have no reserved stock for another
+ * shipment.
+ */
 async function markUnreserved(
   transaction: Transaction,
   fulfillmentId: string,
@@ -312,8 +315,8 @@ interface DroppedUnits {
 }
 
 /**
- * Reduces the stored numbers of unreserved units, because stock has now been reserved for these units or they
- * were canceled. Reduces the numbers of older fulfillments first.
+ * Reduces the recorded numbers of units without reserved stock, because stock has now been reserved for these
+ * units or they were canceled. Reduces the numbers of older fulfillments first.
  */
 export async function decreaseUnreservedUnitsOfFulfillments(
   transaction: Transaction,

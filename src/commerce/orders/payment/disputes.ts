@@ -98,7 +98,7 @@ export interface PaymentDisputeEnd extends OrderAndPayment {
   readonly staysDisputed: boolean;
 }
 
-/** Saves the end of a dispute in a locked order. */
+/** Saves the end of a payment dispute in its order, which the caller has locked. */
 export function endPaymentDispute(
   transaction: Transaction,
   context: OrderCommandContext,

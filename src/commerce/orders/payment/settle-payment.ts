@@ -74,7 +74,7 @@ async function settleAuthorization(
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
     // The checkout session no longer waits for this payment. If the payment belongs to an order, nothing
-    // needs to change. Otherwise, the provider's answer came too late: a declined payment is saved as failed,
+    // changes. Without an order, the provider's answer came too late: a declined payment is saved as failed,
     // and any other payment is canceled and voided.
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")
