@@ -134,7 +134,7 @@ const wholeBasisPoints = 10_000;
 
 export interface RemainingCartAmounts {
   readonly lines: readonly DiscountableLine[];
-  /** The amounts of the cart lines after the earlier discounts, in the order of `lines`, in minor units. */
+  /** Amounts of the cart lines after the earlier discounts, in minor units, in the order of `lines`. */
   readonly linesMinor: readonly number[];
   /**
    * The shipping price that the earlier discounts left, in minor units; 0 if the shipping price is not known
