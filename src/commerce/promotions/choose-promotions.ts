@@ -95,7 +95,7 @@ function toPromotionChoice(
 
 /**
  * Chooses the automatic promotions, by priority. If the first promotion that reduces the price is exclusive,
- * it applies alone. Otherwise all promotions that are not exclusive apply.
+ * only this promotion applies. Otherwise, all promotions apply except exclusive ones.
  */
 function chooseAutomatic(
   facts: CartDataForPromotionChoice,
@@ -223,9 +223,9 @@ function requireMinimumSubtotal(
 }
 
 /**
- * Checks that the cart has the minimum number of units to which the promotion applies, and for a "buy X, get
- * Y" promotion, that the cart has enough units for the promotion to apply once. If the cart fails both
- * checks, reports the check for which more units are missing.
+ * Checks the minimum number of units to which the promotion applies, and the number of units that a "buy X,
+ * get Y" promotion needs to apply once. If the cart misses both, reports the check for which more units are
+ * missing.
  */
 function requireMinimumQuantity(
   rule: PromotionRule,
