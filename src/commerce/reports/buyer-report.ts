@@ -81,8 +81,8 @@ function toCohort(cohort: string, rows: readonly CohortRow[]): BuyerCohort {
 }
 
 /**
- * Returns the same report scope with a longer period, which starts in 1970 and has the same end, so that each
- * buyer's first order is found.
+ * Returns the scope of a report with its period extended back to 1970, so that each buyer's first order is
+ * found.
  */
 const untilPeriodEnd = ({ period, ...scope }: ReportScope): ReportScope => ({
   ...scope,
@@ -95,8 +95,8 @@ interface CohortRow extends BuyerCohortMonth {
 }
 
 /**
- * The numbers of a cohort in one month. In this row, `cohort` and `month` are not dates but month numbers,
- * counted from the first month of the report's period, which has the number 1.
+ * The numbers of a cohort in one month. `cohort` and `month` are month numbers here and not dates: the first
+ * month of the report's period has the number 1.
  */
 type NumberedCohortRow = Omit<CohortRow, "cohort" | "month"> & Readonly<Record<"cohort" | "month", number>>;
 
