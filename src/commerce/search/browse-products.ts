@@ -56,8 +56,8 @@ const cachedCountsMax = 500;
 interface CountsCache {
   readonly entries: LRUCache<string, CachedCounts>;
   /**
-   * Counts that are being computed now, by cache key. A caller with the same key waits for this result
-   * instead of counting again.
+   * Counts of searches that are being computed now, by cache key. A caller with the same key waits for the
+   * result instead of counting again.
    */
   readonly pending: Map<string, Promise<unknown>>;
 }

@@ -41,8 +41,8 @@ export async function findWordCorrections(
   const countOf = await countDocumentsBySearchQueryPart(search, own);
   const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
-  // A correction with one typo is better than a correction with two typos. The products of corrections with
-  // two typos are therefore counted only if there is no correction with one typo, which is rare.
+  // Corrections with one typo are preferred to those with two. The products of two-typo corrections are
+  // counted only for words without a one-typo correction, which is rare.
   for (const distance of [1, 2]) {
     const close = candidates.filter(
       (candidate) =>

@@ -26,8 +26,8 @@ export interface TsqueryOptions {
   readonly forms?: "exact" | "ranked" | "all";
   /**
    * True if a synonym must match only documents of the merchant that defined the synonym. Must be false for
-   * the column `head`, which does not contain merchants; this column is only compared for documents that were
-   * found by the column `words`.
+   * the column `head`, which does not contain merchants. This column is compared only for documents that the
+   * column `words` has found.
    */
   readonly hasMerchants?: boolean;
   /**
@@ -36,8 +36,8 @@ export interface TsqueryOptions {
    */
   readonly isAnyLexeme?: boolean;
   /**
-   * True to search titles by the lexemes that `toTitleLexeme` returns. They need no field weight, which the
-   * full-text index does not store.
+   * True to search titles by the lexemes that `toTitleLexeme` returns. The full-text index stores no field
+   * weights, and these lexemes need none.
    */
   readonly isTitle?: boolean;
   /**
@@ -133,7 +133,7 @@ const matchNothing = "'~'";
 export const matchEverything = "'~':*";
 
 // The following functions return lexemes that represent a property of a document, for example its language.
-// Each kind of lexeme begins with a different character, which occurs in no word.
+// The lexemes of each function begin with a different character, which occurs in no word.
 export const toLanguageLexeme = (stemmer: string): string => `~${stemmer}`;
 export const toCategoryLexeme = (slug: string): string => `#${slug}`;
 export const toMerchantLexeme = (id: string): string => `@${id}`;

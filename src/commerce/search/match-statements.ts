@@ -173,9 +173,8 @@ interface DocumentSource {
   /** SQL joins with further tables. */
   readonly joined?: Sql;
   /**
-   * True if a part of the matches is sufficient, whichever documents it contains. At most 10 000 documents
-   * are then read. The subquery that reads them is materialized, because PostgreSQL would otherwise read the
-   * whole table instead of the index.
+   * True if any part of the matches is sufficient. At most 10 000 documents are then read, in a materialized
+   * subquery. Without it, PostgreSQL would read the whole table instead of the index.
    */
   readonly isLimited?: boolean;
 }

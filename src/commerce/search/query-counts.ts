@@ -144,8 +144,8 @@ export async function findPositionOfFirstMatchingTsquery(
 }
 
 /**
- * A tsquery whose documents are counted, and a simpler tsquery (`candidates`) for the index, which finds the
- * same documents and possibly more.
+ * A tsquery whose documents are counted, with a simpler tsquery (`candidates`) that the index can find fast.
+ * The simpler tsquery finds the same documents and possibly more.
  */
 export interface TsqueryForDocumentCount {
   readonly words: string;
@@ -185,8 +185,8 @@ interface FoundDocuments {
 }
 
 /**
- * Minimum number of documents in the random sample that a tsquery must find. If it finds fewer, an estimate
- * from the sample would be inexact, so all documents of the tsquery are counted.
+ * Minimum number of documents that a tsquery must find in the random sample. With fewer, an estimate would be
+ * inexact, so all documents of the tsquery are counted.
  */
 const sampledMin = 8;
 

@@ -22,15 +22,14 @@ export interface SearchQueryToRelax extends SearchContextForDocumentCounts {
   readonly expanded: ExpandedSearchQuery;
   readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
   /**
-   * True if a search that requires all parts of the query has already found nothing, so that this search need
-   * not run again.
+   * True if a search for all parts of the query has already found nothing. Such a search need not run again.
    */
   readonly isWholeTried: boolean;
 }
 
 /**
- * Maximum number of query parts of which combinations are tried; the parts with the largest weights are used.
- * More parts would have too many combinations.
+ * Maximum number of query parts whose combinations are tried. If the query has more parts, those with the
+ * largest weights are used, because the number of combinations grows exponentially.
  */
 const combinedPartsMax = 5;
 

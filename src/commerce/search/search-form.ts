@@ -135,14 +135,17 @@ export interface SearchStatementVariant {
 export const getSearchStatementVariantKey = ({ sort, ...flags }: SearchStatementVariant): string =>
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
-/** SQL for the products that a search finds: a subquery, their main currency and their order. */
+/**
+ * SQL subquery for the main currency, which is the currency that most of the found products have. Only prices
+ * in the main currency are compared. Returns at most one row.
+ */
 export interface MatchingProductsSqlParts {
   readonly base: RawBuilder<unknown>;
   /** Subquery for the main currency of the found products; returns at most one row. */
   readonly main: RawBuilder<unknown>;
   /**
-   * Sort order of the found products. The last sort key is unique (product id or row number), so that no
-   * product is on two pages or on none.
+   * Sort order of the found products. The last sort key is unique (product id or row number), so that each
+   * product is on exactly one page.
    */
   readonly order: RawBuilder<unknown>;
 }

@@ -88,7 +88,7 @@ export async function loadStemsOfIndexedLanguages(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
 ): Promise<WordStemsByStemmer> {
-  // The recursive query jumps in the index from one locale to the next, instead of reading the whole index.
+  // The recursive query jumps from one locale to the next in the index, so it does not read the whole index.
   const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
     with recursive used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -135,7 +135,7 @@ export async function loadCachedOrStoredWordStems(
 ): Promise<WordStemsByStemmer> {
   const cache = stemCacheOf(reader);
   // Another search can change the cache while this search waits for the database. The result therefore
-  // consists of the cached stems as they were before the wait, and the stems that this search reads.
+  // combines two sets of stems: those that were cached before the wait, and those that this search reads.
   const { stemmers, words: cachedWords } = cache;
   const found = new Map([...words].flatMap((word) => [[word, cachedWords.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));

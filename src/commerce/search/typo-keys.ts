@@ -7,8 +7,8 @@
  */
 
 /**
- * Number of letters at the beginning of a word from which its typo keys (keys that misspelt words have in
- * common with it) are computed. With seven letters, a word has at most 29 keys.
+ * The typo keys of a word are computed from this number of letters at its beginning. A typo key is a value
+ * that a word has in common with its misspelt forms. With seven letters, a word has at most 29 keys.
  */
 const prefixLength = 7;
 const twoTyposLengthMin = 8;

@@ -53,8 +53,8 @@ export async function loadSearchVocabularyEntries(
   const { version, entries } = await loadEntries(reader, missing);
   if (cache.version !== version) {
     clearSearchVocabularyCache(cache, version);
-    // The cached entries belong to another version of the vocabulary than the entries that were just read.
-    // Everything is therefore read again, so that all entries have the same version.
+    // If the cached entries belong to another version of the vocabulary than the entries that were just read,
+    // all entries are read again. All returned entries then have the same version.
     if (found.size > 0) return loadSearchVocabularyEntries(reader, query);
   }
   for (const [text, entry] of entries) {
