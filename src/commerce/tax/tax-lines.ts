@@ -17,9 +17,9 @@ export interface TaxLine {
 
 /** A taxed part of a cart or an order: a line, or a part of the shipping price; amounts in minor units. */
 export interface TaxedPart {
-  /** Null for a part of the shipping price. */
+  /** Id of the line; null for a part of the shipping price. */
   readonly lineId: string | null;
-  /** Null if the rate was not recorded. */
+  /** The tax rate of the part; null if the rate was not recorded. */
   readonly taxRate: AppliedTaxRate | null;
   /** The price after discounts, with the tax if prices include tax. */
   readonly amountMinor: number;
