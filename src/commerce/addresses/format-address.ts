@@ -52,8 +52,8 @@ export function formatAddressLines(address: PostalAddress, { isLocal }: { isLoca
 }
 
 /**
- * Adds the city to the few address formats of Google's metadata that have no city, because an address of any
- * country may have a city in this service.
+ * Adds the city to an address format without a city. A few formats of Google's metadata have none, but an
+ * address of any country may have a city in this service.
  */
 const withCity = (format: string): string => (format.includes("%C") ? format : `${format}%n%C`);
 

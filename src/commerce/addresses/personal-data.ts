@@ -110,8 +110,8 @@ export async function findEncryptedPersonalData(
 }
 
 /**
- * Returns the table, column and row to which the encryption of a value of `personal_data` is bound, so that a
- * value that is copied to another row cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a value of `personal_data` is bound. A value
+ * that is copied to another row cannot be decrypted there.
  */
 export const getPersonalDataEncryptionContext = (id: string): EncryptionContext => ({
   table: "personal_data",
@@ -219,8 +219,8 @@ function erasedMaskSql(): ReturnType<typeof sql<string>> {
 }
 
 /**
- * The part of a postal address that may be shown: enough for buyers to recognize their own address, but too
- * little to reveal the address of another person.
+ * A masked postal address: the part that may be shown. It is enough for buyers to recognize their address,
+ * but too little to reveal the address of another person.
  */
 export interface MaskedAddress {
   readonly countryCode: string;
