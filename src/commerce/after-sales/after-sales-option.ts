@@ -28,8 +28,8 @@ import type { AfterSalesObstacle, ReturnReason } from "./reasons.ts";
 export interface AfterSalesEligibilityFacts {
   readonly now: Date;
   /**
-   * For each product id: the ids of those variants of the product that are in stock and that the merchant may
-   * send in exchange for another variant.
+   * The possible variants for an exchange, by product id: the variants of the product that are in stock and
+   * that the merchant may send in exchange.
    */
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */

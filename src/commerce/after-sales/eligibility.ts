@@ -1,8 +1,8 @@
 /**
- * Decides which after-sales options (refund, exchange, repair and so on) a buyer has for each order line and
- * for the whole order. The functions are pure: they read only the order, its policies, and the stock, prices
- * and earlier returns that the caller has loaded. `requestReturn` uses the same functions, so a request and
- * the displayed options cannot disagree.
+ * Decides which after-sales options a buyer has for each order line and for the whole order, for example a
+ * refund, an exchange or a repair. The functions are pure: they read only the order, its policies, and loaded
+ * data on stock, prices and earlier returns. `requestReturn` uses the same functions, so a request and the
+ * displayed options cannot disagree.
  */
 import {
   findMostFavorableEligibilityDecision,

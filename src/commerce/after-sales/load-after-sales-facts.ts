@@ -1,6 +1,6 @@
 /**
- * Loads the data from outside an order on which the order's after-sales options depend (stock, prices, the
- * buyer's earlier returns), in one statement for any number of orders.
+ * Loads the data from outside an order on which the order's after-sales options depend: stock, prices and the
+ * buyer's earlier returns. One statement loads the data for any number of orders.
  */
 import { type RawBuilder, sql } from "kysely";
 import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";

@@ -1,6 +1,6 @@
 /**
- * Finds the obstacles to an after-sales request: in the order's state, the remaining units of the order line,
- * the restrictions of the product, the merchant's return policy and the time limits.
+ * Finds the obstacles to an after-sales request. Obstacles come from the order's state, the remaining units
+ * of the order line, restrictions of the product, the merchant's return policy, and time limits.
  */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isTimeWindowOver, type OrderTimeWindow } from "#commerce/orders/order-terms.ts";
@@ -106,8 +106,8 @@ export function findProductRestrictionObstacles({
 }
 
 /**
- * Returns the obstacles that come from the merchant's return policy: buyers cannot request returns
- * themselves, an excluded country or category, or too many returns of the buyer.
+ * Returns the obstacles that come from the merchant's return policy. The policy can forbid return requests by
+ * buyers, exclude a country or a category, or limit the number of a buyer's returns.
  */
 export function findReturnPolicyObstacles(
   { order, facts, line, isFault }: AfterSalesOptionEvaluationContext,

@@ -135,7 +135,7 @@ async function insertReturnRequest(
   return { ...outcome, events: [requested, ...events] };
 }
 
-/** The input of a return request, without the id of the order. */
+/** The fields of a return request, without the id of the order. */
 export interface ReturnRequestFields {
   readonly kind: ReturnKind;
   readonly lines: readonly OrderLineIdAndQuantity[];
@@ -260,8 +260,8 @@ function requireExchangeable(
 }
 
 /**
- * Returns the terms (for example return methods) that the after-sales options of all requested order lines
- * have in common, in the order of the first option.
+ * Returns the terms that the after-sales options of all requested order lines have in common, for example
+ * return methods. The terms are in the order of the first option.
  */
 function commonTerms<Term>(
   options: readonly AfterSalesOption[],

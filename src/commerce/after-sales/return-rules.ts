@@ -1,7 +1,7 @@
 /**
- * The rules of a return, as pure functions: which step leads from which status to which status, the failure
- * that refuses a step, and the value of the returned units (their share of the order's total, less the
- * buyer's fees).
+ * The rules of a return, as pure functions: the possible steps in each status, the failure that refuses a
+ * step, and the value of the returned units. The value is the units' share of the order's total, less the
+ * buyer's fees.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
@@ -20,8 +20,8 @@ import { createFailure, type Failure, type FailureCode } from "#foundation/failu
 import { countUnitsRefundedOrAcceptedForRefund } from "./obstacles.ts";
 
 /**
- * The data from which the value of a return is calculated: its kind, method and lines, whether the merchant
- * is at fault, and whether the units were lost.
+ * The data from which the value of a return is calculated: its kind, method and lines, the merchant's fault,
+ * and the loss of the units in transit.
  */
 export interface CalculateReturnedUnitsValueInput {
   readonly kind: ReturnKind;
@@ -153,7 +153,7 @@ export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): 
   return next;
 }
 
-/** For each step of a return, the GraphQL mutation that runs the step. Error messages name the mutation. */
+/** The GraphQL mutation that runs each step of a return, for error messages. */
 const stepMutations: Readonly<Record<ReturnStep, string>> = {
   approve: "returnApprove",
   decline: "returnDecline",

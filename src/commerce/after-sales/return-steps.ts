@@ -49,15 +49,15 @@ export interface ReturnIdAndExpectedVersion extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
-/** A return together with its order; the transaction has locked the order. */
+/** A return together with its order. The order is locked in the current transaction. */
 export interface ReturnWithLockedOrder {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;
 }
 
 /**
- * One step of a return, for example its approval: the return to change, a check that runs before the step,
- * and the function that does the work of the step.
+ * One step of a return, for example its approval. Contains the return to change, a check that runs before the
+ * step, and the function that does the work of the step.
  */
 export interface ReturnStepDefinition {
   readonly target: ReturnIdAndExpectedVersion;

@@ -33,11 +33,11 @@ export interface ReturnToSettle {
 
 type SettledLine = OrderLineIdAndQuantity & { readonly amountMinor: number };
 
-/** The result of settling a return, in minor units of the order's currency. */
+/** The amounts that the settlement of a return produces, in minor units of the order's currency. */
 export interface ReturnSettlement {
   readonly lines: readonly SettledLine[];
   readonly shippingMinor: number;
-  /** Amount by which the return reduces what the buyer owes, in minor units. */
+  /** Amount by which the settlement of the return reduces what the buyer owes, in minor units. */
   readonly reducedMinor: number;
   /**
    * The part of the amount `reducedMinor` that the buyer has already paid and that is therefore refunded, in

@@ -241,7 +241,7 @@ function warrantyConflict(
 interface AcceptedReturn {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;
-  /** The units that the merchant has accepted on inspection, by order line. */
+  /** The returned units that the merchant has accepted on inspection, by order line. */
   readonly accepted: readonly OrderLineIdAndQuantity[];
 }
 

@@ -150,7 +150,7 @@ function termsOf(context: AfterSalesLineEvaluationContext, kind: WarrantyRemedy)
   };
 }
 
-/** Returns how many repairs, or how many replacements, a warranty still grants. */
+/** Returns the number of repairs or of replacements that a warranty still grants. */
 export function getRemainingWarrantyRemedyCount(
   { repairsLeft, replacementsLeft }: OrderWarranty,
   kind: WarrantyRemedy,
