@@ -1,7 +1,7 @@
 /**
- * Ends prices whose end time has passed: sets the end of the price's row in the price history, inserts a row
- * for the price that applies next, and publishes the change. Even before this job runs, reads use the price
- * that applies next.
+ * Ends prices whose end time has passed. Sets the end of the price's row in the price history, inserts a row
+ * for the price that applies next, and publishes the change. Readers get the price that applies next even
+ * before this job runs.
  */
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -12,7 +12,7 @@ import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } fro
 import { lockMerchantCatalog, recordProductChanges } from "./change-catalog.ts";
 import { findProductAggregates } from "./read-products.ts";
 
-/** Identifies the price of one variant in one market. */
+/** Identifies a price by its variant and market. */
 export interface VariantMarketPriceKey {
   readonly variantId: string;
   readonly marketId: string;

@@ -51,8 +51,8 @@ export interface ImportedProductChanges {
   readonly types: readonly ProductEventType[];
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
   /**
-   * True if the product must be updated in the search index: it is published, or was published before the
-   * import, and the import changed the product or its stock.
+   * True if the product must be updated in the search index: the import changed the product or its stock, and
+   * the product is published or was published before.
    */
   readonly needsIndexing: boolean;
 }

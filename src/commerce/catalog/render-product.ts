@@ -119,7 +119,7 @@ export function getVariantAvailability(variant: StoredProductVariant, now: Date)
 }
 
 /**
- * Returns the market whose default locale is used for texts if no requested locale is available: the market
+ * Returns the market whose default locale is used for texts that no requested locale has. This is the market
  * of the buyer's country, or the merchant's default market if the product is not sold in this country.
  */
 export function findMarketDefiningFallbackLocale(
