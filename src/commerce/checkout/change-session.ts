@@ -300,7 +300,10 @@ export async function changeCheckoutSession(
   };
 }
 
-/** The context of commands that create or cancel checkout sessions. */
+/**
+ * The context of the commands that create or cancel a checkout session: the cart command context, and data on
+ * the caller.
+ */
 export interface CheckoutSessionCommandContext extends CartCommandContext {
   /** The kind of caller, which is stored as the actor if the caller cancels a checkout session. */
   readonly cancelActor: CheckoutSessionCancelActor;

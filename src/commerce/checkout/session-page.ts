@@ -14,8 +14,8 @@ export interface CheckoutPageSessionRow {
   readonly merchantId: string;
   readonly cartId: string;
   /**
-   * The digest of the cookie of the browser that claimed the checkout page (the first browser that changed
-   * something on the page); null if no browser has claimed the page.
+   * The digest of the cookie of the browser that claimed the checkout page. The first browser that changes
+   * something on the page claims it. Null if no browser has claimed the page.
    */
   readonly holderDigest: Buffer | null;
 }

@@ -135,7 +135,7 @@ function submitFaults({
 
 interface PricedSession extends LockedCartAndCheckoutSession {
   readonly warnings: readonly StoredCartWarning[];
-  /** The provider of the payment; null if the merchant has disconnected its provider. */
+  /** The payment provider of the checkout; null if the merchant has disconnected its provider. */
   readonly chosen: ChosenPaymentProvider | null;
 }
 
@@ -209,8 +209,8 @@ const usageLimitReasons: ReadonlySet<unknown> = new Set<PromotionRefusalReason>(
 ]);
 
 /**
- * Throws if the cart has just lost its promotion code because a usage limit of the code is reached, for
- * example because other buyers have used the code meanwhile.
+ * Throws if the cart has just lost its promotion code because a usage limit of the code was reached. Other
+ * buyers may have used the code meanwhile.
  */
 function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Date): void {
   const removed = warnings.find(
