@@ -218,7 +218,7 @@ export interface ExportKindMerchantAndPeriod {
   readonly periodEnd: Date;
 }
 
-/** The values of the sort keys of one exported row, as texts. */
+/** The sort keys of one exported row, converted to texts. */
 export type ExportRowSortKeys = readonly string[];
 
 const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unknown> =>

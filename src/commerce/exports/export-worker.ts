@@ -32,7 +32,7 @@ export interface ExportWorker {
    * restart, continues unfinished exports.
    */
   readonly stop: () => Promise<void>;
-  /** Writes all exports that are due. The promise resolves when they are written. */
+  /** Writes all exports that are due. The returned promise resolves when they are written. */
   readonly drain: () => Promise<void>;
 }
 

@@ -120,7 +120,7 @@ function toLine(cells: Readonly<Record<string, ExportRowCell>>): string {
 
 interface NewChunk {
   readonly totalRows: number;
-  /** The rows of the page as NDJSON (one JSON object for each line); empty if the page has no rows. */
+  /** The rows of the page as NDJSON: one JSON object on each line. Empty if the page has no rows. */
   readonly lines: Buffer;
   readonly rowCount: number;
   readonly lastKeys: ExportRowSortKeys | null;
