@@ -1,6 +1,6 @@
 /**
- * Manages the stock of orders: turns the stock holds of a checkout session into stock of the order, reserves
- * further units, takes units from the stock on hand, and gives back the units of canceled or returned items.
+ * Manages the stock of orders. Turns the stock holds of a checkout session into stock of the order, reserves
+ * further units, and takes units from the stock on hand. Gives back the units of canceled or returned items.
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -22,9 +22,9 @@ import {
 } from "./stock-levels.ts";
 
 /**
- * Turns the stock holds of a checkout session into stock of an order: units that are on hand are taken from
- * the stock on hand, and all other units stay reserved for the order. Returns, for each variant id, the
- * number of units that were taken.
+ * Turns the stock holds of a checkout session into stock of an order. Takes the units that are on hand from
+ * the stock on hand; all other units stay reserved for the order. Returns the number of units that were
+ * taken, by variant id.
  */
 export async function assignHeldStockToOrder(
   transaction: Transaction,

@@ -66,7 +66,7 @@ export async function replaceStockHolds(
 
 /** The stock holds of a checkout session, with the locked stock levels of the variants. */
 export interface StockHoldsAndLockedStockLevels {
-  /** For each variant id, the number of units that the checkout session holds. */
+  /** Number of units that the checkout session holds, by variant id. */
   readonly holds: ReadonlyMap<string, number>;
   /** The stock levels of the held and the requested variants, by variant id; all are locked. */
   readonly levels: Map<string, StockLevel>;

@@ -18,7 +18,7 @@ export type StockCommandContext = Pick<CommandContext, "merchantId" | "now" | "o
 export interface StockLevel extends VariantStock {
   readonly variantId: string;
   readonly productId: string;
-  /** Version of the stock level; increases by one with every change. */
+  /** Version of the stock level; every change of the stock level increases it by one. */
   readonly version: number;
 }
 
@@ -159,7 +159,7 @@ export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): M
   return quantities;
 }
 
-/** The values of a stock level that the data of an error contains. */
+/** The values of a variant's stock level that the data of an error contains. */
 export interface StockLevelInErrorDetails {
   readonly variantId: string;
   readonly onHand: number;
@@ -227,8 +227,9 @@ function thresholdEvents({ before, after }: StockLevelBeforeAndAfter, now: Date)
 type StockState = "out" | "low" | "enough";
 
 /**
- * Returns how buyers see the variant: as sold out, low or sufficiently in stock. The variant is sold out only
- * if no units are free and its backorder limit (units that may be sold beyond the stock on hand) is used up.
+ * Returns how buyers see the variant: as sold out, low or sufficiently in stock. A variant is sold out if no
+ * units are free and its backorder limit is used up. The backorder limit is the number of units that may be
+ * sold beyond the stock on hand.
  */
 function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;
