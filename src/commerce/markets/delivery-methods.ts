@@ -47,7 +47,7 @@ export interface UpsertDeliveryMethodInput {
   readonly currency?: string | null | undefined;
   readonly minDays: number;
   readonly maxDays: number;
-  /** True if the delivery method is offered to buyers. If left out: true. */
+  /** True if the delivery method is offered to buyers. True by default. */
   readonly active?: boolean | null | undefined;
   readonly position?: number | null | undefined;
   /**

@@ -1,6 +1,6 @@
 /**
- * Defines the rules of policies, which decide what a buyer can request: their types, the defaults of rules
- * that a merchant leaves out, and the legal minimum in each country.
+ * Defines the rules of policies, which decide what a buyer can request. Contains the types of the rules, the
+ * defaults of rules that a merchant leaves out, and the legal minimum in each country.
  */
 
 /**
