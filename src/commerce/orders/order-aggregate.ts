@@ -199,7 +199,7 @@ export interface CancellationRequest {
   readonly at: string;
 }
 
-/** The reason, actor and time of the cancellation of a whole order. */
+/** The cancellation of a whole order: reason, actor and time. */
 export interface OrderCancellationRecord {
   readonly reason: CancellationReason;
   readonly note: string | null;

@@ -78,7 +78,7 @@ export function isFulfillmentNeededForLine({
   return requiresShipping || restrictions.includes("digital") || restrictions.includes("gift_card");
 }
 
-/** Returns the number of ordered units that were not canceled. */
+/** Returns the number of units of an order line that were ordered and not canceled. */
 export const getUncanceledQuantity = ({
   ordered,
   canceled,
@@ -127,7 +127,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
 
 const overReturnStatuses: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
 
-/** Returns true if the return is neither declined nor closed nor canceled. */
+/** Returns true if the return is open: not declined, closed or canceled. */
 export const isOpenReturn = ({ status }: Pick<OrderReturn, "status">): boolean =>
   !overReturnStatuses.has(status);
 
@@ -143,9 +143,9 @@ function returnStatusOf({ lines, returns }: StatusInputs): OrderReturnStatus {
 }
 
 /**
- * Computes the status of an order. A confirmed order becomes completed when all units that need delivery are
- * delivered, the buyer owes nothing, the payment status is not pending, failed or disputed, and no return is
- * open. A completed order stays completed, even if units are returned later.
+ * Computes the status of an order. A confirmed order becomes completed under three conditions. All units that
+ * need delivery are delivered. The buyer owes nothing, and the payment status is not pending, failed or
+ * disputed. No return is open. A completed order stays completed, even if units are returned later.
  */
 function statusOf(
   order: StatusInputs,
@@ -153,7 +153,7 @@ function statusOf(
 ): OrderStatus {
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
-  // If the buyer owes nothing, an authorized or voided payment is treated as paid, because the merchant will
+  // An authorized or voided payment is treated as paid if the buyer owes nothing, because the merchant will
   // capture nothing more.
   const isPaid =
     !["pending", "failed", "disputed"].includes(paymentStatus) && computeOutstandingAmountMinor(order) <= 0;

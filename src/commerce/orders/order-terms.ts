@@ -74,8 +74,8 @@ export const isTimeWindowOver = ({ endsAt }: Pick<OrderTimeWindow, "endsAt">, no
   endsAt !== null && Date.parse(endsAt) < now.getTime();
 
 /**
- * Returns the times (in milliseconds since 1970) at which a time window begins and at which it is over. Times
- * that are not known yet are left out.
+ * Returns the begin of a time window and the time at which it is over, in milliseconds since 1970. Times that
+ * are not known yet are left out.
  */
 export function getTimeWindowBoundaries({
   startsAt,
@@ -127,8 +127,8 @@ function parcelsOf(
 }
 
 /**
- * Returns the time from which the last undelivered parcel of an order line counts as lost: 7 days after its
- * expected delivery, or at once if the delivery has failed. Null if all sent parcels of the line were
+ * Returns the time from which the last undelivered parcel of an order line counts as lost. This is 7 days
+ * after its expected delivery; if the delivery has failed, at once. Null if all sent parcels of the line were
  * delivered, or none was sent.
  */
 export function calculateOrderLineLossTime(

@@ -1,6 +1,6 @@
 /**
- * Finds what a buyer can do instead of canceling an order (return units, withdraw from the purchase or
- * contact the merchant), and the times at which these alternatives change.
+ * Finds what a buyer can do instead of canceling an order: return units, withdraw from the purchase or
+ * contact the merchant. Also finds the times at which these alternatives change.
  */
 import { type EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";

@@ -1,8 +1,8 @@
 /**
  * Cancels an order or some of its units, at once or as a request that the merchant approves or declines. The
  * command and the eligibility query decide by the same function. One transaction releases the stock of the
- * canceled units, removes them from fulfillments, reduces what the buyer owes and refunds what the buyer has
- * paid too much.
+ * canceled units and removes the units from fulfillments. The same transaction reduces what the buyer owes,
+ * and refunds what the buyer has paid too much.
  */
 import {
   createRequestBodyErrorDetail,
@@ -44,7 +44,7 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { cancelOrderUnits } from "./cancel-units.ts";
 
 export interface CancelOrderInput extends OrderIdAndExpectedVersion {
-  /** The units to cancel. If left out: all units that can be canceled. */
+  /** The units to cancel. By default: all units that can be canceled. */
   readonly lines?: readonly OrderLineIdAndQuantity[] | null | undefined;
   readonly reason: CancellationReason;
   readonly note?: string | null | undefined;

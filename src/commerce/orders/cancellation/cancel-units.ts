@@ -1,5 +1,5 @@
 /**
- * Cancels units of an order for which the caller has decided that they can be canceled: releases stock and
+ * Cancels units of an order. The caller has already decided that they can be canceled. Releases stock and
  * promotion uses, updates fulfillments, and voids or refunds payments.
  */
 import type { CancellationReason } from "./reasons.ts";
@@ -26,7 +26,7 @@ export interface OrderUnitsToCancel {
   readonly lines: readonly OrderLineIdAndQuantity[];
   readonly reason: CancellationReason;
   readonly note: string | null;
-  /** The actor (buyer, merchant or system) that the order records for this cancellation. */
+  /** The actor that the order records for this cancellation: the buyer, the merchant or the system. */
   readonly actor: OrderActor;
   /**
    * Id of the withdrawal (a kind of return) that this cancellation completes; undefined for other

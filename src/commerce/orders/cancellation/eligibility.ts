@@ -139,8 +139,8 @@ function toLine({ line, open, reasons }: OrderLineAssessedForCancellation): Canc
 }
 
 /**
- * Returns the scope of a cancellation: `order` if the cancellation takes all units that are not canceled yet,
- * `lines` if some of these units remain, and `none` if no units are chosen.
+ * Returns the scope of a cancellation. `order`: the cancellation takes all units that are not canceled yet.
+ * `lines`: some of these units remain. `none`: no units are chosen.
  */
 function scopeOf(
   { lines }: OrderAggregate,

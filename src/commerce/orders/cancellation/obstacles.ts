@@ -50,8 +50,8 @@ export function assessCancellationLines(
 }
 
 /**
- * Returns the time (in milliseconds since 1970) until which a buyer can cancel without the merchant's
- * approval; null if this time ends when packing starts.
+ * Returns the time until which a buyer can cancel without the merchant's approval, in milliseconds since
+ * 1970; null if this time ends when packing starts.
  */
 export function calculateCancellationWindowEnd(
   { placedAt }: Pick<OrderAggregate, "placedAt">,

@@ -152,7 +152,7 @@ async function findBuyerByReference(
 export interface BuyerDataToErase {
   readonly scope: BuyerErasureScope;
   readonly traces: BuyerTraces;
-  /** Keys of the idempotency records whose stored answers contain data of the buyer. */
+  /** Idempotency keys of the records whose stored answers contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
   /**
    * Stored answers up to this time were searched for data of the buyer. `answers` may lack answers that were
@@ -209,8 +209,8 @@ async function findBuyerTraces(
 }
 
 /**
- * Returns the ids of all callers whose stored answers may contain data of the merchant's buyers: the
- * merchant's installations and tokens, and tokens that belong to no merchant.
+ * Returns the ids of all callers whose stored answers may contain data of the merchant's buyers. These are
+ * the merchant's installations and tokens, and the tokens that belong to no merchant.
  */
 export async function findIdempotencyRecordOwnerIds(
   reader: DatabaseReader,
@@ -277,8 +277,8 @@ function wordsOf(data: PersonalData): string[] {
 const wordLengthMin = 4;
 
 /**
- * Returns the visible texts of the masked address (city, start of the postal code, initials) as one group. A
- * stored answer matches if it contains all texts of the group.
+ * Returns the visible texts of the masked address as one group: the city, the start of the postal code and
+ * the initials. A stored answer matches if it contains all texts of the group.
  */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];

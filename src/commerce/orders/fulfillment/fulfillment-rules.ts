@@ -1,6 +1,7 @@
 /**
- * The rules for the transitions of fulfillments (for example pack, ship, deliver): from which statuses each
- * transition is possible for each type of fulfillment, and which state of the order it requires.
+ * The rules for the transitions of fulfillments, for example pack, ship and deliver. For each transition, the
+ * rules say in which statuses of each fulfillment type it is possible, and which state of the order it
+ * requires.
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";

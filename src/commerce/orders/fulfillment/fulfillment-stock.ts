@@ -1,8 +1,8 @@
 /**
- * Updates the stock and the order lines when the status of a fulfillment changes. From packing on, the units
- * of a fulfillment are taken from the stock on hand (allocated). Lost units are recorded as unreserved if no
- * stock could be reserved to send them again. Fulfillments of an exchange have their own stock and do not
- * change the unit counts of order lines.
+ * Updates the stock and the order lines when the status of a fulfillment changes. Packing takes the units of
+ * a fulfillment from the stock on hand; they are then called allocated. Lost units are recorded as unreserved
+ * if no stock could be reserved to send them again. Fulfillments of an exchange have their own stock and do
+ * not change the unit counts of order lines.
  */
 import { sql } from "kysely";
 import {
@@ -170,9 +170,9 @@ export async function reserveStockToResendLostUnits(
 }
 
 /**
- * Updates the stock when a fulfillment came back to the sender: its refunded units are added to the stock on
- * hand, and its other units can be sent with another fulfillment. If the fulfillment contained replacements
- * of an exchange, creates the next fulfillment for them at once.
+ * Updates the stock when a fulfillment came back to the sender. Its refunded units are added to the stock on
+ * hand, and its other units can be sent with another fulfillment. For replacements of an exchange, creates
+ * the next fulfillment at once.
  */
 export async function updateStockForUnitsReturnedToSender(
   transaction: Transaction,
@@ -260,8 +260,8 @@ async function createReplacementFulfillment(
 }
 
 /**
- * Returns the units that the fulfillment of an exchange or replacement sends: units of the variant that the
- * buyer chose, or of the ordered variant if the buyer chose none.
+ * Returns the units that the fulfillment of an exchange or replacement sends. These are units of the variant
+ * that the buyer chose; without a choice, of the ordered variant.
  */
 function replacementUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const chosen = order.returns.find(({ id }) => id === fulfillment.returnId)?.exchangeVariantId ?? null;

@@ -152,7 +152,7 @@ interface OrderAfterChange {
   readonly order: OrderAggregate;
   /** The amount by which this change reduces the cost of the order, in minor units. */
   readonly reducedMinor?: number;
-  /** The amount of the refund that this change has queued, in minor units. */
+  /** Amount of the refund that this order change has queued, in minor units. */
   readonly refundMinor?: number;
 }
 

@@ -178,14 +178,14 @@ function movePayment(
   });
 }
 
-/** A payment operation (a queued request to the payment provider) with the provider's outcome. */
+/** A payment operation, which is a queued request to the payment provider, with the provider's outcome. */
 export interface PaymentOperationWithOutcome {
   readonly operation: ClaimedPaymentOperation;
   readonly outcome: PaymentOperationOutcome;
   readonly log: Log;
 }
 
-/** Returns the failure code of an outcome; null if the payment operation succeeded. */
+/** Returns the failure code of a payment operation's outcome; null if the operation succeeded. */
 export function getPaymentFailureCode(outcome: PaymentOperationOutcome): string | null {
   if (outcome.outcome === "succeeded") return null;
   return outcome.outcome === "declined" ? outcome.code : "unresolved";

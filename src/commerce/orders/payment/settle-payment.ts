@@ -1,6 +1,6 @@
 /**
- * Saves the outcome of a payment operation (a queued request to the payment provider) in the payment or
- * refund, and in its order or checkout session. Does nothing if the outcome was saved before.
+ * Saves the outcome of a payment operation, which is a queued request to the payment provider. Updates the
+ * payment or refund, and its order or checkout session. Does nothing if the outcome was saved before.
  */
 import { cancelPaymentAndQueueVoid, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
