@@ -147,9 +147,9 @@ interface OperationPool {
    * are already running.
    */
   startWorker(): void;
-  /** Prevents further workers from starting; running workers continue. */
+  /** Starts no further workers; running workers continue. */
   stopStarting(): void;
-  /** Resolves as soon as no worker runs a payment operation. */
+  /** Resolves when no worker is running a payment operation any more. */
   waitUntilIdle(): Promise<void>;
 }
 

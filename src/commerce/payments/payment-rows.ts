@@ -105,8 +105,8 @@ interface NewPayment {
 }
 
 /**
- * Returns the table, column and row to which the encryption of a payment's token is bound, so that a token
- * that is copied to another payment cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a payment's token is bound. A token that is
+ * copied to another payment cannot be decrypted there.
  */
 export const getPaymentTokenEncryptionContext = (paymentId: string): EncryptionContext => ({
   table: "payment",

@@ -6,7 +6,7 @@ import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes
 import type { ProviderPaymentIds } from "./payment-pages.ts";
 
 export interface ProviderEvent {
-  /** The provider's id of the event. */
+  /** The id that the payment provider has given to the event. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;

@@ -94,7 +94,7 @@ export type PaymentAuthorizationResult =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/** The result of a capture, a void or a refund. */
+/** The result of a request to capture, void or refund an amount. */
 export type CaptureVoidOrRefundResult = SucceededPaymentResult | DeclinedPaymentResult | PendingPaymentResult;
 
 export interface SucceededPaymentResult {

@@ -85,7 +85,7 @@ export async function verifyStripeEvent({
     );
   } catch (error) {
     if (error instanceof StripeClient.errors.StripeSignatureVerificationError) return undefined;
-    // A correctly signed body that is not JSON cannot come from Stripe.
+    // A body that is correctly signed but is not JSON does not come from Stripe's webhooks.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
