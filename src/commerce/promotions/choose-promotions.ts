@@ -1,7 +1,7 @@
 /**
- * Chooses the promotions of a cart: first the automatic promotions whose conditions the cart fulfils, then
- * the promotion of the cart's code, or the reason why the code is refused. Also normalizes promotion codes,
- * and finds the lines that fulfilled the conditions of a promotion. All functions are pure.
+ * Chooses the promotions of a cart. First come the automatic promotions whose conditions the cart fulfils,
+ * then the promotion of the cart's code, or the reason why the code is refused. Also normalizes promotion
+ * codes, and finds the lines that fulfilled the conditions of a promotion. All functions are pure.
  */
 import {
   priceCart,
@@ -115,8 +115,8 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
 }
 
 /**
- * Decides what happens if both automatic promotions and the promotion of the cart's code could apply: all
- * apply, only the code's promotion applies, or the code is refused.
+ * Decides what happens if automatic promotions and the promotion of the cart's code could apply together.
+ * Either all of them apply, or only the code's promotion applies, or the code is refused.
  */
 function resolveCombination(
   code: PromotionRule,

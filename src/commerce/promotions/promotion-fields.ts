@@ -232,8 +232,8 @@ function instantFaults(field: string, instant: Date | null | undefined): InputFi
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
 
 /**
- * For each kind of promotion, the discount fields that it requires. A promotion must not have any other
- * discount field.
+ * The discount fields that each kind of promotion requires. A promotion must not have any other discount
+ * field.
  */
 const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[number][]>> = {
   percentage: ["basisPoints"],
