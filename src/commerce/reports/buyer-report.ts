@@ -1,6 +1,7 @@
 /**
- * Reads the report on buyers: how many buyers are new, how many ordered again, and in which months the buyers
- * who first ordered in one month came back. The report contains only numbers, no buyers.
+ * Reads the report on buyers: how many buyers are new, and how many ordered again. Buyers who first ordered
+ * in the same month form a cohort; the report says in which later months they ordered again. It contains only
+ * numbers, no buyers.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -37,7 +38,7 @@ export interface BuyerCohort {
   readonly later: readonly BuyerCohortMonth[];
 }
 
-/** The numbers of a cohort in one later month. */
+/** The numbers of a cohort in one month after the month of the cohort's first orders. */
 export interface BuyerCohortMonth {
   readonly month: string;
   readonly buyers: number;
@@ -109,10 +110,10 @@ interface BuyerStatementRow extends BuyerTotals {
 }
 
 /**
- * Reads the orders of each buyer once, in the order of an index by buyer and time, so that PostgreSQL needs
- * neither a sort nor a hash table. If the first order of a buyer is in the period, all orders of this buyer
- * are in the period. Each month counts a buyer once, with the first order of that month: the order whose
- * preceding order is in an earlier month.
+ * The statement reads the orders of each buyer once, in the order of an index by buyer and time, so that
+ * PostgreSQL needs neither a sort nor a hash table. If the first order of a buyer is in the period, all
+ * orders of this buyer are in the period. Each month counts a buyer once, with the buyer's first order of
+ * that month. The preceding order of this order is in an earlier month.
  */
 function buyerStatement(scope: ReportScope, months: readonly PeriodBucket[]): RawBuilder<BuyerStatementRow> {
   const start = sql`${scope.period.startsAt}::timestamptz`;

@@ -18,7 +18,7 @@ export interface UnshippedOrdersByAge {
    */
   readonly toDays: number | null;
   readonly orders: number;
-  /** Number of units that are neither shipped nor canceled. */
+  /** Number of units of the orders in this age group that are neither shipped nor canceled. */
   readonly units: number;
 }
 
@@ -32,7 +32,7 @@ export interface UnshippedOrder {
   readonly units: number;
 }
 
-/** The numbers of parcels of one carrier that were shipped in a period. */
+/** Delivery numbers of one carrier for the parcels that were shipped in a period. */
 export interface CarrierShipmentFigures {
   /** Name of the carrier; null for parcels without a carrier. */
   readonly carrier: string | null;

@@ -83,7 +83,7 @@ interface ProductSums {
 
 interface ProductStatementRow extends ProductSums {
   /**
-   * The group of this row: the id of a product, variant, category or market, or a country code; null in the
+   * The group of this row: the id of a product, variant, category or market, or a country code. Null in the
    * row with the totals of a currency.
    */
   readonly key: string | null;
@@ -108,8 +108,8 @@ const keys: Readonly<Record<ProductReportGroup, Sql>> = {
 };
 
 /**
- * For each way of grouping: SQL for the title of a group in the row `r`, in the merchant's default locale if
- * there is a text in this locale.
+ * SQL for the title of a group in the row `r`, for each way of grouping. The title is in the merchant's
+ * default locale if there is a text in this locale.
  */
 const titles: Readonly<Record<ProductReportGroup, Sql>> = {
   product: titleOfProduct(sql`r.key`),

@@ -1,6 +1,6 @@
 /**
- * Reads the taxes of the orders that were placed in a period, by country and tax rate: the tax when the
- * orders were placed, and the tax that is left after later reductions.
+ * Reads the taxes of the orders that were placed in a period, by country and tax rate. The report contains
+ * the tax when the orders were placed, and the tax that is left after later reductions.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
