@@ -65,8 +65,8 @@ interface CountsCache {
 const countsCaches = new WeakMap<DatabaseReader, CountsCache>();
 
 /**
- * Returns the cache of totals and facet counts that belongs to a database connection; undefined inside a
- * transaction, because the transaction's uncommitted changes must not get into the cache.
+ * Returns the cache of totals and facet counts that belongs to a database connection. Returns undefined
+ * inside a transaction, because the transaction's uncommitted changes must not get into the cache.
  */
 function countsCacheOf(reader: DatabaseReader): CountsCache | undefined {
   if (reader.isTransaction) return undefined;
@@ -85,7 +85,7 @@ async function findCachedCounts(
   return entries.get(key);
 }
 
-/** Counts the products that a search finds, and caches the counts. */
+/** Counts the products that a search without words finds, and caches the totals and facet counts. */
 async function cacheCounts(
   { entries, pending }: CountsCache,
   key: string,
@@ -103,7 +103,7 @@ async function cacheCounts(
 }
 
 interface BrowseSearch {
-  /** The cache key of the search, which `getSearchResultCountsCacheKey` returns. */
+  /** The cache key of the counts, which `getSearchResultCountsCacheKey` returns for the search. */
   readonly key: string;
   readonly values: SearchSqlParameterValues;
   readonly count: () => Promise<SearchResultRow>;
@@ -137,8 +137,8 @@ export async function searchProductsWithEmptyQuery(
   };
   const page = await readFromCache();
   if (page !== undefined) return page;
-  // If several callers find the cached counts outdated at the same time, the first caller counts again, and
-  // the other callers wait for the new counts.
+  // Several callers may find the cached counts outdated at the same time. The first caller then counts again,
+  // and the other callers wait for the new counts.
   const counted = cache.pending.has(key) ? await readFromCache() : undefined;
   return counted ?? cacheCounts(cache, key, count);
 }

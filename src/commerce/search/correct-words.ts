@@ -1,7 +1,7 @@
 /**
- * Corrects misspelt words of a search query to words of the vocabulary (all indexed words), or to the end of
- * a compound (`Kafeemühle` → `Kaffeemühle`, the end of `Handkaffeemühle`). The most similar word is chosen;
- * among equally similar words, the word that most products contain.
+ * Corrects misspelt words of a search query to words of the vocabulary (all indexed words). A word can also
+ * be corrected to the end of a compound: `Kafeemühle` → `Kaffeemühle`, the end of `Handkaffeemühle`. The most
+ * similar word is chosen; among equally similar words, the word that most products contain.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -71,7 +71,7 @@ async function mostFrequent(
 }
 
 interface Candidate extends TypoCorrectionCandidate {
-  /** The misspelt word of the query. */
+  /** The misspelt word of the query that the candidate could replace. */
   readonly word: string;
 }
 

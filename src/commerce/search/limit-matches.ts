@@ -204,8 +204,8 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
     if (estimate <= left) clauses.push(popularity);
     else {
       const share = (sampleParts * left) / estimate;
-      // If even the smallest random sample is larger than needed, the smallest sample is selected, because it
-      // is known to contain matches.
+      // Selects the smallest random sample even if it is larger than needed, because it is known to contain
+      // matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toRandomProductSampleLexeme(size));
       // For the lowest popularity step (0), the tsquery does not require the lexeme of the step. The

@@ -26,7 +26,7 @@ export interface ProductToIndex {
     readonly amountMinor: number;
     readonly availability: StockAvailability;
   }[];
-  /** The categories of the product, and all their parent categories. */
+  /** The categories of the product, and all categories above them. */
   readonly categories: readonly Category[];
   readonly attributes: readonly ProductAttributeToIndex[];
   /**

@@ -1,6 +1,6 @@
 /**
  * Counts the search documents that contain the parts of a query and pass the filters of the search. The
- * counts are used to repair queries: a misspelt word is corrected to the most frequent similar word, and rare
+ * counts are used to repair queries. A misspelt word is corrected to the most frequent similar word, and rare
  * words are more likely to be kept.
  */
 import { type RawBuilder, sql } from "kysely";
@@ -17,7 +17,7 @@ import {
 } from "./search-form.ts";
 import type { ExpandedSearchQueryPart } from "./word-forms.ts";
 
-/** A search whose filters decide which documents are counted. */
+/** The search for which documents are counted. Its filters decide which documents are counted. */
 export interface SearchContextForDocumentCounts {
   readonly reader: DatabaseReader;
   readonly form: SearchStatementVariant;
@@ -224,8 +224,8 @@ const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[
   rows.map((row) => [row, factor]);
 
 /**
- * For each database connection, a cache of the numbers of documents that contain the words of recent queries.
- * Used only in large catalogues. The numbers may be up to one minute old.
+ * Caches of the numbers of documents that contain the words of recent queries, one cache for each database
+ * connection. Used only in large catalogues. The numbers may be up to one minute old.
  */
 type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
 const [countsMax, countsMs] = [20_000, 60_000];

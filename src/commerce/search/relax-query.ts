@@ -1,8 +1,8 @@
 /**
- * Chooses the words that a query keeps if no product contains all its words: the combination of words that
- * finds a product and has the largest sum of weights. A word has a larger weight if it is rare, if it occurs
- * in titles or categories, or if it is the noun before a preposition (`jacket` in `jacket for kids`), because
- * such words name the product.
+ * Chooses the words that a query keeps if no product contains all its words. Chooses the combination of words
+ * that finds a product and has the largest sum of weights. A word has a larger weight if it is rare, or if it
+ * occurs in titles or categories. The noun before a preposition also has a larger weight (`jacket` in `jacket
+ * for kids`), because it names the product.
  */
 import { buildTsqueryRequiringAllParts, type TsqueryOptions } from "./match-query.ts";
 import type { SearchQueryPart } from "./parse-query.ts";

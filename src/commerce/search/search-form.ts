@@ -78,7 +78,7 @@ export interface ProductSearchInput {
   readonly isExplained?: boolean | undefined;
   /** True to count facets of product attributes too, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
-  /** Limits of the ranked matches; if left out, `defaultSearchMatchLimits`. */
+  /** Limits of how many matches are ranked; `defaultSearchMatchLimits` by default. */
   readonly matchLimits?: SearchMatchLimits;
 }
 
@@ -114,7 +114,7 @@ export interface SearchStatementVariant {
    * `search_document`, otherwise the table `search_offer`.
    */
   readonly hasWords: boolean;
-  /** True if the search text may be a SKU or GTIN. */
+  /** True if the search text can be a SKU or GTIN (Global Trade Item Number). */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
@@ -155,8 +155,8 @@ export const countryParameter = createTemplateSqlParameter<string>("country");
 export const localeChainLength = 3;
 
 /**
- * Returns the requested locale and its two most general fallbacks. The list always has three entries (if
- * needed, with repeated entries), because a list of another length would need another prepared statement.
+ * Returns the requested locale and its two most general fallbacks. The list always has three entries and
+ * repeats entries if needed, because a list of another length would need another prepared statement.
  */
 export function getSearchLocaleChain(locale: string): readonly string[] {
   const chain = getLocaleFallbackChain(locale);
@@ -286,7 +286,7 @@ const matchRequired = (
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 
-/** Adds the filters by category, brand and attributes to a tsquery. */
+/** Extends a tsquery by the filters for category, brand and attributes. */
 export function addFiltersToTsquery(words: string, { category, filters = {} }: ProductSearchInput): string {
   const { brands, attributes = [] } = filters;
   const conditions = [

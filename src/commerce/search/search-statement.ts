@@ -213,8 +213,8 @@ export interface SearchFacetRows {
 const buckets = sql.raw(String(facetBucketsMax));
 
 /**
- * SQL that counts the matches in three ways, which the column `kind` distinguishes: by merchant and
- * categories, by brand, and by locale and offer key (availability, currency and price step). Each way has
+ * SQL that counts the matches in three ways, which the column `kind` distinguishes. The ways are: by merchant
+ * and categories, by brand, and by locale and offer key (availability, currency and price step). Each way has
  * only few groups.
  */
 function countedIn(found: Sql): Sql {

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
-/** For each language code, PostgreSQL's name of the stemmer (the dictionary that finds stems). */
+/** PostgreSQL's name of the stemmer (the dictionary that finds stems), by language code. */
 export const stemmerNames: Record<string, string> = {
   ar: "arabic",
   ca: "catalan",
@@ -65,7 +65,7 @@ export async function loadWordStems(
   const lists = JSON.stringify(
     Object.fromEntries(names.map((name) => [name, [...(wanted.get(name) ?? [])]])),
   );
-  // If the PostgreSQL server lacks the dictionary of a language, the words of this language have no stems.
+  // The words of a language have no stems if the PostgreSQL server lacks the dictionary of the language.
   const { rows } = await sql<{ stemmer: string; words: string[]; stems: string[] }>`
     select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary,
     w.word))[1], '')) as stems
@@ -142,7 +142,8 @@ export async function loadCachedOrStoredWordStems(
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
   const read = await loadStemsOfIndexedLanguages(reader, missing);
   const inUse = [...read.keys()];
-  // If the indexed languages have changed in the meantime, the cache is cleared and all stems are read again.
+  // The indexed languages may have changed in the meantime. The cache is then cleared, and all stems are read
+  // again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
     return loadCachedOrStoredWordStems(reader, words);

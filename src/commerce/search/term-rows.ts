@@ -48,7 +48,7 @@ export function buildSearchTermRows(
 interface SearchTerm {
   readonly locale: string;
   readonly term: string;
-  /** The stem of the word; empty for a stop word. */
+  /** The stem of the word; empty if the word is a stop word. */
   readonly stem: string | undefined;
   /** The word in lower case with its accents; undefined if misspelt words are not corrected to it. */
   readonly spelling: string | undefined;
