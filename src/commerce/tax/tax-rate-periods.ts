@@ -1,6 +1,6 @@
 /**
- * Plans how a new tax rate fits among the rates of the same tax class, country and region, so that at most
- * one of them is valid on a day. Pure. Days are local days of the market, for example `2027-01-01`.
+ * Plans how a new tax rate fits among the rates of the same tax class, country and region. At most one of
+ * these rates is valid on a day. Pure. Days are local days of the market, for example `2027-01-01`.
  */
 import { addDays } from "#foundation/period.ts";
 
@@ -83,10 +83,10 @@ function planEarlierRate(
   };
 }
 
-/** Compares first days. No first day (null) is before every day. */
+/** Compares the first days of two rates. A missing first day (null) is before every day. */
 const isBefore = (one: string | null, other: string | null): boolean =>
   other !== null && (one === null || one < other);
 
-/** Compares last days. No last day (null) is after every day. */
+/** Compares the last days of two rates. A missing last day (null) is after every day. */
 const isUpTo = (one: string | null, other: string | null): boolean =>
   other === null || (one !== null && one <= other);
