@@ -36,7 +36,7 @@ export async function findChildCategories(
   return rows;
 }
 
-/** Returns, for each given category id, the categories above the category, the top-level category first. */
+/** Returns the categories above each given category, the top-level category first, by category id. */
 export async function findCategoryAncestors(
   reader: DatabaseReader,
   ids: readonly string[],
