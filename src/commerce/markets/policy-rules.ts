@@ -74,10 +74,7 @@ export interface WarrantyRules {
   readonly replacements: number;
 }
 
-/**
- * The complete rules of a policy, as an order stores them. The policy's type decides which of these four
- * types the rules have.
- */
+/** The complete rules of a policy of any type, as an order stores them. */
 export type MerchantPolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
 export interface PolicyRulesByType {
