@@ -27,8 +27,8 @@ export interface OrderFilter {
    */
   readonly buyer: BuyerRepresentedByCaller;
   /**
-   * An additional SQL condition, which selects the orders with one opaque buyer reference (`byr_…`); null to
-   * select orders with any reference.
+   * An additional SQL condition that selects the orders with one opaque buyer reference (`byr_…`); null if
+   * the filter names no opaque reference.
    */
   readonly opaqueBuyer: RawBuilder<boolean> | null;
   readonly status?: Optional<OrderStatus>;

@@ -207,7 +207,10 @@ export interface OrderCancellationRecord {
   readonly at: string;
 }
 
-/** The minimum subtotal or quantity that certain lines had to reach so that a promotion applies. */
+/**
+ * The minimum subtotal or quantity that the lines with the given ids had to reach so that a promotion
+ * applies.
+ */
 export interface OrderPromotionMinimum {
   readonly lineIds: readonly string[];
   readonly subtotalMinor: number | null;
@@ -228,7 +231,10 @@ export interface OrderPromotion {
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
   /** Ids of the lines that the buyer had to buy so that the promotion applies; empty if left out. */
   readonly boughtLineIds?: readonly string[];
-  /** The minimum that lines had to reach so that the promotion applies; null or left out if there was none. */
+  /**
+   * The minimum subtotal or quantity that lines had to reach so that the promotion applies; null or left out
+   * if there was none.
+   */
   readonly minimum?: OrderPromotionMinimum | null;
 }
 

@@ -53,7 +53,10 @@ export function computeOrderTaxLines(order: TaxedOrder): readonly OrderTaxLine[]
 export const toStoredTaxLines = (order: TaxedOrder): readonly Omit<OrderTaxLine, "lineIds">[] =>
   computeOrderTaxLines(order).map(({ lineIds: _ids, ...line }) => line);
 
-/** A taxed part of an order, with its cost for the buyer and the part of it that the buyer no longer owes. */
+/**
+ * A taxed part of an order: a line, or a part of the shipping price. Contains its total, and the amount of
+ * the total that the buyer no longer owes.
+ */
 interface ReduciblePart extends TaxedPart {
   readonly totalMinor: number;
   readonly reducedMinor: number;

@@ -17,7 +17,10 @@ export interface OrderTimeWindow {
   readonly startsAt: string | null;
   /** The last millisecond of the time window; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;
-  /** True if the time window is counted from an expected delivery that has not happened yet. */
+  /**
+   * True if the time window is counted from an expected delivery, because the goods have not been delivered
+   * yet.
+   */
   readonly estimated: boolean;
 }
 

@@ -123,10 +123,7 @@ function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   ];
 }
 
-/**
- * Returns, by product id, the ids of the current categories of the product and of all their parent
- * categories.
- */
+/** Returns the ids of the products' current categories and of all their parent categories, by product id. */
 async function categoriesOf(
   transaction: Transaction,
   { lines }: CartAggregate,

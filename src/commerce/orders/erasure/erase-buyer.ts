@@ -23,7 +23,10 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-scope.ts";
 
 export interface BuyerErasureResult {
-  /** Number of addresses and e-mail addresses that this call erased, not including data erased earlier. */
+  /**
+   * Number of addresses and e-mail addresses that this call erased. Data that was erased earlier is not
+   * counted.
+   */
   readonly personalData: number;
   readonly carts: number;
   readonly orders: number;

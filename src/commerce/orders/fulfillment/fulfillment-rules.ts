@@ -77,7 +77,10 @@ export const fulfillmentTransitions = {
 >;
 export type FulfillmentStatusTransition = keyof typeof fulfillmentTransitions;
 
-/** The fulfillment statuses that the merchant learns from the carrier or the pickup shop and reports. */
+/**
+ * The fulfillment statuses that the merchant learns from the carrier or the pickup shop, and then reports to
+ * this service.
+ */
 export const reportedTrackingStatuses = [
   "in_transit",
   "out_for_delivery",
