@@ -147,7 +147,7 @@ interface OperationPool {
    * are already running.
    */
   startWorker(): void;
-  /** Starts no further workers; running workers continue. */
+  /** Prevents further workers from starting; running workers continue. */
   stopStarting(): void;
   /** Resolves when no worker is running a payment operation any more. */
   waitUntilIdle(): Promise<void>;
@@ -173,8 +173,7 @@ function createOperationPool(
   let mustSearchAgain = false;
   const startWorker = (): void => {
     if (isStopped || signal.aborted) return;
-    // If all workers are busy, this flag makes the worker that finishes next look for due payment operations
-    // again.
+    // Set if all workers are busy. The worker that finishes next then looks for due payment operations again.
     mustSearchAgain = workers.size >= parts.workersMax;
     if (mustSearchAgain) return;
     const worker = runNextOperation()

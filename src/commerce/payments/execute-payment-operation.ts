@@ -52,7 +52,7 @@ export interface PaymentExecutionContext {
  */
 export const getAuthorizationTimeoutMs = ({ provider }: Pick<ClaimedPaymentOperation, "provider">): number =>
   paymentProviderTraits[provider].authorizationTimeoutMs;
-/** Time in which an abandoned payment can be voided, in milliseconds from the creation of the void. */
+/** Maximum time for voiding an abandoned payment, in milliseconds from the creation of the void. */
 export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
 const defaultAnswerMsMax = 10_000;
 
