@@ -103,7 +103,7 @@ export interface StoredPromotionFields {
   readonly isExclusive: boolean;
 }
 
-/** The values of a promotion's fields before the merchant has set any of them. */
+/** The values of a promotion's fields before the merchant has set any of the fields. */
 export const emptyPromotionValues: StoredPromotionFields = {
   titles: {},
   basisPoints: null,
