@@ -15,7 +15,7 @@ import {
 } from "./search-form.ts";
 import { buildCachedSearchPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
-/** The only row that the SQL statement of a search returns: the found products, totals and facets. */
+/** The single row that the SQL statement of a search returns: the found products, totals and facets. */
 export interface SearchResultRow extends Counted {
   readonly hits: readonly ProductSearchHitRow[];
   /** All locales in which products are indexed; present only if the search has words. */

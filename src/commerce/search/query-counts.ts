@@ -34,7 +34,7 @@ const countedMax = 1000;
 
 const documentCounts: CountCache<{ readonly words: string; readonly count: number }> = new WeakMap();
 
-/** Returns, for each part of the query, the number of documents that contain this part, at most 1000. */
+/** Returns the number of documents that contain each part of the query, at most 1000 for each part. */
 export async function countDocumentsBySearchQueryPart(
   search: SearchContextForDocumentCounts,
   parts: readonly ExpandedSearchQueryPart[],
@@ -128,7 +128,7 @@ export async function measureSearchQueryPartFrequencies(
   return (part) => frequencies.get(buildTsqueryForSinglePart(part)) ?? notFound;
 }
 
-/** Returns the index of the first tsquery that finds a product; undefined if no tsquery does. */
+/** Returns the index of the first tsquery in a list that finds a product; undefined if none of them does. */
 export async function findPositionOfFirstMatchingTsquery(
   search: SearchContextForDocumentCounts,
   queries: readonly TsqueryForDocumentCount[],
@@ -239,7 +239,7 @@ function getReaderCounts<Row>(
   return counts;
 }
 
-/** Names of the search parameters that, besides the words of the query, select the counted documents. */
+/** Names of the search parameters that decide which documents are counted, besides the words of the query. */
 const filterParameters = [
   "country",
   "chain0",

@@ -74,7 +74,7 @@ export interface ProductSearchInput {
    * separate fields.
    */
   readonly filters?: ProductSearchFilters | undefined;
-  /** True to return, for each found product, the parts of which its score consists. */
+  /** True to return the parts of each found product's score. */
   readonly isExplained?: boolean | undefined;
   /** True to count facets of product attributes too, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
@@ -135,13 +135,13 @@ export interface SearchStatementVariant {
 export const getSearchStatementVariantKey = ({ sort, ...flags }: SearchStatementVariant): string =>
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
-/**
- * SQL subquery for the main currency, which is the currency that most of the found products have. Only prices
- * in the main currency are compared. Returns at most one row.
- */
+/** SQL for the products that a search finds: a subquery, their main currency and their sort order. */
 export interface MatchingProductsSqlParts {
   readonly base: RawBuilder<unknown>;
-  /** Subquery for the main currency of the found products; returns at most one row. */
+  /**
+   * SQL subquery for the main currency: the currency that most of the found products have. Only prices in the
+   * main currency are compared. Returns at most one row.
+   */
   readonly main: RawBuilder<unknown>;
   /**
    * Sort order of the found products. The last sort key is unique (product id or row number), so that each
