@@ -12,8 +12,8 @@ import { replaceBuyerEmailOfCart } from "#commerce/carts/market-and-buyer.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /**
- * Returns the id of the cart's stored e-mail address. If the cart has none, first stores the e-mail address
- * in the cart's address. Returns null if neither exists.
+ * Returns the id of the cart's stored e-mail address. If the cart has none, first copies the e-mail address
+ * from the cart's postal address to the cart. Returns null if neither exists.
  */
 export async function findOrStoreContactEmail(
   transaction: Transaction,

@@ -208,8 +208,8 @@ const failureCodeOfEnd = {
 } as const;
 
 /**
- * Throws if the checkout session is not being processed, that is, not submitted and waiting for the payment.
- * Also throws if the session has another version than the caller expects. The status is checked first.
+ * Requires a checkout session that was submitted and waits for the payment. Throws if the session has another
+ * status, or another version than the caller expects. The status is checked first.
  */
 export function requireProcessingCheckoutSession(
   session: CheckoutSessionAggregate,
