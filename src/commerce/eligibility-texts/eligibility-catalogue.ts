@@ -40,8 +40,8 @@ export function chooseEligibilityLanguage(locales: readonly string[]): Eligibili
 }
 
 /**
- * Describes the rules of a policy in the given language, if the merchant has written no text in this
- * language.
+ * Describes the rules of a policy in the given language. Used if the merchant has written no summary of the
+ * policy in this language.
  */
 export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>(
   type: Type,
