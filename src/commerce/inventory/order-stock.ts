@@ -50,8 +50,8 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta,
 });
 
 /**
- * Parameters that several functions of this file have in common: the order lines, and a note with the order's
- * number, which is stored with the stock movements.
+ * The last two parameters of functions that change the stock of an order: the order lines, and the note for
+ * the stock movements. The note is the order's number.
  */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 
