@@ -120,8 +120,8 @@ export interface MerchantPaymentSetup {
 }
 
 /**
- * The mode of a merchant, and the provider and id of its active payment connection. The last two are null if
- * the merchant has no active connection.
+ * The mode of a merchant, and the provider and id of its active payment connection. `provider` and
+ * `connectionId` are null if the merchant has no active connection.
  */
 export interface PaymentSetupRow {
   readonly mode: "live" | "test";

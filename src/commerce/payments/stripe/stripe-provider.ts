@@ -163,7 +163,7 @@ async function voidPayment(
   { connectionId, reference, idempotencyKey }: PaymentProviderRequest,
 ): Promise<CaptureVoidOrRefundResult> {
   const page = await findPaymentPage(services.db, reference);
-  // Without a stored page, the void succeeds: the buyer never got the URL of the page, so nobody can pay on
+  // Without a stored page, the void succeeds: the buyer never got the URL of the page, so no buyer can pay on
   // it.
   if (page === undefined) return { outcome: "succeeded" };
   const { client } = await openStripe(services, connectionId);
