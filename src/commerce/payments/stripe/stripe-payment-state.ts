@@ -1,4 +1,7 @@
-/** Translates the state of a payment at Stripe (a Checkout Session with its PaymentIntent). */
+/**
+ * Converts the state of a payment at Stripe (a Checkout Session with its PaymentIntent) to the form that all
+ * payment providers share.
+ */
 import type Stripe from "stripe";
 import type {
   PaymentLookupResult,
@@ -8,10 +11,13 @@ import type {
 import { fromStripeAmount, fromStripeAmountRoundedUp } from "./stripe-amounts.ts";
 import { toFailureCode } from "./stripe-errors.ts";
 
-/** A payment at Stripe: its page, its PaymentIntent and the sum of its refunds, in Stripe's units. */
+/**
+ * A payment at Stripe: its Checkout Session, its PaymentIntent, and the sum of its refunds in Stripe's minor
+ * units.
+ */
 interface StripePayment {
   readonly session: Pick<Stripe.Checkout.Session, "status">;
-  /** Undefined if the buyer has not tried to pay. */
+  /** The PaymentIntent of the payment; undefined if the buyer has not tried to pay. */
   readonly intent: Stripe.PaymentIntent | undefined;
   readonly refundedAmount: number;
 }
@@ -27,13 +33,16 @@ export function toPaymentLookupResult({
   if (intent !== undefined && heldStatuses.has(intent.status))
     return { outcome: "authorized", ...toAmounts(intent, refundedAmount) };
   if (status === "expired") return expiredPage;
-  // On an open page, the buyer can try again after a decline.
+  // While the page is open, a declined payment stays pending, because the buyer can try again.
   return status === "complete" && intent !== undefined ? endedPageResult(intent) : { outcome: "pending" };
 }
 
 const heldStatuses: ReadonlySet<string> = new Set(["requires_capture", "succeeded"]);
 
-/** Returns the state of a payment whose page is complete, but which Stripe does not hold. */
+/**
+ * Returns the state of a payment whose Checkout Session is complete, but whose amount Stripe has not
+ * authorized.
+ */
 function endedPageResult(intent: Stripe.PaymentIntent): PaymentLookupResult {
   if (intent.status === "canceled") return { outcome: "voided", ...toAmounts(intent, 0) };
   if (intent.status !== "requires_payment_method") return { outcome: "pending" };
@@ -52,8 +61,8 @@ function toAmounts(intent: Stripe.PaymentIntent, refundedAmount: number): Provid
 }
 
 /**
- * Returns the amount of an authorization that Stripe has released. Stripe captures a payment once and
- * releases the rest, so after a capture, everything that was not captured is released.
+ * Returns the part of an authorization that Stripe has released, in minor units. Stripe captures a payment
+ * once and releases the rest, so after a capture, everything that was not captured is released.
  */
 export const getReleasedMinor = ({
   amount,
@@ -64,17 +73,23 @@ export const getReleasedMinor = ({
     ? 0
     : fromStripeAmount(amount - received, intent.currency.toUpperCase());
 
-/** Returns whether a payment has refunds; some of them may have failed. */
+/** Returns true if Stripe reports refunds of the payment. Some of these refunds may have failed. */
 export const hasStripeRefunds = ({ latest_charge: charge }: Stripe.PaymentIntent): boolean =>
   charge !== null && typeof charge !== "string" && charge.amount_refunded > 0;
 
-/** The PaymentIntent of a page that was read with `expand`; undefined if the buyer has not tried to pay. */
+/**
+ * Returns the PaymentIntent of a Checkout Session that was read with `expand`; undefined if the buyer has not
+ * tried to pay.
+ */
 export const getExpandedIntent = ({
   payment_intent: intent,
 }: Pick<Stripe.Checkout.Session, "payment_intent">): Stripe.PaymentIntent | undefined =>
   intent === null || typeof intent === "string" ? undefined : intent;
 
-/** What a request about an authorized payment needs. */
+/**
+ * A request about an authorized payment, with the Stripe client and the PaymentIntent's id, which are needed
+ * to send it.
+ */
 export interface StripePaymentRequest {
   readonly client: Stripe;
   readonly intentId: string;

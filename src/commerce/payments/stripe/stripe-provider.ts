@@ -72,7 +72,8 @@ async function openPage(
     await recordPaymentPage(services.db, { reference, connectionId, pageId, url, expiresAt, createdAt: now });
     return { outcome: "pending" };
   } catch (error) {
-    // A buyer is waiting, and a key that Stripe does not accept will not work within minutes.
+    // Declines the payment if Stripe does not accept the key. A buyer is waiting, and the key will not work
+    // within minutes.
     if (isStripeKeyRefused(error)) return { outcome: "declined", code: "provider_unavailable" };
     const code = getStripeRefusalCode(error);
     if (code === undefined) throw error;
@@ -141,8 +142,8 @@ async function capture({
     const now = await client.paymentIntents.retrieve(intentId);
     if (now.status === "canceled")
       return { outcome: "declined", code: "authorization_expired", releasedMinor: getReleasedMinor(now) };
-    // Stripe captures a payment only once. If the payment was captured by this operation, the answer to an
-    // earlier attempt was lost.
+    // Stripe captures a payment only once. If this operation has made the capture, the answer to an earlier
+    // attempt was lost.
     const isCaptured = now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
     return isCaptured ? capturedResult(now) : { outcome: "declined", code };
   }
@@ -154,15 +155,16 @@ function capturedResult(intent: Stripe.PaymentIntent): CaptureVoidOrRefundResult
 }
 
 /**
- * Closes the page of a payment that is not authorized yet, or cancels its authorization. Stripe cannot void a
- * part of an authorization, so the whole rest is voided.
+ * Voids a payment at Stripe: closes the page if the payment is not authorized yet, otherwise cancels the
+ * authorization. Stripe cannot void a part of an authorization, so the whole rest is voided.
  */
 async function voidPayment(
   services: StripeServices,
   { connectionId, reference, idempotencyKey }: PaymentProviderRequest,
 ): Promise<CaptureVoidOrRefundResult> {
   const page = await findPaymentPage(services.db, reference);
-  // The buyer never got the URL of a page that was not stored, so a buyer cannot pay on that page.
+  // Without a stored page, the void succeeds: the buyer never got the URL of the page, so no buyer can pay on
+  // it.
   if (page === undefined) return { outcome: "succeeded" };
   const { client } = await openStripe(services, connectionId);
   const { session, intent, state } = await readPayment(services, client, page);
@@ -177,7 +179,8 @@ async function voidPayment(
     }
   } catch (error) {
     if (getStripeRefusalCode(error) === undefined) throw error;
-    // The state has changed since it was read, for example because the buyer has just paid.
+    // Stripe has refused the request, because the payment has changed since it was read. For example, the
+    // buyer has just paid.
     return { outcome: "pending" };
   }
   if (state.outcome === "pending") return { outcome: "pending" };
