@@ -95,17 +95,3 @@ export const formatUtcTimeSql = (column: RawBuilder<unknown>): RawBuilder<string
 /** Returns the JSON text of a value for a jsonb column. Null becomes the SQL value null, not the JSON value. */
 export const toJsonbValue = (value: unknown): string | null =>
   value === null ? null : JSON.stringify(value);
-
-/**
- * Returns a JSON value with its keys in the order in which PostgreSQL returns the keys of a jsonb value:
- * shorter keys first, keys of the same length by their characters.
- */
-export function toJsonbKeyOrder<Value>(value: Value): Value {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(toJsonbKeyOrder) as Value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
-      .map(([name, field]) => [name, toJsonbKeyOrder(field)]),
-  ) as Value;
-}

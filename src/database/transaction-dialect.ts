@@ -159,11 +159,10 @@ function sendBufferedWritesFirst(connection: DatabaseConnection, send: Send): vo
     options?: AbortableOperationOptions,
   ): Promise<QueryResult<Row>> => {
     const writes = takeBufferedWrites(connection);
-    return writes.length === 0
-      ? execute<Row>(query, options)
-      : send<QueryResult<unknown>>([...writes, () => execute<Row>(query, options)]).then(
-          (results) => results.at(-1) as QueryResult<Row>,
-        );
+    if (writes.length === 0) return execute<Row>(query, options);
+    const { promise, resolve } = Promise.withResolvers<QueryResult<Row>>();
+    const executeLast = async (): Promise<void> => resolve(await execute<Row>(query, options));
+    return send<unknown>([...writes, executeLast]).then(() => promise);
   };
 }
 

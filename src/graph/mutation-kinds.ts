@@ -110,11 +110,14 @@ const openCartOfMutation: MutationOpening = ({ services, clock }, merchantId, { 
         merchantId,
         now: clock.now(),
         code: typeof code === "string" ? code : undefined,
-        addedVariantIds: (Array.isArray(lines) ? (lines as { readonly variantId?: unknown }[]) : [])
-          .map(({ variantId }) => variantId)
-          .filter((id) => typeof id === "string"),
+        addedVariantIds: Array.isArray(lines) ? lines.flatMap(listVariantIds) : [],
       })
     : undefined;
+
+const listVariantIds = (line: unknown): readonly string[] =>
+  typeof line === "object" && line !== null && "variantId" in line && typeof line.variantId === "string"
+    ? [line.variantId]
+    : [];
 
 /** Options of the mutations of the cart that the argument `cartId` names. */
 export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"> = {

@@ -290,7 +290,7 @@ const listFailures = ({ failures, context, idempotency }: AnyMutationOptions): r
 const merchantArgumentFailures: readonly FailureCode[] = ["missing_field", "merchant_not_found"];
 const keyArgumentFailures: readonly FailureCode[] = ["idempotency_key_required"];
 
-export interface MutationArguments {
+interface Arguments {
   readonly [id: string]: unknown;
   readonly merchantId?: string | null | undefined;
   readonly input: object;
@@ -298,7 +298,7 @@ export interface MutationArguments {
 
 async function runMutation(
   parts: AnyMutationOptions,
-  args: MutationArguments,
+  args: Arguments,
   request: GraphqlContext,
 ): Promise<unknown> {
   const { name, context, idempotency, check, prepare, run, answer } = parts;
@@ -339,7 +339,7 @@ type RunInTransaction = <Result>(work: (transaction: Transaction) => Promise<Res
  * database: analysts read from a replica, which refuses writes.
  */
 const inOneTransaction =
-  (parts: AnyMutationOptions, args: MutationArguments, request: GraphqlContext): RunInTransaction =>
+  (parts: AnyMutationOptions, args: Arguments, request: GraphqlContext): RunInTransaction =>
   (work) => {
     const { db, services } = request;
     if (isTransaction(db)) return work(db);
@@ -349,7 +349,10 @@ const inOneTransaction =
       : runInTransactionWithLock(services.db, opening, work);
   };
 
-type OpenFunction = (request: GraphqlContext, args: MutationArguments) => LockAndRead | undefined;
+type OpenFunction = (
+  request: GraphqlContext,
+  args: Readonly<Record<string, unknown>>,
+) => LockAndRead | undefined;
 
 /**
  * Returns the function that names the row which a mutation locks when its transaction begins; undefined if
@@ -362,11 +365,12 @@ function createOpening({
   callers = staffCallers,
 }: AnyMutationOptions): OpenFunction | undefined {
   if (opening === undefined) return undefined;
-  return (request, { merchantId: argument, input, ...ids }) => {
+  return (request, { merchantId: named, input, ...ids }) => {
     if (!callers.includes(getCallerKindOfViewer(request.viewer))) return undefined;
     try {
-      const { merchantId } = context.open(request, argument);
-      return merchantId === null ? undefined : opening(request, merchantId, { ...input, ...ids });
+      const { merchantId } = context.open(request, typeof named === "string" ? named : null);
+      const values = typeof input === "object" ? input : {};
+      return merchantId === null ? undefined : opening(request, merchantId, { ...values, ...ids });
     } catch (error) {
       // The mutation itself throws this failure again, and then the answer names its field.
       if (error instanceof Failure) return undefined;

@@ -19,7 +19,7 @@ import {
 import { createFailureWithDetail, type Failure } from "#foundation/failure.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import type { LockAndRead } from "#database/transaction.ts";
-import { idempotencyKeyArgument, type MutationArguments } from "#graph/mutation.ts";
+import { idempotencyKeyArgument } from "#graph/mutation.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { getCallerKindOfViewer, type GraphqlContext, staffCallers } from "#graph/context.ts";
 import type { GraphqlDocumentExecutionArgs } from "./run.ts";
@@ -163,7 +163,7 @@ export async function prepareMutations(args: GraphqlDocumentExecutionArgs): Prom
     const { prepare, open } = field.extensions.change ?? {};
     if (prepare !== undefined && mayPrepare(contextValue))
       prepared = await prepare(values["input"], contextValue.services);
-    lockAndRead = open?.(contextValue, values as unknown as MutationArguments);
+    lockAndRead = open?.(contextValue, values);
   }
   return { prepared, lockAndRead };
 }

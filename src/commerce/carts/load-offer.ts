@@ -206,7 +206,7 @@ const codeConditions = {
 };
 
 /** The SQL expressions on which the offer for a cart depends. */
-export interface OfferSqlInput {
+interface OfferSqlInput {
   readonly taxCountry: RawBuilder<string | null>;
   readonly buyerReference: RawBuilder<string | null>;
   readonly heldBySessionId: RawBuilder<string | null>;

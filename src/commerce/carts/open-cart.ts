@@ -19,7 +19,7 @@ import {
 } from "./load-offer.ts";
 
 /** The cart to open, and the parts of the change on which the offer depends. */
-export interface CartToOpen {
+interface CartToOpen {
   readonly cartId: string;
   readonly merchantId: string;
   readonly now: Date;

@@ -123,7 +123,10 @@ function bufferCartWrite(transaction: Transaction, { name, parts, values }: Cart
   const query = prepareStatementTemplate(transaction, {
     form: `${name} cart: ${names.join(" ")}`,
     write: () => sql`with ${sql.join(parts.map(({ part }) => part))} select 1`,
-    values: Object.assign({}, values, ...parts.map((part) => part.values)) as CartWrite["values"],
+    values: {
+      ...values,
+      ...Object.fromEntries(parts.flatMap((part) => Object.entries(part.values ?? {}))),
+    },
   });
   const tables = ["cart", "cartLine", "cartPromotion"] as const;
   return bufferWrite(transaction, {

@@ -2,7 +2,6 @@
  * Computes the stored cart after a change, so that a command need not read the cart again. The result equals
  * the cart that the database returns after the change.
  */
-import { toJsonbKeyOrder } from "#database/sql-fragments.ts";
 import {
   type CartAggregate,
   cartColumns,
@@ -15,7 +14,7 @@ import { cartLifetimeMs } from "./cart-status.ts";
 import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
 import type { CartPricingVariant, CurrentCartPricingData } from "./load-offer.ts";
 
-export interface CartChangeBasis {
+interface CartChangeBasis {
   readonly before: CartAggregate;
   readonly next: RepricedCart;
   readonly offer: CurrentCartPricingData;
@@ -69,4 +68,18 @@ function withRule(
   const rule = promotions.get(promotion.promotionId);
   if (rule === undefined) throw new Error(`The promotion ${promotion.promotionId} was not loaded.`);
   return { ...promotion, ...rule };
+}
+
+/**
+ * Returns a JSON value with its keys in the order in which PostgreSQL returns the keys of a jsonb value:
+ * shorter keys first, keys of the same length by their characters.
+ */
+function toJsonbKeyOrder<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toJsonbKeyOrder) as Value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
+      .map(([name, field]) => [name, toJsonbKeyOrder(field)]),
+  ) as Value;
 }
