@@ -7,8 +7,8 @@
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
-import { buildInsertSqlQuery } from "#database/prepared-template.ts";
-import { type DatabaseReader, type Transaction, sendSqlStatementWithCommit } from "#database/transaction.ts";
+import { bufferInsert } from "#database/prepared-template.ts";
+import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createTimeSortedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
 import {
   getCredentialIdOfViewer,
@@ -54,7 +54,7 @@ const entriesPerStatement = 1000;
 
 /**
  * Inserts audit entries, up to 1000 per statement. If there is only one entry and its merchant id is known,
- * the statement is sent together with the transaction's COMMIT, which saves a round trip to the database.
+ * the insert is buffered, which saves a round trip to the database.
  */
 export async function appendAuditEntries(
   transaction: Transaction,
@@ -62,7 +62,7 @@ export async function appendAuditEntries(
 ): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toAuditRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
-    return sendSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "auditEntry", [row]));
+    return bufferInsert(transaction, "auditEntry", [row]);
   for (let from = 0; from < entries.length; from += entriesPerStatement) {
     await transaction
       .insertInto("auditEntry")

@@ -21,7 +21,14 @@ import {
   getSqlState,
   uniqueViolation,
 } from "./database-errors.ts";
-import { runInTransaction, sendSqlStatementWithCommit, type Transaction } from "./transaction.ts";
+import {
+  bufferWrite,
+  buildRowLockText,
+  type LockAndRead,
+  type RowToLock,
+  runInTransaction,
+  type Transaction,
+} from "./transaction.ts";
 
 export interface IdempotencyKeyClaim {
   /**
@@ -74,6 +81,8 @@ export interface IdempotentRequestResult {
 export type IdempotentRequestRunner = (
   claim: IdempotencyKeyClaim,
   work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
+  /** The row that the work locks and reads first; if left out, the work locks its rows itself. */
+  lockAndRead?: LockAndRead,
 ) => Promise<IdempotentRequestResult>;
 
 /**
@@ -92,7 +101,7 @@ export function createIdempotentRequestRunner(services: IdempotencyServices): Id
   // The requests that run now in this process, by idempotency key. PGlite has a single connection: without
   // this set, a duplicate request would wait until the first request ends, instead of being refused at once.
   const running = new Set<string>();
-  return async (claim, work) => {
+  return async (claim, work, lockAndRead) => {
     const digestedClaim: DigestedClaim = {
       ...claim,
       digest: createHash("sha256").update(claim.key).digest(),
@@ -102,7 +111,7 @@ export function createIdempotentRequestRunner(services: IdempotencyServices): Id
     if (running.has(name)) throw createFailure("idempotency_in_progress");
     running.add(name);
     try {
-      return await runOnce(services, digestedClaim, work);
+      return await runOnce(services, digestedClaim, { work, lockAndRead });
     } finally {
       running.delete(name);
     }
@@ -114,22 +123,28 @@ interface DigestedClaim extends IdempotencyKeyClaim {
   readonly now: Date;
 }
 
+interface WorkToRunOnce {
+  readonly work: Parameters<IdempotentRequestRunner>[1];
+  readonly lockAndRead: LockAndRead | undefined;
+}
+
 async function runOnce(
   services: IdempotencyServices,
   claim: DigestedClaim,
-  work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
+  { work, lockAndRead }: WorkToRunOnce,
 ): Promise<IdempotentRequestResult> {
   const { db, keyring } = services;
   let isCommitting = false;
   const runLocked = async (
     transaction: Transaction,
-    [locked, found]: readonly QueryResult<unknown>[],
+    [locked, found, read]: readonly QueryResult<unknown>[],
   ): Promise<IdempotentRequestResult> => {
     isCommitting = false;
     const [lock] = (locked?.rows ?? []) as readonly LockRow[];
     if (lock?.isHeld !== true) throw createFailure("idempotency_in_progress");
     const [row] = (found?.rows ?? []) as readonly FoundRecord[];
     if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
+    lockAndRead?.receive(transaction, lock.hasRow === true ? (read?.rows ?? []) : []);
     const recorded = await work(transaction);
     await writeRecord(transaction, keyring, { claim, recorded, hasExpiredRecord: row !== undefined });
     isCommitting = true;
@@ -138,7 +153,11 @@ async function runOnce(
   try {
     // Locking the idempotency key and reading its record need two statements. A single statement would read
     // the record as it was before the key was locked.
-    return await runInTransaction(db, runLocked, [buildLockStatement(claim), buildFindStatement(claim)]);
+    return await runInTransaction(db, runLocked, [
+      buildLockStatement(claim, lockAndRead?.row),
+      buildFindStatement(claim),
+      ...(lockAndRead === undefined ? [] : [lockAndRead.read]),
+    ]);
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachable(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;
@@ -160,15 +179,23 @@ const isRecordedByOther = (error: unknown): boolean =>
 
 interface LockRow {
   readonly isHeld: boolean;
+  /** True if the row that the statement also locks exists; undefined if it locks no row. */
+  readonly hasRow?: boolean;
 }
 
 /**
- * Builds the statement that tries to lock the key. The statement never waits for the lock, because waiting
- * duplicates could occupy all connections.
+ * Builds the statement that tries to lock the key, and then locks the row that the request changes. The
+ * statement never waits for the lock of the key, because waiting duplicates could occupy all connections. It
+ * locks the row only if it has locked the key, because a duplicate would otherwise wait for the row.
  */
-function buildLockStatement({ ownerId, digest }: DigestedClaim): CompiledQuery {
-  const lock = createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE();
-  return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [String(lock)]);
+function buildLockStatement({ ownerId, digest }: DigestedClaim, row: RowToLock | undefined): CompiledQuery {
+  const lock = String(createHash("sha256").update(`${ownerId}\n`).update(digest).digest().readBigInt64BE());
+  if (row === undefined)
+    return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [lock]);
+  const text = `with key as materialized (select pg_try_advisory_xact_lock($3::bigint) as is_held)
+    select key.is_held as "isHeld", locked.id is not null as "hasRow"
+    from key left join lateral (${buildRowLockText(row, "key.is_held")}) locked on true`;
+  return CompiledQuery.raw(text, [row.id, row.merchantId, lock]);
 }
 
 interface FoundRecord extends EncryptedValue {
@@ -228,25 +255,14 @@ async function writeRecord(
   // The fingerprint of a request is computed with a secret key (HMAC). From a plain digest, a password in the
   // request could be guessed.
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
+  const tables = ["idempotencyRecord"] as const;
   if (hasExpiredRecord)
-    await sendSqlStatementWithCommit(
-      transaction,
-      CompiledQuery.raw(deleteText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]),
-    );
-  await sendSqlStatementWithCommit(
-    transaction,
-    CompiledQuery.raw(writeText, [
-      ownerId,
-      digest,
-      fingerprint,
-      status,
-      contentType,
-      sealed,
-      dataKey,
-      keyId,
-      now,
-    ]),
-  );
+    await bufferWrite(transaction, {
+      query: CompiledQuery.raw(deleteText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]),
+      tables,
+    });
+  const row = [ownerId, digest, fingerprint, status, contentType, sealed, dataKey, keyId, now];
+  await bufferWrite(transaction, { query: CompiledQuery.raw(writeText, row), tables });
 }
 
 const deleteText =

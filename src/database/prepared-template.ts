@@ -8,7 +8,7 @@
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
 import { manyFormsMark } from "./statement-pool.ts";
-import type { DatabaseReader } from "./transaction.ts";
+import { bufferWrite, type DatabaseReader, type Transaction } from "./transaction.ts";
 import type { Tables } from "./tables.ts";
 
 class Parameter {
@@ -181,5 +181,21 @@ export function buildInsertSqlQuery<Table extends keyof Tables>(
     form: `insert ${table} ${rows.length} ${columns.join(" ")}`,
     write,
     values,
+  });
+}
+
+/**
+ * Inserts rows with the next statement of the transaction or with its COMMIT. All rows must have the same
+ * columns as the first row.
+ */
+export function bufferInsert<Table extends keyof Tables>(
+  transaction: Transaction,
+  table: Table,
+  rows: readonly Insertable<Tables[Table]>[],
+): Promise<void> {
+  return bufferWrite(transaction, {
+    query: buildInsertSqlQuery(transaction, table, rows),
+    tables: [table],
+    isCombinable: rows.length <= preparedRowsMax,
   });
 }

@@ -105,6 +105,8 @@ export function createPreparedStatementConnectionPool(
     let unanswered: Error | undefined;
     let isServerReadOnly = false;
     let running = 0;
+    // Statements that are sent together with BEGIN belong to the transaction before its BEGIN is answered.
+    let isBeginSent = false;
     return {
       get processID() {
         return "processID" in client ? client.processID : undefined;
@@ -115,8 +117,12 @@ export function createPreparedStatementConnectionPool(
       // a ROLLBACK would wait until the unanswered statement ends.
       query: async (text: string, values: unknown[] = []) => {
         if (unanswered !== undefined) throw unanswered;
-        const timer = startStatementTimer(client, limits, (error) => (unanswered ??= error));
-        const isAlone = running === 0 && !isInTransaction(client);
+        if (beginPattern.test(text)) isBeginSent = true;
+        const isInside = isBeginSent || isInTransaction(client);
+        if (text === "commit" || text === "rollback") isBeginSent = false;
+        const limitMs = isInside ? limits?.inTransactionMs : limits?.outsideTransactionMs;
+        const timer = startStatementTimer(client, limitMs, (error) => (unanswered ??= error));
+        const isAlone = running === 0 && !isInside;
         running += 1;
         try {
           const result = await send(client, text, values);
@@ -226,6 +232,8 @@ function sendInOneWrite(client: pg.PoolClient): void {
 const getSocket = (client: pg.PoolClient): Socket =>
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
 
+const beginPattern = /^(?:begin|start transaction)/;
+
 function isInTransaction(client: pg.PoolClient): boolean {
   const status = client.getTransactionStatus();
   return status === "T" || status === "E";
@@ -237,17 +245,14 @@ function isInTransaction(client: pg.PoolClient): boolean {
  */
 function startStatementTimer(
   client: pg.PoolClient,
-  limits: SqlStatementTimeouts | undefined,
+  limitMs: number | undefined,
   onTimeout: (error: Error) => void,
 ): { readonly stop: () => void } {
-  if (limits === undefined) return { stop: () => undefined };
-  let timer = setTimeout(
-    () => {
-      onTimeout(createQueryTimeoutError());
-      cancelRunningStatement(client);
-      timer = setTimeout(() => getSocket(client).destroy(), cancelMsMax);
-    },
-    isInTransaction(client) ? limits.inTransactionMs : limits.outsideTransactionMs,
-  );
+  if (limitMs === undefined) return { stop: () => undefined };
+  let timer = setTimeout(() => {
+    onTimeout(createQueryTimeoutError());
+    cancelRunningStatement(client);
+    timer = setTimeout(() => getSocket(client).destroy(), cancelMsMax);
+  }, limitMs);
   return { stop: () => clearTimeout(timer) };
 }

@@ -2,13 +2,20 @@
  * Two wrappers of Kysely dialects. `createPipelinedKyselyDialect` sends the statements at the beginning and
  * at the end of a transaction without waiting for the answers in between, so that they need one round trip.
  * The statements still run one after another, and each sees all changes that were committed before it
- * started. `createTransactionGuardKyselyDialect` refuses statements that are run inside a transaction, but
- * use the root handle (`Database`) instead of the transaction's handle.
+ * started. It also keeps the buffered writes of a transaction until the next statement or COMMIT.
+ * `createTransactionGuardKyselyDialect` refuses statements that are run inside a transaction, but use the
+ * root handle (`Database`) instead of the transaction's handle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
-
-type Step = () => Promise<unknown>;
+import type {
+  AbortableOperationOptions,
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  QueryResult,
+} from "kysely";
+import { type BufferedWrite, combineWrites } from "./combined-writes.ts";
 
 /**
  * Sends several statements without waiting for the answers in between. If several statements fail, throws the
@@ -24,32 +31,48 @@ export async function sendStatementsPipelined<Result>(
   });
 }
 
-async function sendInTurn(steps: readonly Step[]): Promise<void> {
-  for (const step of steps) await step();
+async function sendStatementsInTurn<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const step of steps) results.push(await step());
+  return results;
 }
 
-/** The SQL statements that are sent together with the BEGIN and the COMMIT of a transaction. */
-export interface StatementsSentWithBeginAndCommit {
+type Send = typeof sendStatementsPipelined;
+
+/** The SQL statements that are sent together with the BEGIN of a transaction, and their results. */
+export interface StatementsSentWithBegin {
   /**
    * The statements that are sent together with BEGIN. If BEGIN fails, these statements run outside of a
    * transaction, so they may only read rows and take locks.
    */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
-  /**
-   * The statements that are sent together with COMMIT. If one of them fails, the transaction is not
-   * committed.
-   */
-  readonly closing: readonly CompiledQuery[];
 }
 
-const pipelinedEnds = new AsyncLocalStorage<StatementsSentWithBeginAndCommit>();
+const pipelinedBegin = new AsyncLocalStorage<StatementsSentWithBegin>();
 
-export function runTransactionPipeliningBeginAndCommit<Result>(
-  ends: StatementsSentWithBeginAndCommit,
+export function runTransactionPipeliningBegin<Result>(
+  begin: StatementsSentWithBegin,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  return pipelinedEnds.run(ends, work);
+  return pipelinedBegin.run(begin, work);
+}
+
+/** The writes of each open transaction that were not sent yet. */
+const bufferedWrites = new WeakMap<DatabaseConnection, BufferedWrite[]>();
+
+/** Adds a write to the buffer of the transaction that is open on the connection. */
+export function addBufferedWrite(connection: DatabaseConnection, write: BufferedWrite): void {
+  const writes = bufferedWrites.get(connection);
+  if (writes === undefined) throw new Error("A write was buffered on a connection without a transaction.");
+  writes.push(write);
+}
+
+/** Empties the buffer of the connection's transaction, and returns the functions that send its writes. */
+function takeBufferedWrites(connection: DatabaseConnection): (() => Promise<QueryResult<unknown>>)[] {
+  const writes = bufferedWrites.get(connection);
+  if (writes === undefined || writes.length === 0) return [];
+  return combineWrites(writes.splice(0)).map((query) => () => connection.executeQuery(query));
 }
 
 /**
@@ -58,15 +81,19 @@ export function runTransactionPipeliningBeginAndCommit<Result>(
  * after it would succeed without that statement.
  */
 export const canStatementBePipelined = ({ parameters }: CompiledQuery): boolean =>
-  parameters.every(
-    (value) =>
-      value === null || typeof value !== "object" || value instanceof Uint8Array || value instanceof Date,
-  );
+  parameters.every(isSimpleValue);
+
+const isSimpleValue = (value: unknown): boolean =>
+  value === null ||
+  typeof value !== "object" ||
+  value instanceof Uint8Array ||
+  value instanceof Date ||
+  (Array.isArray(value) && value.every((member) => typeof member === "string"));
 
 /**
- * Wraps a dialect so that `StatementsSentWithBeginAndCommit` are sent with BEGIN and COMMIT. `isPipelined`
- * says whether the dialect's connections accept a statement before earlier statements are answered. If not,
- * the statements are sent one after another.
+ * Wraps a dialect so that `StatementsSentWithBegin` are sent with BEGIN, and buffered writes with the next
+ * statement or with COMMIT. `isPipelined` says whether the dialect's connections accept a statement before
+ * earlier statements are answered. If not, the statements are sent one after another.
  */
 export function createPipelinedKyselyDialect(
   dialect: Dialect,
@@ -77,18 +104,28 @@ export function createPipelinedKyselyDialect(
     createIntrospector: (db) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createDriver: () =>
-      pipelinedDriver(dialect.createDriver(), isPipelined ? sendStatementsPipelined : sendInTurn),
+      pipelinedDriver(dialect.createDriver(), isPipelined ? sendStatementsPipelined : sendStatementsInTurn),
   };
 }
 
-function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promise<unknown>): Driver {
+function pipelinedDriver(driver: Driver, send: Send): Driver {
+  const acquire = driver.acquireConnection.bind(driver);
   const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);
+  const rollback = driver.rollbackTransaction.bind(driver);
+  const buffering = new WeakSet<DatabaseConnection>();
+  driver.acquireConnection = async (options) => {
+    const connection = await acquire(options);
+    if (!buffering.has(connection)) sendBufferedWritesFirst(connection, send);
+    buffering.add(connection);
+    return connection;
+  };
   driver.beginTransaction = async (connection, settings) => {
-    const { opening = [], opened = [] } = pipelinedEnds.getStore() ?? {};
+    bufferedWrites.set(connection, []);
+    const { opening = [], opened = [] } = pipelinedBegin.getStore() ?? {};
     if (opening.length === 0) return begin(connection, settings);
     try {
-      await send([
+      await send<unknown>([
         () => begin(connection, settings),
         ...opening.map((query, index) => async () => {
           opened[index] = await connection.executeQuery(query);
@@ -100,12 +137,33 @@ function pipelinedDriver(driver: Driver, send: (steps: readonly Step[]) => Promi
     }
   };
   driver.commitTransaction = async (connection) => {
-    const { closing = [] } = pipelinedEnds.getStore() ?? {};
-    await (closing.length === 0
-      ? commit(connection)
-      : send([...closing.map((query) => () => connection.executeQuery(query)), () => commit(connection)]));
+    const writes = takeBufferedWrites(connection);
+    bufferedWrites.delete(connection);
+    await (writes.length === 0 ? commit(connection) : send<unknown>([...writes, () => commit(connection)]));
+  };
+  driver.rollbackTransaction = (connection) => {
+    bufferedWrites.delete(connection);
+    return rollback(connection);
   };
   return driver;
+}
+
+/**
+ * Replaces a connection's `executeQuery`, so that each statement of a transaction sees the changes of the
+ * writes that were buffered before it. Called once per connection.
+ */
+function sendBufferedWritesFirst(connection: DatabaseConnection, send: Send): void {
+  const execute = connection.executeQuery.bind(connection);
+  connection.executeQuery = <Row>(
+    query: CompiledQuery,
+    options?: AbortableOperationOptions,
+  ): Promise<QueryResult<Row>> => {
+    const writes = takeBufferedWrites(connection);
+    if (writes.length === 0) return execute<Row>(query, options);
+    const { promise, resolve } = Promise.withResolvers<QueryResult<Row>>();
+    const executeLast = async (): Promise<void> => resolve(await execute<Row>(query, options));
+    return send<unknown>([...writes, executeLast]).then(() => promise);
+  };
 }
 
 /**

@@ -1,11 +1,18 @@
 /** Runs transactions: either all changes of a transaction are committed, or none. */
-import type { CompiledQuery, QueryResult, RawBuilder, Transaction as KyselyTransaction } from "kysely";
-import type { Database } from "./connect.ts";
 import {
+  CompiledQuery,
+  type QueryResult,
+  type RawBuilder,
+  type Transaction as KyselyTransaction,
+} from "kysely";
+import type { Database } from "./connect.ts";
+import type { BufferedWrite } from "./combined-writes.ts";
+import {
+  addBufferedWrite,
   canStatementBePipelined,
   runFunctionAsIfInTransaction,
   sendStatementsPipelined,
-  runTransactionPipeliningBeginAndCommit,
+  runTransactionPipeliningBegin,
 } from "./transaction-dialect.ts";
 import { isConcurrencyConflictError } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
@@ -30,20 +37,16 @@ export function runAfterCommit(transaction: Transaction, callback: () => void): 
   else callbacks.push(callback);
 }
 
-const closingStatements = new WeakMap<Transaction, CompiledQuery[]>();
-
 /**
- * Sends a statement together with the COMMIT of the transaction, so that the statement needs no round trip of
- * its own. The statement runs last, so no other statement of the transaction can read the rows that it
- * writes.
+ * Buffers a data-modifying statement, so that it needs no round trip of its own: the statement is sent before
+ * the next statement of the transaction or together with COMMIT, combined with other buffered writes. An
+ * error of the statement is thrown when it is sent.
  */
-export async function sendSqlStatementWithCommit(
-  transaction: Transaction,
-  query: CompiledQuery,
-): Promise<void> {
-  const statements = closingStatements.get(transaction);
-  if (statements === undefined || !canStatementBePipelined(query)) await transaction.executeQuery(query);
-  else statements.push(query);
+export function bufferWrite(transaction: Transaction, write: BufferedWrite): Promise<void> {
+  return transaction.getExecutor().provideConnection(async (connection) => {
+    if (canStatementBePipelined(write.query)) addBufferedWrite(connection, write);
+    else await connection.executeQuery(write.query);
+  });
 }
 
 /**
@@ -59,6 +62,48 @@ export function runStatementsPipelined(
     .provideConnection((connection) =>
       sendStatementsPipelined(queries.map((query) => () => connection.executeQuery(query))),
     );
+}
+
+/** A row that a transaction locks when it begins. */
+export interface RowToLock {
+  readonly table: "cart";
+  readonly id: string;
+  readonly merchantId: string;
+}
+
+/**
+ * A row that a transaction locks, and a statement that it runs after it has locked the row. Both are sent
+ * together with BEGIN, so that they need no round trip of their own.
+ */
+export interface LockAndRead {
+  readonly row: RowToLock;
+  readonly read: CompiledQuery;
+  /**
+   * Called with the rows that the statement has returned, before the work of the transaction; with no rows if
+   * the row does not exist.
+   */
+  readonly receive: (transaction: Transaction, rows: readonly unknown[]) => void;
+}
+
+/** Returns the subselect that locks a row and returns its id. `$1` is the id and `$2` the id of the merchant. */
+export const buildRowLockText = ({ table }: RowToLock, condition = "true"): string =>
+  `select id from ${table} where id = $1 and merchant_id = $2 and ${condition} for no key update`;
+
+/** Runs the work in a transaction that first locks and reads a row, in the round trip of BEGIN. */
+export function runInTransactionWithLock<Result>(
+  db: Database,
+  { row, read, receive }: LockAndRead,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const lock = CompiledQuery.raw(buildRowLockText(row), [row.id, row.merchantId]);
+  return runInTransaction(
+    db,
+    (transaction, [locked, found]) => {
+      receive(transaction, locked?.rows.length === 1 ? (found?.rows ?? []) : []);
+      return work(transaction);
+    },
+    [lock, read],
+  );
 }
 
 /**
@@ -79,11 +124,10 @@ export function runInTransaction<Result>(
 ): Promise<Result> {
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
-    const ends = { opening, opened: [] as QueryResult<unknown>[], closing: [] as CompiledQuery[] };
-    const result = await runTransactionPipeliningBeginAndCommit(ends, () =>
+    const begin = { opening, opened: [] as QueryResult<unknown>[] };
+    const result = await runTransactionPipeliningBegin(begin, () =>
       db.transaction().execute(async (transaction) => {
-        closingStatements.set(transaction, ends.closing);
-        const done = await runFunctionAsIfInTransaction(() => work(transaction, ends.opened));
+        const done = await runFunctionAsIfInTransaction(() => work(transaction, begin.opened));
         callbacks = afterCommits.get(transaction) ?? [];
         return done;
       }),

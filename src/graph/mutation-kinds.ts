@@ -7,6 +7,7 @@ import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
+import { createCartOpening } from "#commerce/carts/open-cart.ts";
 import type { CheckoutSessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { CommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
@@ -30,7 +31,7 @@ import {
   requireMerchantId,
   getInternalCredentialId,
 } from "./context.ts";
-import type { MutationAuthorizer, MutationKind } from "./mutation.ts";
+import type { MutationAuthorizer, MutationKind, MutationOpening } from "./mutation.ts";
 
 /**
  * Creates the context for commands that change one merchant's data. The events of a command are stored in the
@@ -98,9 +99,30 @@ export const cartMutationKind: MutationKind<CartCommandContext> = {
   failures: [],
 };
 
+/**
+ * Locks and reads the cart that a mutation changes when the transaction begins. The mutation's input may have
+ * a promotion code in `code` and new lines in `lines`.
+ */
+const openCartOfMutation: MutationOpening = ({ services, clock }, merchantId, { cartId, code, lines }) =>
+  typeof cartId === "string"
+    ? createCartOpening(services.db, {
+        cartId,
+        merchantId,
+        now: clock.now(),
+        code: typeof code === "string" ? code : undefined,
+        addedVariantIds: Array.isArray(lines) ? lines.flatMap(listVariantIds) : [],
+      })
+    : undefined;
+
+const listVariantIds = (line: unknown): readonly string[] =>
+  typeof line === "object" && line !== null && "variantId" in line && typeof line.variantId === "string"
+    ? [line.variantId]
+    : [];
+
 /** Options of the mutations of the cart that the argument `cartId` names. */
 export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"> = {
   ...cartMutationKind,
+  opening: openCartOfMutation,
   target: { cartId: "The id of the cart, `cart_…`." },
   failures: [
     "cart_not_found",
@@ -122,6 +144,7 @@ const toSessionContext = (base: CommandContext, request: GraphqlContext): Checko
 /** Options of the mutations that create a checkout session. */
 export const sessionMutationKind: MutationKind<CheckoutSessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
+  opening: openCartOfMutation,
   idempotency: "optional",
   failures: [],
 };

@@ -4,15 +4,26 @@
  * opens the transaction and stores the answer.
  */
 import type { InputRef, OutputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
-import type { GraphQLField, GraphQLSchema } from "graphql";
+import type { GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
-import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { createFailure, type FailureCode } from "#foundation/failure.ts";
+import {
+  type LockAndRead,
+  runInTransaction,
+  runInTransactionWithLock,
+  type Transaction,
+} from "#database/transaction.ts";
+import { createFailure, Failure, type FailureCode } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 import { mutationCost } from "./limits.ts";
 import { addArgumentNameToNotFoundError } from "./missing-objects.ts";
 import { appendAuditEntryOfMutation } from "./record-mutation.ts";
-import { type CallerKind, type GraphqlContext, type GraphqlServices, staffCallers } from "./context.ts";
+import {
+  type CallerKind,
+  getCallerKindOfViewer,
+  type GraphqlContext,
+  type GraphqlServices,
+  staffCallers,
+} from "./context.ts";
 
 type Types = (typeof builder)["$inferSchemaTypes"];
 
@@ -87,7 +98,18 @@ export interface MutationKind<Context, Ids extends string = never> {
    * name.
    */
   readonly check?: (request: GraphqlContext, input: Readonly<Record<Ids, string>>) => void;
+  readonly opening?: MutationOpening;
 }
+
+/**
+ * Returns the row that a mutation locks and reads when its transaction begins; undefined if the mutation
+ * locks its rows itself. `input` has the arguments of the mutation, which may be invalid.
+ */
+export type MutationOpening = (
+  request: GraphqlContext,
+  merchantId: string,
+  input: Readonly<Record<string, unknown>>,
+) => LockAndRead | undefined;
 
 type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input &
   Readonly<Record<Ids, string>> &
@@ -131,6 +153,7 @@ interface MutationOptions<
   readonly idempotency: MutationKind<unknown>["idempotency"];
   readonly check?: (request: GraphqlContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
   readonly prepare?: MutationPreparationFunction<Input, Prepared>;
+  readonly opening?: MutationOpening | undefined;
   /** The command that changes the data. `input.prepared` is the value that `prepare` returned. */
   readonly run: (
     transaction: Transaction,
@@ -247,7 +270,9 @@ export function defineMutation(parts: AnyMutationOptions): void {
           : { options: t.arg({ type: options.input, description: options.description }) }),
       },
       resolve: (_root, args, request) => runMutation(parts, args, request),
-      extensions: { change: { prepare: parts.prepare, failures: listFailures(parts) } },
+      extensions: {
+        change: { prepare: parts.prepare, open: createOpening(parts), failures: listFailures(parts) },
+      },
     });
   });
 }
@@ -282,7 +307,11 @@ async function runMutation(
   const prepared = request.prepared ?? (await prepare?.(input, request.services));
   const now = request.clock.now();
   const { merchantId, run: runWith } = context.open(request, merchantArgument);
-  const changed = await inOneTransaction(request, async (transaction) => {
+  const changed = await inOneTransaction(
+    parts,
+    args,
+    request,
+  )(async (transaction) => {
     const done = await runWith({ transaction, now }, (commandContext) =>
       run(transaction, commandContext, { ...input, ...ids, prepared }),
     );
@@ -299,18 +328,59 @@ async function runMutation(
   return answer === undefined ? changed : answer(request, changed);
 }
 
+type RunInTransaction = <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>;
+
 /**
  * Runs a function in the request's open transaction, or in a new one on the primary database. The primary
  * database is needed because analysts read from a replica, which refuses writes.
  */
-const inOneTransaction = <Result>(
-  { db, services }: GraphqlContext,
-  work: (transaction: Transaction) => Promise<Result>,
-): Promise<Result> => (isTransaction(db) ? work(db) : runInTransaction(services.db, work));
+const inOneTransaction =
+  (parts: AnyMutationOptions, args: Arguments, request: GraphqlContext): RunInTransaction =>
+  (work) => {
+    const { db, services } = request;
+    if (isTransaction(db)) return work(db);
+    const opening = createOpening(parts)?.(request, args);
+    return opening === undefined
+      ? runInTransaction(services.db, work)
+      : runInTransactionWithLock(services.db, opening, work);
+  };
+
+type OpenFunction = (
+  request: GraphqlContext,
+  args: Readonly<Record<string, unknown>>,
+) => LockAndRead | undefined;
+
+/**
+ * Returns the function that names the row which a mutation locks when its transaction begins; undefined if
+ * the mutation locks its rows itself. The function returns undefined if the caller may not run the mutation,
+ * because such a caller must not lock rows.
+ */
+function createOpening({
+  opening,
+  context,
+  callers = staffCallers,
+}: AnyMutationOptions): OpenFunction | undefined {
+  if (opening === undefined) return undefined;
+  return (request, { merchantId: named, input, ...ids }) => {
+    if (!callers.includes(getCallerKindOfViewer(request.viewer))) return undefined;
+    try {
+      const { merchantId } = context.open(request, typeof named === "string" ? named : null);
+      const values = typeof input === "object" ? input : {};
+      return merchantId === null ? undefined : opening(request, merchantId, { ...values, ...ids });
+    } catch (error) {
+      // The mutation itself throws this failure again, and then the answer names its field.
+      if (error instanceof Failure) return undefined;
+      throw error;
+    }
+  };
+}
+
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
 interface MutationExtension {
   readonly prepare: MutationPreparationFunction | undefined;
+  /** Returns the row that the mutation locks and reads when its transaction begins, if there is one. */
+  readonly open: OpenFunction | undefined;
   /** The error codes of the mutation, in addition to `commonMutationFailures`. */
   readonly failures: readonly FailureCode[];
 }
@@ -322,15 +392,6 @@ declare module "graphql" {
     readonly change?: MutationExtension | undefined;
   }
 }
-
-/**
- * Returns a mutation's `prepare` function, which runs before the transaction begins; undefined if the
- * mutation has none.
- */
-export const getMutationPreparationFunction = ({
-  extensions,
-}: Pick<GraphQLField<unknown, unknown>, "extensions">): MutationPreparationFunction | undefined =>
-  extensions.change?.prepare;
 
 /**
  * Throws if a mutation of the schema was not defined by `defineMutation`. Such a mutation would run without a

@@ -18,9 +18,10 @@ import {
 } from "graphql";
 import { createFailureWithDetail, type Failure } from "#foundation/failure.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
-import { idempotencyKeyArgument, getMutationPreparationFunction } from "#graph/mutation.ts";
+import type { LockAndRead } from "#database/transaction.ts";
+import { idempotencyKeyArgument } from "#graph/mutation.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
-import { getCallerKindOfViewer, staffCallers } from "#graph/context.ts";
+import { getCallerKindOfViewer, type GraphqlContext, staffCallers } from "#graph/context.ts";
 import type { GraphqlDocumentExecutionArgs } from "./run.ts";
 import { getLowerCaseEnumSchema, isBuiltInGraphqlDocument } from "./contract-schema.ts";
 
@@ -130,36 +131,53 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
-/**
- * Runs the work that the mutations of a document do before their transaction begins
- * (`MutationPreparationFunction` in `graph/mutation.ts`), for example DNS lookups for a webhook URL. Returns
- * the result of the last such function; undefined if the document's mutations have none.
- */
-export async function runMutationPreparationFunctions(args: GraphqlDocumentExecutionArgs): Promise<unknown> {
+/** The results of the work that a document's mutations do before their transaction begins. */
+export interface PreparedMutation {
+  /**
+   * The result of the last function that ran before the transaction, for example a DNS lookup for a webhook
+   * URL (`MutationPreparationFunction` in `graph/mutation.ts`); undefined if the mutations have no such
+   * function.
+   */
+  readonly prepared: unknown;
+  /** The row that the mutation locks and reads when its transaction begins, if there is one. */
+  readonly lockAndRead: LockAndRead | undefined;
+}
+
+const noWork: PreparedMutation = { prepared: undefined, lockAndRead: undefined };
+
+/** Does the work of a document's mutations that precedes their transaction. */
+export async function prepareMutations(args: GraphqlDocumentExecutionArgs): Promise<PreparedMutation> {
   const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
-  const prepared = findMutationsToPrepare(schema, args);
-  if (prepared.length === 0) return undefined;
-  const { viewer, services } = args.contextValue;
-  // The work before a mutation's transaction, for example a DNS lookup, runs only if the caller may execute
-  // the mutation. Otherwise, callers without this permission could make the service send network requests.
-  if (!isIntegratorViewer(viewer) && !staffCallers.includes(getCallerKindOfViewer(viewer))) return undefined;
+  const found = findMutationsToPrepare(schema, args);
+  if (found.length === 0) return noWork;
+  const { contextValue } = args;
   const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
   const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
   // If the variables are invalid, no work runs before the transaction. The executor refuses the variables
   // later, with the errors of graphql-js.
-  if (coerced === undefined) return undefined;
-  let last: unknown;
-  for (const [node, field] of prepared)
-    last = await getMutationPreparationFunction(field)?.(
-      getArgumentValues(field, node, coerced)["input"],
-      services,
-    );
-  return last;
+  if (coerced === undefined) return noWork;
+  let prepared: unknown;
+  let lockAndRead: LockAndRead | undefined;
+  for (const [node, field] of found) {
+    const values = getArgumentValues(field, node, coerced);
+    const { prepare, open } = field.extensions.change ?? {};
+    if (prepare !== undefined && mayPrepare(contextValue))
+      prepared = await prepare(values["input"], contextValue.services);
+    lockAndRead = open?.(contextValue, values);
+  }
+  return { prepared, lockAndRead };
 }
 
 /**
- * Finds the mutations of a document that do work before their transaction begins, for example a DNS lookup.
- * The list is cached for each document.
+ * Returns whether the work before a mutation's transaction, for example a DNS lookup, may run. Otherwise,
+ * callers who may not execute the mutation could make the service send network requests.
+ */
+const mayPrepare = ({ viewer }: GraphqlContext): boolean =>
+  isIntegratorViewer(viewer) || staffCallers.includes(getCallerKindOfViewer(viewer));
+
+/**
+ * Finds the mutations of a document that do work before their transaction, or that name a row to lock. The
+ * list is cached for each document.
  */
 function findMutationsToPrepare(
   schema: GraphQLSchema,
@@ -172,7 +190,8 @@ function findMutationsToPrepare(
   const nodes = operation ? getGraphqlRootFields(operation.selectionSet, document) : [];
   const found = nodes.flatMap((node): Mutation[] => {
     const field = fields[node.name.value];
-    return field !== undefined && getMutationPreparationFunction(field) !== undefined ? [[node, field]] : [];
+    const { prepare, open } = field?.extensions.change ?? {};
+    return field === undefined || (prepare === undefined && open === undefined) ? [] : [[node, field]];
   });
   if (document.definitions.length === 1) mutations.set(document, found);
   return found;

@@ -189,14 +189,15 @@ export function createIdempotencyMetrics(
   });
   for (const outcome of ["executed", "replayed", "refused", ...Object.values(refusalOutcomes)])
     outcomes.inc({ outcome }, 0);
-  return (doOnce) => async (claim, work) => {
-    try {
-      const once = await doOnce(claim, work);
-      outcomes.inc({ outcome: once.isReplay ? "replayed" : "executed" });
-      return once;
-    } catch (error) {
-      outcomes.inc({ outcome: (error instanceof Failure && refusalOutcomes[error.code]) || "refused" });
-      throw error;
-    }
-  };
+  return (doOnce) =>
+    async (...request) => {
+      try {
+        const once = await doOnce(...request);
+        outcomes.inc({ outcome: once.isReplay ? "replayed" : "executed" });
+        return once;
+      } catch (error) {
+        outcomes.inc({ outcome: (error instanceof Failure && refusalOutcomes[error.code]) || "refused" });
+        throw error;
+      }
+    };
 }

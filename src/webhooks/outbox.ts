@@ -4,8 +4,8 @@
  * stored bodies: a snapshot with the whole object, and a thin body with only the object's id.
  */
 import { LRUCache } from "lru-cache";
-import { buildInsertSqlQuery } from "#database/prepared-template.ts";
-import { type Transaction, sendSqlStatementWithCommit } from "#database/transaction.ts";
+import { bufferInsert, buildInsertSqlQuery } from "#database/prepared-template.ts";
+import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
 import { type EventType, eventTypes, type EventSubjectType } from "./event-types.ts";
@@ -102,10 +102,7 @@ export async function runFunctionAndInsertOutboxEvents<Result>(
   events.push(...last.flatMap((createEvents) => createEvents()));
   if (events.length === 0) return result;
   const rows = await toEventRows(transaction, events, { render, ...context, fannedOutAt: null });
-  // No later statement of the transaction reads the inserted events. The inserts are therefore sent together
-  // with the COMMIT, which saves a round trip.
-  for (const chunk of chunksOf(rows))
-    await sendSqlStatementWithCommit(transaction, buildInsertSqlQuery(transaction, "event", chunk));
+  for (const chunk of chunksOf(rows)) await bufferInsert(transaction, "event", chunk);
   return result;
 }
 

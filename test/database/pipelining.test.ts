@@ -10,8 +10,8 @@ import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import {
   runInTransaction,
   runStatementsPipelined,
+  bufferWrite,
   type Transaction,
-  sendSqlStatementWithCommit,
 } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -21,6 +21,15 @@ const text = "insert into app (id, name, created_at) values ($1, $1, $2)";
 const insert = (id: string): CompiledQuery => CompiledQuery.raw(text, [id, createdAt]);
 const write = (transaction: Transaction, id: string): Promise<unknown> =>
   transaction.executeQuery(insert(id));
+const record = (status: number): CompiledQuery =>
+  CompiledQuery.raw(
+    `insert into idempotency_record (owner_id, idempotency_key, fingerprint, status, content_type, sealed,
+      data_key, key_id, created_at) values ('o', $1, '', $2, '', '', '', '', $3)`,
+    [Buffer.from([status]), status, createdAt],
+  );
+const isWrite = (statement: string): boolean => /insert/.test(statement);
+const buffer = (transaction: Transaction, query: CompiledQuery): Promise<void> =>
+  bufferWrite(transaction, { query, tables: ["app"] });
 const idsOf = async (db: Pick<Database, "selectFrom">): Promise<string[]> =>
   (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
 const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
@@ -34,8 +43,9 @@ const divisionByZero = "22012";
 
 describeOnBoth("a transaction", (open) => {
   let db: Database;
+  const statements: string[] = [];
   beforeAll(async () => {
-    ({ db } = await open({ poolSize: 1 }));
+    ({ db } = await open({ poolSize: 1, onStatement: ({ query }) => statements.push(query.sql) }));
   });
   beforeEach(() => db.deleteFrom("app").execute());
 
@@ -71,18 +81,34 @@ describeOnBoth("a transaction", (open) => {
     });
   });
 
-  describe("that sends last statements with its commit", () => {
-    it("has executed them in order once committed, and not before", async () => {
+  describe("that buffers writes", () => {
+    it("sends them with its commit, in order, combined if they write different tables", async () => {
+      statements.length = 0;
+      await runInTransaction(db, async (transaction) => {
+        await buffer(transaction, insert("b"));
+        await bufferWrite(transaction, { query: record(1), tables: ["idempotencyRecord"] });
+        await bufferWrite(transaction, { query: record(2), tables: ["idempotencyRecord"] });
+        await buffer(transaction, insert("c"));
+        expect(statements.filter(isWrite)).toEqual([]);
+      });
+      expect(statements.filter(isWrite)).toEqual([
+        expect.stringMatching(/^with write_0 as \(insert into app .*, write_1 as \(insert into idempotency/s),
+        expect.stringMatching(/^with write_0 as \(insert into idempotency.*, write_1 as \(insert into app/s),
+      ]);
+      expect(await idsOf(db)).toEqual(["b", "c"]);
+      const { rows } = await sql`select status from idempotency_record order by 1`.execute(db);
+      expect(rows).toEqual([{ status: 1 }, { status: 2 }]);
+      await sql`delete from idempotency_record`.execute(db);
+    });
+
+    it("lets its next statement see them", async () => {
       const seen = await runInTransaction(db, async (transaction) => {
-        await sendSqlStatementWithCommit(transaction, insert("b"));
-        await sendSqlStatementWithCommit(
-          transaction,
-          CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]),
-        );
+        await buffer(transaction, insert("b"));
+        await buffer(transaction, CompiledQuery.raw("update app set name = 'changed' where id = $1", ["b"]));
         await write(transaction, "a");
         return idsOf(transaction);
       });
-      expect(seen).toEqual(["a"]);
+      expect(seen).toEqual(["a", "b"]);
       expect(await db.selectFrom("app").select(["id", "name"]).orderBy("id").execute()).toEqual([
         { id: "a", name: "a" },
         { id: "b", name: "changed" },
@@ -92,7 +118,7 @@ describeOnBoth("a transaction", (open) => {
     it("executes none of them if the work throws", async () => {
       const failure = new Error("no");
       const work = runInTransaction(db, async (transaction) => {
-        await sendSqlStatementWithCommit(transaction, insert("b"));
+        await buffer(transaction, insert("b"));
         await write(transaction, "a");
         throw failure;
       });
@@ -106,7 +132,7 @@ describeOnBoth("a transaction", (open) => {
     ])("commits nothing if %s of them fails, and throws its error", async (_which, queries) => {
       const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        for (const query of queries) await sendSqlStatementWithCommit(transaction, query);
+        for (const query of queries) await buffer(transaction, query);
       });
       expect(getSqlState(await thrownBy(work))).toBe(uniqueViolation);
       expect(await idsOf(db)).toEqual([]);
@@ -118,7 +144,7 @@ describeOnBoth("a transaction", (open) => {
       let runs = 0;
       await runInTransaction(db, async (transaction) => {
         runs += 1;
-        await sendSqlStatementWithCommit(transaction, insert(`run ${runs}`));
+        await buffer(transaction, insert(`run ${runs}`));
         if (runs < 3) throw Object.assign(new Error("could not serialize access"), { code: "40001" });
       });
       expect(await idsOf(db)).toEqual(["run 3"]);
@@ -135,10 +161,7 @@ describeOnBoth("a transaction", (open) => {
       };
       const work = runInTransaction(db, async (transaction) => {
         await write(transaction, "a");
-        await sendSqlStatementWithCommit(
-          transaction,
-          CompiledQuery.raw("update app set name = $1", [unsendable]),
-        );
+        await buffer(transaction, CompiledQuery.raw("update app set name = $1", [unsendable]));
       });
       expect(await thrownBy(work)).toMatchObject({ message: "cannot be sent" });
       expect(await idsOf(db)).toEqual([]);

@@ -397,11 +397,6 @@ describe.each(["pglite", "postgres"] as const)("applyPublicCartPromotion on %s",
     expectConflict(answer, { code: "cart_version_conflict", id: cartId, status: "active", version: 1 });
   });
 
-  it("runs eleven statements", async () => {
-    const cartId = await grinder();
-    expect(await workOf(world(), () => apply(cartId, { code: "ten-off" }))).toHaveLength(11);
-  });
-
   describeCommonRefusals("applyPublicCartPromotion", { world, body: { code: "ten-off" } });
 
   const faults: readonly BodyFault[] = [

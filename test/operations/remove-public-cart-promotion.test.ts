@@ -17,7 +17,6 @@ import {
   movePromotion,
   readCart,
   withoutTrace,
-  workOf,
 } from "./cart-calls.ts";
 import { type BodyFault, describeBodyFaults, describeCommonRefusals } from "./cart-refusals.ts";
 
@@ -140,11 +139,6 @@ describe.each(["pglite", "postgres"] as const)("removePublicCartPromotion on %s"
       const answer = await withoutTrace(world(), () => remove(cartId, { expectedVersion }));
       expectConflict(answer, { code: "cart_version_conflict", id: cartId, status: "active", version: 2 });
     }
-  });
-
-  it("runs eleven statements", async () => {
-    const cartId = await coded();
-    expect(await workOf(world(), () => remove(cartId, { expectedVersion: 2 }))).toHaveLength(11);
   });
 
   describeCommonRefusals("removePublicCartPromotion", { world, body: { expectedVersion: 1 } });

@@ -27,7 +27,6 @@ import {
   tokyo,
   usd,
   withoutTrace,
-  workOf,
 } from "./cart-calls.ts";
 import { addressFaults } from "./cart-address-faults.ts";
 import { describeBodyFaults, describeCommonRefusals } from "./cart-refusals.ts";
@@ -396,17 +395,6 @@ describe.each(["pglite", "postgres"] as const)("setPublicCartAddress on %s", (en
       (await callCart(world(), "getPublicCart", { cartId })).body.data,
     );
     expect(JSON.stringify(event)).not.toContain(body.data.addressToken);
-  });
-
-  it("runs twelve statements for any number of lines", async () => {
-    const [small, large] = [
-      await makeCart(world(), { lines: { "KIT-KVERN": 1 } }),
-      await makeCart(world(), {
-        lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 1, "KIT-BRETT-SMALL": 1, "HOM-BIVOKS": 1 },
-      }),
-    ];
-    expect(await workOf(world(), () => set(small.id, { address: berlin }))).toHaveLength(12);
-    expect(await workOf(world(), () => set(large.id, { address: berlin }))).toHaveLength(12);
   });
 
   it("refuses a version that is not the cart's current version", async () => {

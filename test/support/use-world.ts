@@ -1,7 +1,7 @@
 /** Creates one test world for a whole test file or suite and frees it afterwards. */
 import { afterAll, beforeAll } from "vitest";
 import type { Engine } from "./databases.ts";
-import { createWorld, type World, type WorldOptions } from "./world.ts";
+import { createWorld, type StatementExecution, type World, type WorldOptions } from "./world.ts";
 
 export function useWorld(engine: Engine = "pglite", options: WorldOptions = {}): () => World {
   let world: World | undefined;
@@ -25,4 +25,26 @@ export async function statementsOf(world: World, call: () => Promise<unknown>): 
   world.statements.length = 0;
   await call();
   return world.statements.filter((text) => !/^update (?:api_key|oauth_grant) set last_used_at/.test(text));
+}
+
+/**
+ * Counts the statements of the only transaction in a list, and its round trips. A statement that was sent
+ * before an earlier statement was answered belongs to the same round trip.
+ */
+export function countTransaction(executions: readonly StatementExecution[]): {
+  readonly statements: number;
+  readonly roundTrips: number;
+} {
+  const begin = executions.findIndex(({ text }) => text === "begin");
+  const end = executions.findIndex(({ text }) => text === "commit");
+  if (begin === -1 || end === -1) throw new Error("The statements contain no committed transaction.");
+  const sent = executions.slice(begin, end + 1).toSorted((a, b) => a.sentAt - b.sentAt);
+  let roundTrips = 0;
+  let firstAnswerAt = 0;
+  for (const { sentAt, answeredAt } of sent) {
+    const isLater = sentAt >= firstAnswerAt;
+    if (isLater) roundTrips += 1;
+    firstAnswerAt = isLater ? answeredAt : Math.min(firstAnswerAt, answeredAt);
+  }
+  return { statements: sent.length, roundTrips };
 }

@@ -40,6 +40,13 @@ export interface Answer {
   readonly body: any;
 }
 
+/** One executed statement. The times are milliseconds of `performance.now()`. */
+export interface StatementExecution {
+  readonly text: string;
+  readonly sentAt: number;
+  readonly answeredAt: number;
+}
+
 export interface World extends AsyncDisposable {
   readonly app: ServiceApp;
   readonly database: OpenedDatabase;
@@ -47,6 +54,8 @@ export interface World extends AsyncDisposable {
   readonly clock: TestClock;
   /** The SQL of every statement since the array was last emptied. */
   readonly statements: string[];
+  /** The same statements with the times between which they ran. */
+  readonly executions: StatementExecution[];
   /** The log lines, parsed from JSON. */
   readonly logged: Record<string, unknown>[];
   readonly get: (url: string, headers?: Record<string, string>) => Promise<Answer>;
@@ -82,11 +91,16 @@ export async function createWorld(
   { environment = {}, resolveName = () => Promise.resolve([]), role = "all", ...mesh }: WorldOptions = {},
 ): Promise<World> {
   const statements: string[] = [];
+  const executions: StatementExecution[] = [];
   const logged: Record<string, unknown>[] = [];
   const dataDir = mkdtempSync(join(tmpdir(), "world-"));
   const { database, seededAt } = await openDemo(engine, {
     dataDir,
-    onStatement: (event) => statements.push(event.query.sql),
+    onStatement: ({ query, queryDurationMillis }) => {
+      statements.push(query.sql);
+      const answeredAt = performance.now();
+      executions.push({ text: query.sql, sentAt: answeredAt - queryDurationMillis, answeredAt });
+    },
   });
   const clock = new TestClock(seededAt);
   const demo = readDemo(dataDir);
@@ -132,6 +146,7 @@ export async function createWorld(
     demo,
     clock,
     statements,
+    executions,
     logged,
     get,
     send,

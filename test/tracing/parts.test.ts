@@ -112,6 +112,11 @@ it.each([
     "insert movement",
   ],
   [
+    'with write_0 as (insert into "event" ("id") values ($1)), write_1 as (insert into "audit_entry" ("id") ' +
+      "values ($2)) select 1",
+    "insert event",
+  ],
+  [
     "with recursive tree as (select id from category union all select c.id from tree) select id from tree",
     "select category",
   ],

@@ -3,10 +3,15 @@
  * encrypted value and a masked version that may be shown. Erasing a row deletes its data key, so that no copy
  * of the encrypted value can be decrypted, and reduces a masked address to its country.
  */
-import { type Insertable, type Selectable, sql } from "kysely";
+import { type Insertable, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { PersonalDataTable } from "#database/tables.ts";
-import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import type { PersonalDataTable, Tables } from "#database/tables.ts";
+import {
+  bufferWrite,
+  runInTransaction,
+  type DatabaseReader,
+  type Transaction,
+} from "#database/transaction.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
 import { findMissingAddressFields } from "./check-address.ts";
@@ -158,7 +163,26 @@ export async function erasePersonalData(
   now: Date,
 ): Promise<number> {
   if (ids.length === 0) return 0;
-  const { numUpdatedRows } = await transaction
+  const { numUpdatedRows } = await buildErasure(transaction, ids, now).executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Erases rows of `personal_data` with the next statement of the transaction or with its COMMIT. */
+export function bufferPersonalDataErasure(
+  transaction: Transaction,
+  ids: readonly string[],
+  now: Date,
+): Promise<void> {
+  const query = buildErasure(transaction, ids, now).compile();
+  return bufferWrite(transaction, { query, tables: ["personalData"] });
+}
+
+const buildErasure = (
+  transaction: Transaction,
+  ids: readonly string[],
+  now: Date,
+): UpdateQueryBuilder<Tables, "personalData", "personalData", UpdateResult> =>
+  transaction
     .updateTable("personalData")
     .set({
       sealed: null,
@@ -169,10 +193,7 @@ export async function erasePersonalData(
       masked: erasedMaskSql(),
     })
     .where(sql<boolean>`id = any(${ids}::text[])`)
-    .where("erasedAt", "is", null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
-}
+    .where("erasedAt", "is", null);
 
 const batchRowsMax = 500;
 

@@ -4,9 +4,9 @@
  * cart-status.ts computes the status of a cart, which also depends on the time.
  */
 
-import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/tax-amounts.ts";
-import type { PromotionKind, PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
+import type { PromotionForBuyers } from "#commerce/promotions/read-promotions.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";
 
@@ -107,17 +107,7 @@ export interface StoredCartPromotion {
 }
 
 /** A promotion in a cart, together with the texts and rules of the promotion. */
-export interface CartPromotionWithRule extends StoredCartPromotion {
-  readonly code: string | null;
-  readonly titles: LocalizedTextMap;
-  readonly kind: PromotionKind;
-  readonly basisPoints: number | null;
-  readonly amountMinor: number | null;
-  readonly currency: string | null;
-  readonly startsAt: string | null;
-  readonly endsAt: string | null;
-  readonly isExclusive: boolean;
-}
+export type CartPromotionWithRule = StoredCartPromotion & PromotionForBuyers;
 
 export interface StoredCartAddress {
   readonly id: string;

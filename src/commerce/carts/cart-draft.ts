@@ -133,6 +133,8 @@ export function toCartColumnValues({
  * cart is then not saved.
  */
 export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolean {
+  // Comparing one amount first is much faster than comparing all fields.
+  if (cart.totalMinor !== next.priced.totalMinor) return false;
   const { lines, promotions, address, buyerEmailId } = next;
   const after = { ...toCartColumnValues(next), lines, promotions, address, buyerEmailId };
   return (
@@ -193,6 +195,21 @@ const promotionFields: Readonly<Record<keyof StoredCartPromotion, boolean>> = {
   trigger: false,
   allocations: false,
 };
+
+const storedLineFields = Object.keys(lineFields) as readonly (keyof StoredCartLine)[];
+
+/** Returns true if the line is stored with exactly these values, so that it need not be written. */
+export const isStoredCartLineUnchanged = (
+  line: StoredCartLine,
+  stored: StoredCartLine | undefined,
+): boolean =>
+  stored !== undefined &&
+  line.totalMinor === stored.totalMinor &&
+  storedLineFields.every(
+    (name) =>
+      line[name] === stored[name] ||
+      JSON.stringify(toCanonicalJson(line[name])) === JSON.stringify(toCanonicalJson(stored[name])),
+  );
 
 const comparedLineFields = comparedFieldNames(lineFields);
 const comparedPromotionFields = comparedFieldNames(promotionFields);

@@ -12,7 +12,7 @@ import {
 import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { runInTransaction, type Transaction } from "#database/transaction.ts";
+import { bufferWrite, runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import {
@@ -108,9 +108,10 @@ async function endCart(
   { cart, status, revocation, mergedIntoCartId, now }: CartEnd,
 ): Promise<void> {
   const { warnings } = omitExpiredCartAddress(cart, now);
-  const { rows } = await sql`
+  // The database trigger `cart_saved` refuses the update if the stored version is not the version that was read.
+  const query = sql`
     with saved as (
-      update cart set status = ${status}, version = version + 1, updated_at = ${now},
+      update cart set status = ${status}, version = ${cart.version + 1}, updated_at = ${now},
         ended_at = ${status === "expired" ? null : now}::timestamptz,
         revocation_reason = ${revocation?.reason ?? null}, revocation_note = ${revocation?.note ?? null},
         merged_into_cart_id = ${mergedIntoCartId ?? null},
@@ -120,7 +121,7 @@ async function endCart(
         shipping_discount_minor = 0, shipping_taxes = null, tax_minor = null,
         discount_minor = discount_minor - shipping_discount_minor, total_minor = subtotal_minor -
         discount_minor + shipping_discount_minor
-      where id = ${cart.id} and version = ${cart.version} returning id),
+      where id = ${cart.id}),
     lines as (
       update cart_line set tax_rate = null, tax_minor = null, total_minor = subtotal_minor - discount_minor
       where cart_id = ${cart.id} and tax_minor is not null),
@@ -132,9 +133,8 @@ async function endCart(
       from cart_promotion, jsonb_array_elements(allocations) a
         where cart_id = ${cart.id} and a->>'lineId' is null) s
       where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
-    select id from saved`.execute(transaction);
-  if (rows.length !== 1)
-    throw new Error(`Cart ${cart.id} was locked at version ${cart.version}, but its version has changed.`);
+    select 1`.compile(transaction);
+  await bufferWrite(transaction, { query, tables: ["cart", "cartLine", "cartPromotion"] });
 }
 
 async function schedulePersonalDataErasure(
@@ -144,7 +144,7 @@ async function schedulePersonalDataErasure(
 ): Promise<void> {
   const ids = getPersonalDataIdsOfCartOrOrder(cart);
   if (ids.length === 0) return;
-  await transaction
+  const query = transaction
     .updateTable("personalData")
     // If the personal data already has an earlier erasure time, the earlier time is kept. The SQL function
     // `least` ignores null, so a row without an erasure time gets the new time.
@@ -153,7 +153,8 @@ async function schedulePersonalDataErasure(
     })
     .where("id", "in", ids)
     .where("erasedAt", "is", null)
-    .execute();
+    .compile();
+  await bufferWrite(transaction, { query, tables: ["personalData"] });
 }
 
 interface CartExpiryServices {

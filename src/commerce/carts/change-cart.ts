@@ -30,8 +30,10 @@ import {
   type CurrentCartPricingData,
   type LoadCurrentCartPricingDataOptions,
 } from "./load-offer.ts";
+import { takeOpenedCart, takeOpenedOffer } from "./open-cart.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
+import { toSavedCart } from "./to-saved-cart.ts";
 import { type CartsByIdSqlQueryRow, buildCartsByIdSqlQuery, findCarts } from "./find-carts.ts";
 
 /**
@@ -121,6 +123,16 @@ export async function lockAndReadCartIfFound(
   cartId: string,
 ): Promise<CartAggregate | undefined> {
   const id = toDatabaseSafeId(cartId);
+  const cart = takeOpenedCart(transaction, id) ?? (await lockAndReadCartById(transaction, context, id));
+  if (cart === undefined || context.isSystem === true) return cart;
+  return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
+}
+
+async function lockAndReadCartById(
+  transaction: Transaction,
+  context: CartCommandContext,
+  id: string,
+): Promise<CartAggregate | undefined> {
   // One statement locks the cart, the next statement reads it. A single statement that waits for the lock
   // would return the cart lines from before the wait. Both statements are sent in one round trip.
   const lock = prepareStatementTemplate(transaction, {
@@ -133,9 +145,7 @@ export async function lockAndReadCartIfFound(
     buildCartsByIdSqlQuery(transaction, [id], context.now),
   ]);
   const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartsByIdSqlQueryRow[]) : [];
-  const cart = found?.cart;
-  if (cart === undefined || context.isSystem === true) return cart;
-  return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
+  return found?.cart;
 }
 
 const lockStatement = (): RawBuilder<unknown> =>
@@ -180,10 +190,10 @@ export async function applyCartChangePlan(
   const planned = plan(cart);
   if (planned === null) return cart;
   const { draft, event, codeNormalized, reviewOffer, checkResult } = planned;
-  const offer = await loadCurrentCartPricingData(
-    transaction,
-    toOfferRequest(context, draft, { codeNormalized, lockingSession }),
-  );
+  const request = toOfferRequest(context, draft, { codeNormalized, lockingSession });
+  const offer =
+    takeOpenedOffer(transaction, cart.id, request) ??
+    (await loadCurrentCartPricingData(transaction, request));
   const isInCheckout = isLockedBefore(lockingSession);
   const areWarningsSeen = typeof target?.expectedVersion === "number";
   const basis = { before: cart, offer, now: context.now, isInCheckout, areWarningsSeen };
@@ -192,7 +202,7 @@ export async function applyCartChangePlan(
   const isFree = cart.status === "active" && lockingSession === undefined;
   if ((isFree || isLockedBefore(lockingSession)) && isCartUnchanged(cart, next))
     return withCurrentWarnings(cart, next.warnings);
-  return saveCartChange(transaction, context, { cart, lockingSession, next, event });
+  return saveCartChange(transaction, context, { cart, lockingSession, next, event, offer });
 }
 
 /** Returns true if the cart was already locked for the checkout session before this change. */
@@ -204,28 +214,26 @@ interface ChangeToSave {
   readonly lockingSession: CheckoutSessionThatLocksCart | undefined;
   readonly next: RepricedCart;
   readonly event: EventType | null;
+  readonly offer: CurrentCartPricingData;
 }
 
 async function saveCartChange(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, lockingSession, next, event }: ChangeToSave,
+  { cart, lockingSession, next, event, offer }: ChangeToSave,
 ): Promise<CartAggregate> {
-  const { now, merchantId } = context;
+  const { now } = context;
   // A checkout session whose expiry time has passed is stored as open until its cart changes. This change of
   // the cart therefore also saves that the session has expired.
   const isUnlocked = cart.status === "locked" && !isLockedBefore(lockingSession);
   if (isUnlocked) await expireCheckoutSessionOfCart(transaction, context, cart);
   await lockingSession?.create?.(next);
   const status = lockingSession === undefined ? "active" : "locked";
-  const after = await updateCart(transaction, {
-    cartId: cart.id,
-    merchantId,
-    next,
-    now,
-    version: cart.version,
-    status,
-  });
+  await updateCart(transaction, { before: cart, next, now, status });
+  // A change that concerns a checkout session reads the cart again, because the session has changed too.
+  const isWithoutSession = cart.status === "active" && lockingSession === undefined;
+  const saved = isWithoutSession ? toSavedCart({ before: cart, next, offer, now }) : undefined;
+  const after = saved ?? (await reloadCartAfterSave(transaction, cart.id, now));
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
     ...getPromotionCodeEventTypes(cart, after),
@@ -309,7 +317,8 @@ function toOfferRequest(
     taxCountry: address?.masked.countryCode ?? country,
     buyerReference,
     code,
-    heldBySessionId: lockingSession?.sessionId ?? null,
+    // A checkout session that this change creates holds no stock yet.
+    heldBySessionId: isLockedBefore(lockingSession) ? (lockingSession?.sessionId ?? null) : null,
     now,
   };
 }

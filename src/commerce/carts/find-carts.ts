@@ -19,6 +19,7 @@ import {
   cartColumns,
   type CartStatus,
   type CartLineWithStock,
+  type StoredCartLine,
   toSnakeCase,
 } from "./cart-aggregate.ts";
 import { type BuyerRepresentedByCaller, endedCartRetentionMs } from "./cart-status.ts";
@@ -51,7 +52,7 @@ export function buildCartsByIdSqlQuery(
 ): CompiledQuery<CartsByIdSqlQueryRow> {
   const list = createPaddedInClauseTemplate(ids);
   const write = (): RawBuilder<CartsByIdSqlQueryRow> =>
-    sql`select ${aggregate} as cart from cart c join merchant m on m.id = c.merchant_id
+    sql`select ${cartAggregateSql} as cart from cart c join merchant m on m.id = c.merchant_id
       where c.id ${list.write()}`;
   return prepareStatementTemplate(reader, {
     form: `carts ${list.form}`,
@@ -64,15 +65,13 @@ const readAt = createTemplateSqlParameter<Date>("now");
 
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 
-const lines = sql<
-  CartLineWithStock[]
->`coalesce((select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId', l.product_id,
-  'variantId', l.variant_id,
-    'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor, 'compareAtMinor', l.compare_at_minor,
-    'subtotalMinor', l.subtotal_minor,
-    'discountMinor', l.discount_minor, 'taxRate', l.tax_rate, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display',
-    l.display,
-    'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions,
+const lineFields = sql`'id', l.id, 'position', l.position, 'productId', l.product_id,
+  'variantId', l.variant_id, 'quantity', l.quantity, 'unitPriceMinor', l.unit_price_minor,
+  'compareAtMinor', l.compare_at_minor, 'subtotalMinor', l.subtotal_minor, 'discountMinor', l.discount_minor,
+  'taxRate', l.tax_rate, 'taxMinor', l.tax_minor, 'totalMinor', l.total_minor, 'display', l.display,
+  'requiresShipping', l.requires_shipping, 'restrictions', l.restrictions`;
+
+const linesWithStock = sql<CartLineWithStock[]>`coalesce((select json_agg(json_build_object(${lineFields},
     'stock', case when p.status = 'published' then json_build_object('onHand',
     coalesce(sl.on_hand, 0), 'reserved', ${reservedUnitsSql(readAt, ownHold)},
       'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
@@ -81,6 +80,10 @@ const lines = sql<
   from cart_line l left join variant v on v.id = l.variant_id left join product p on p.id = v.product_id left
   join stock_level sl on sl.variant_id = v.id
   where l.cart_id = c.id), '[]'::json)`;
+
+const linesWithoutStock = sql<StoredCartLine[]>`coalesce((
+  select json_agg(json_build_object(${lineFields}) order by l.position, l.id)
+  from cart_line l where l.cart_id = c.id), '[]'::json)`;
 
 const promotions = sql`coalesce((select json_agg(json_build_object('promotionId', cp.promotion_id, 'trigger',
   cp.trigger, 'promotionCodeId', cp.promotion_code_id,
@@ -96,7 +99,9 @@ const promotions = sql`coalesce((select json_agg(json_build_object('promotionId'
 
 const columns = sql.raw(cartColumns.map((name) => `'${name}', c.${toSnakeCase(name)}`).join(", "));
 
-const aggregate = sql<CartAggregate>`json_build_object(
+const aggregateWith = <Line extends StoredCartLine>(
+  lines: RawBuilder<Line[]>,
+): RawBuilder<StoredCart<Line>> => sql`json_build_object(
   'id', c.id, 'status', c.status, 'version', c.version,
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale',
   m.default_locale),
@@ -118,6 +123,19 @@ const aggregate = sql<CartAggregate>`json_build_object(
   'createdAt', ${formatUtcTimeSql(sql`c.created_at`)}, 'updatedAt', ${formatUtcTimeSql(sql`c.updated_at`)}, 'expiresAt',
   ${formatUtcTimeSql(sql`c.expires_at`)}, 'endedAt', ${formatUtcTimeSql(sql`c.ended_at`)},
   'lines', ${lines}, 'promotions', ${promotions})`;
+
+/** A cart whose lines may lack the stock of their variants. */
+export type StoredCart<Line extends StoredCartLine> = Omit<CartAggregate, "lines"> & {
+  readonly lines: readonly Line[];
+};
+
+const cartAggregateSql: RawBuilder<CartAggregate> = aggregateWith(linesWithStock);
+
+/**
+ * SQL expression for the cart with the alias `c` of the merchant with the alias `m`, without the stock of the
+ * lines.
+ */
+export const cartWithoutStockSql = aggregateWith(linesWithoutStock);
 
 export interface CartListFilter {
   /** Id of the merchant whose carts are listed; null to list the carts of all merchants. */

@@ -9,8 +9,11 @@ import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
 import type { CartTaxTerms, TaxRounding } from "#commerce/pricing/tax-amounts.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
+  type PromotionCodeJson,
   promotionCodeJsonSql,
+  type PromotionForBuyers,
   type PromotionRuleJson,
+  toPromotionForBuyers,
   promotionRuleJsonSql,
   toPromotionRule,
   promotionUsesByBuyerSql,
@@ -21,6 +24,7 @@ import {
   createPaddedInClauseTemplate,
   createTemplateSqlParameter,
 } from "#database/prepared-template.ts";
+import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 export interface CartPricingVariant {
@@ -34,7 +38,10 @@ export interface CartPricingVariant {
   readonly onHand: number;
   readonly reserved: number;
   readonly backorderLimit: number;
+  readonly lowStockThreshold: number;
   readonly discontinued: boolean;
+  /** Time from which the variant is delivered, for a preorder; null if the variant is no preorder. */
+  readonly availableFrom: string | null;
   readonly maxOrderQuantity: number | null;
   readonly requiresShipping: boolean;
   /** Code of the product's tax class. */
@@ -95,6 +102,8 @@ export interface CurrentCartPricingData {
    * merchant has no such code.
    */
   readonly code: PromotionRule | undefined;
+  /** The values of the loaded promotions that buyers see, by promotion id. */
+  readonly promotions: ReadonlyMap<string, PromotionForBuyers>;
 }
 
 export interface LoadCurrentCartPricingDataOptions {
@@ -121,7 +130,7 @@ export interface LoadCurrentCartPricingDataOptions {
   readonly now: Date;
 }
 
-interface OfferRow {
+export interface OfferRow {
   readonly merchantLocale: string;
   readonly market: CartPricingMarket;
   readonly variants: readonly CartPricingVariant[];
@@ -129,7 +138,7 @@ interface OfferRow {
   readonly code: {
     readonly rule: PromotionRuleJson;
     readonly used: number;
-    readonly code: NonNullable<PromotionRule["code"]>;
+    readonly code: PromotionCodeJson;
   } | null;
 }
 
@@ -140,17 +149,21 @@ export async function loadCurrentCartPricingData(
   const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, request));
   const [row] = rows;
   if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
+  return toCurrentCartPricingData(row);
+}
+
+export function toCurrentCartPricingData(row: OfferRow): CurrentCartPricingData {
+  const { automatic, code } = row;
   return {
     merchantLocale: row.merchantLocale,
     market: row.market,
     variants: new Map(row.variants.map((variant) => [variant.id, variant])),
-    automatic: row.automatic.map(({ rule, used }) =>
-      toPromotionRule(rule, { usedByBuyer: used, code: null }),
-    ),
-    code:
-      row.code === null
-        ? undefined
-        : toPromotionRule(row.code.rule, { usedByBuyer: row.code.used, code: row.code.code }),
+    automatic: automatic.map(({ rule, used }) => toPromotionRule(rule, { usedByBuyer: used, code: null })),
+    code: code === null ? undefined : toPromotionRule(code.rule, { usedByBuyer: code.used, code: code.code }),
+    promotions: new Map([
+      ...automatic.map(({ rule }) => [rule.id, toPromotionForBuyers(rule, null)] as const),
+      ...(code === null ? [] : [[code.rule.id, toPromotionForBuyers(code.rule, code.code.code)] as const]),
+    ]),
   };
 }
 
@@ -164,8 +177,13 @@ function offerQuery(
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
   const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<OfferRow> => sql`
-    select m.default_locale as merchant_locale, ${marketJson} as market, ${variantsJson(list.write())} as
-    variants, ${automaticPromotionsJson} as automatic, ${promotionCodeJsonBy[lookup]} as code
+    select ${buildOfferColumnsSql({
+      taxCountry: createTemplateSqlParameter("taxCountry"),
+      buyerReference: createTemplateSqlParameter("buyerReference"),
+      heldBySessionId: createTemplateSqlParameter("heldBySessionId"),
+      variants: sql`(select v.* from variant v where v.id ${list.write()})`,
+      code: codeConditions[lookup],
+    })}
     from merchant m join market mk on mk.merchant_id = m.id
     where m.id = ${createTemplateSqlParameter("merchantId")} and mk.id = ${createTemplateSqlParameter("marketId")}`;
   const values = {
@@ -181,18 +199,45 @@ function offerQuery(
   return prepareStatementTemplate(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
 }
 
+const codeConditions = {
+  none: null,
+  id: sql<boolean>`c.id = ${createTemplateSqlParameter("code")}`,
+  normalized: sql<boolean>`c.code_normalized = ${createTemplateSqlParameter("code")}`,
+};
+
+/** The SQL expressions on which the offer for a cart depends. */
+interface OfferSqlInput {
+  readonly taxCountry: RawBuilder<string | null>;
+  readonly buyerReference: RawBuilder<string | null>;
+  readonly heldBySessionId: RawBuilder<string | null>;
+  /** A subselect with the rows of the table `variant` to load. */
+  readonly variants: RawBuilder<unknown>;
+  /** The condition for the promotion code with the alias `c`; null to load no code. */
+  readonly code: RawBuilder<boolean> | null;
+}
+
+/**
+ * SQL columns with the current offer for a cart. The statement must use the alias `m` for the merchant and
+ * `mk` for the market, and have the template parameter `now`.
+ */
+export const buildOfferColumnsSql = (input: OfferSqlInput): RawBuilder<OfferRow> => sql`
+    m.default_locale as "merchantLocale", ${marketJson(input)} as market, ${variantsJson(input)} as variants,
+    ${automaticPromotionsJson(input)} as automatic, ${promotionCodeJson(input)} as code`;
+
 /** SQL condition that is true if the tax rate `t` of the market `mk` is valid on the local day of a time. */
 const taxRateValidSql = (at: RawBuilder<unknown>): RawBuilder<boolean> => sql<boolean>`
   daterange(t.valid_from, t.valid_to, '[]') @> (${at}::timestamptz at time zone mk.time_zone)::date`;
 
-const marketJson = sql<CartPricingMarket>`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
+const marketJson = ({
+  taxCountry,
+}: OfferSqlInput): RawBuilder<CartPricingMarket> => sql`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
   mk.tax_included, 'taxRounding', mk.tax_rounding, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc
   where mc.market_id = mk.id),
   'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code,
   'taxClass', t.tax_class, 'name', t.name, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id
-      and t.country = coalesce(${createTemplateSqlParameter("taxCountry")}::text, t.country)
+      and t.country = coalesce(${taxCountry}::text, t.country)
       and ${taxRateValidSql(createTemplateSqlParameter("now"))}), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
   d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
@@ -201,20 +246,21 @@ const marketJson = sql<CartPricingMarket>`json_build_object('id', mk.id, 'curren
       order by d.position, d.id)
     from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
 
-const variantsJson = (
-  isWanted: RawBuilder<boolean>,
-): RawBuilder<readonly CartPricingVariant[]> => sql`coalesce((
+const variantsJson = ({
+  variants,
+  heldBySessionId,
+}: OfferSqlInput): RawBuilder<readonly CartPricingVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
     'priceMinor', ${currentPriceAmountSql(createTemplateSqlParameter("now"))}, 'compareAtMinor',
     ${currentCompareAtPriceSql(createTemplateSqlParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(
       createTemplateSqlParameter("now"),
-      sql`h.session_id =
-      ${createTemplateSqlParameter("heldBySessionId")}::text`,
+      sql`h.session_id = ${heldBySessionId}::text`,
     )},
-    'backorderLimit', coalesce(sl.backorder_limit, 0), 'discontinued', v.discontinued, 'maxOrderQuantity',
-    v.max_order_quantity,
+    'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
+    coalesce(sl.low_stock_threshold, 0), 'discontinued', v.discontinued, 'availableFrom',
+    ${formatUtcTimeSql(sql`v.available_from`)}, 'maxOrderQuantity', v.max_order_quantity,
     'requiresShipping', v.requires_shipping, 'taxClass', p.tax_class, 'restrictions', v.restrictions,
     'options', v.options,
     'choices', coalesce((select json_agg(json_build_object('code', o.code, 'choices', o.choices)
@@ -233,26 +279,22 @@ const variantsJson = (
         where pc.product_id = v.product_id
         union select c.id, c.parent_id from above a join category c on c.id = a.parent_id)
       select json_agg(a.id) from above a), '[]'::json)))
-  from variant v join product p on p.id = v.product_id
+  from ${variants} v join product p on p.id = v.product_id
     left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
     left join stock_level sl on sl.variant_id = v.id
-  where v.merchant_id = m.id and v.id ${isWanted}), '[]'::json)`;
+  where v.merchant_id = m.id), '[]'::json)`;
 
-const buyerParameter = createTemplateSqlParameter<string | null>("buyerReference");
-
-const automaticPromotionsJson = sql<OfferRow["automatic"]>`coalesce((
-  select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerParameter)}, 'used',
-  ${promotionUsesByBuyerSql(buyerParameter)}) order by p.priority desc, p.id)
+const automaticPromotionsJson = ({ buyerReference }: OfferSqlInput): RawBuilder<OfferRow["automatic"]> =>
+  sql`coalesce((
+  select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerReference)}, 'used',
+  ${promotionUsesByBuyerSql(buyerReference)}) order by p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic'
   and p.status = 'active'), '[]'::json)`;
 
-const promotionCodeJsonWhere = (which: RawBuilder<boolean>): RawBuilder<OfferRow["code"]> => sql`(
-  select json_build_object('rule', ${promotionRuleJsonSql(buyerParameter)}, 'used',
-  ${promotionUsesByBuyerSql(buyerParameter)}, 'code', ${promotionCodeJsonSql})
-    from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${which})`;
-
-const promotionCodeJsonBy = {
-  none: sql<OfferRow["code"]>`null::json`,
-  id: promotionCodeJsonWhere(sql`c.id = ${createTemplateSqlParameter("code")}`),
-  normalized: promotionCodeJsonWhere(sql`c.code_normalized = ${createTemplateSqlParameter("code")}`),
-};
+const promotionCodeJson = ({ buyerReference, code }: OfferSqlInput): RawBuilder<OfferRow["code"]> =>
+  code === null
+    ? sql`null::json`
+    : sql`(
+  select json_build_object('rule', ${promotionRuleJsonSql(buyerReference)}, 'used',
+  ${promotionUsesByBuyerSql(buyerReference)}, 'code', ${promotionCodeJsonSql})
+    from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${code})`;

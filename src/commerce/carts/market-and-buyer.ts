@@ -10,13 +10,14 @@ import {
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
+import { bufferInsert } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { suggestCountryCode } from "#foundation/country-names.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { isBuyerReference, isCountryCode } from "#foundation/text.ts";
 import {
-  erasePersonalData,
+  bufferPersonalDataErasure,
   decryptPersonalData,
   encryptPersonalData,
 } from "#commerce/addresses/personal-data.ts";
@@ -29,6 +30,7 @@ import {
   applyCartChangePlan,
   type CartCommandContext,
   lockAndReadCart,
+  reloadCartAfterSave,
   repriceCartOrFail,
 } from "./change-cart.ts";
 import { insertCart, publishCartEvents } from "./save-cart.ts";
@@ -83,7 +85,8 @@ export async function createCart(
     { ...draft, lines: addLinesToCartDraft(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },
   );
-  const after = await insertCart(transaction, { cartId, merchantId, next, now });
+  await insertCart(transaction, { cartId, merchantId, next, now });
+  const after = await reloadCartAfterSave(transaction, cartId, now);
   publishCartEvents(context, ["cart.created"], { before: null, after });
   return after;
 }
@@ -193,7 +196,7 @@ export async function changeCartMarket(
   // address is erased at once.
   const endedAddress =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;
-  if (endedAddress !== null) await erasePersonalData(transaction, [endedAddress.id], context.now);
+  if (endedAddress !== null) await bufferPersonalDataErasure(transaction, [endedAddress.id], context.now);
   const draft = toUnpricedCartDraft(cart);
   const address = endedAddress === null ? draft.address : null;
   const warnings = endedAddress === null ? [] : [createCartWarning("address_expired", null, {})];
@@ -283,24 +286,20 @@ export async function replaceBuyerEmailOfCart(
       .executeTakeFirstOrThrow();
     const present = decryptPersonalData(keyring, row);
     if (present?.kind === "buyer_email" && present.email === email) return row.id;
-    await erasePersonalData(transaction, [row.id], now);
+    await bufferPersonalDataErasure(transaction, [row.id], now);
   }
   if (email === null) return null;
   const id = createId("personalData", now.getTime());
   const eraseAfter = new Date(now.getTime() + buyerEmailRetentionMs);
-  await transaction
-    .insertInto("personalData")
-    .values(
-      encryptPersonalData(keyring, {
-        id,
-        merchantId,
-        cartId: cart.id,
-        kind: "buyer_email",
-        email,
-        now,
-        eraseAfter,
-      }),
-    )
-    .execute();
+  const row = encryptPersonalData(keyring, {
+    id,
+    merchantId,
+    cartId: cart.id,
+    kind: "buyer_email",
+    email,
+    now,
+    eraseAfter,
+  });
+  await bufferInsert(transaction, "personalData", [row]);
   return id;
 }

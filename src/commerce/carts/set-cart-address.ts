@@ -6,7 +6,7 @@
 
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import {
-  erasePersonalData,
+  bufferPersonalDataErasure,
   maskAddress,
   type MaskedAddress,
   decryptPersonalData,
@@ -18,6 +18,7 @@ import type {
   PostalAddressInput,
 } from "#commerce/addresses/postal-address.ts";
 import { createInvalidFieldFailure } from "#foundation/faults.ts";
+import { bufferInsert } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
@@ -189,8 +190,8 @@ export async function encryptAndStoreCartAddress(
     now,
     eraseAfter,
   });
-  await transaction.insertInto("personalData").values(row).execute();
-  if (cart.address !== null) await erasePersonalData(transaction, [cart.address.id], now);
+  await bufferInsert(transaction, "personalData", [row]);
+  if (cart.address !== null) await bufferPersonalDataErasure(transaction, [cart.address.id], now);
   const plan: CartChangePlanner = (before) => ({
     event: "cart.address_set",
     draft: {

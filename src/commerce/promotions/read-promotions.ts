@@ -7,7 +7,7 @@ import type { DiscountRule } from "#commerce/pricing/discounts.ts";
 import { type KeysetPage, formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { PromotionRule, PromotionStatus } from "./promotion-rule.ts";
+import type { PromotionKind, PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /**
  * The discount fields of each kind of promotion. Constraints of the table `promotion` ensure that the fields
@@ -83,13 +83,44 @@ export const promotionUsesByBuyerSql = (buyerReference: Buyer): RawBuilder<numbe
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id
     and b.buyer_reference = ${buyerReference}), 0)`;
 
+/** A promotion code as the JSON that `promotionCodeJsonSql` creates. */
+export type PromotionCodeJson = NonNullable<PromotionRule["code"]> & { readonly code: string };
+
 /**
- * SQL expression that converts the limit and the used count of a promotion code (a row with the alias `c`) to
- * JSON.
+ * SQL expression that converts a promotion code (a row with the alias `c`), with its usage limit and its
+ * number of uses, to JSON.
  */
-export const promotionCodeJsonSql = sql<
-  NonNullable<PromotionRule["code"]>
->`json_build_object('id', c.id, 'usageLimit', c.usage_limit, 'used', c.used)`;
+export const promotionCodeJsonSql = sql<PromotionCodeJson>`json_build_object('id', c.id, 'usageLimit',
+  c.usage_limit, 'used', c.used, 'code', c.code)`;
+
+/** The values of a promotion that buyers see in a cart. */
+export interface PromotionForBuyers {
+  /** The text of the promotion code in the cart; null for an automatic promotion. */
+  readonly code: string | null;
+  readonly titles: Readonly<Record<string, string>>;
+  readonly kind: PromotionKind;
+  readonly basisPoints: number | null;
+  readonly amountMinor: number | null;
+  readonly currency: string | null;
+  readonly startsAt: string | null;
+  readonly endsAt: string | null;
+  readonly isExclusive: boolean;
+}
+
+export const toPromotionForBuyers = (
+  promotion: PromotionRuleJson,
+  code: string | null,
+): PromotionForBuyers => ({
+  code,
+  titles: promotion.titles,
+  kind: promotion.kind,
+  basisPoints: "basisPoints" in promotion ? promotion.basisPoints : null,
+  amountMinor: "amountMinor" in promotion ? promotion.amountMinor : null,
+  currency: promotion.currency,
+  startsAt: promotion.startsAt,
+  endsAt: promotion.endsAt,
+  isExclusive: promotion.isExclusive,
+});
 
 /** Converts the JSON of a promotion that the database returned to the form in which carts use promotions. */
 export function toPromotionRule(

@@ -123,6 +123,8 @@ defineMutation({
 
 defineMutation({
   ...existingCartMutationKind,
+  // The command locks both carts itself, in the order of their ids, so that two merges cannot block each other.
+  opening: undefined,
   name: "cartMerge",
   description:
     "Adds the lines of a source cart to this cart and ends the source cart as merged. This " +

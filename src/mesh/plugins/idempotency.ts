@@ -7,14 +7,15 @@
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { getCredentialIdOfViewer } from "#access/viewer.ts";
-import type { IdempotentRequest } from "#database/idempotency.ts";
+import type { IdempotentRequest, StoredIdempotentAnswer } from "#database/idempotency.ts";
+import type { Transaction } from "#database/transaction.ts";
 import { Failure, createFailure } from "#foundation/failure.ts";
 import { copyGraphqlContextForTransaction, type GraphqlContext } from "#graph/context.ts";
 import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import {
   createGraphqlRequestFingerprint,
   getIdempotencyKeyOfMutation,
-  runMutationPreparationFunctions,
+  prepareMutations,
 } from "#mesh/idempotent-document.ts";
 import { getGraphqlDocumentRequirements } from "#mesh/operation-security.ts";
 import {
@@ -74,16 +75,17 @@ async function runOnce(
 ): Promise<ExecutionResult> {
   const context = input.contextValue as GraphqlContext;
   try {
-    const prepared = await runMutationPreparationFunctions(input as GraphqlDocumentExecutionArgs);
+    const { prepared, lockAndRead } = await prepareMutations(input as GraphqlDocumentExecutionArgs);
     let result: ExecutionResult = { data: null };
-    const answer = await context.services.doOnce(claim, async (transaction) => {
+    const executeInTransaction = async (transaction: Transaction): Promise<StoredIdempotentAnswer> => {
       result = await execute({
         ...input,
         contextValue: { ...copyGraphqlContextForTransaction(context, transaction), prepared },
       });
       if (result.errors !== undefined) throw new RollbackError(result);
       return record(result);
-    });
+    };
+    const answer = await context.services.doOnce(claim, executeInTransaction, lockAndRead);
     context.onOnce?.(answer);
     return isAnsweredFromRecord ? (JSON.parse(answer.recorded.body) as ExecutionResult) : result;
   } catch (error) {

@@ -27,6 +27,8 @@ const variant: CartPricingVariant = {
   onHand: 10,
   reserved: 0,
   backorderLimit: 0,
+  lowStockThreshold: 0,
+  availableFrom: null,
   discontinued: false,
   maxOrderQuantity: null,
   requiresShipping: true,
@@ -93,6 +95,7 @@ function repriced({
     variants: new Map(changed === null ? [] : [[variant.id, { ...variant, ...changed }]]),
     automatic: [],
     code: undefined,
+    promotions: new Map(),
   };
   return repriceCart({ draft: { ...toUnpricedCartDraft(before), ...draft }, before, offer, now: at }).next;
 }

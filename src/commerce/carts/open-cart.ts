@@ -1,0 +1,169 @@
+/**
+ * Locks and reads a cart in the round trip with which a transaction begins, together with the current offer
+ * for the cart. The command that changes the cart then needs no further statement before it saves the cart.
+ */
+import { type RawBuilder, sql } from "kysely";
+import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
+import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { toCartLineStock } from "./to-saved-cart.ts";
+import type { DatabaseReader, LockAndRead, Transaction } from "#database/transaction.ts";
+import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { type CartAggregate, findPromotionAddedByCode, type StoredCartLine } from "./cart-aggregate.ts";
+import { cartWithoutStockSql, type StoredCart } from "./find-carts.ts";
+import {
+  buildOfferColumnsSql,
+  type CurrentCartPricingData,
+  type LoadCurrentCartPricingDataOptions,
+  type OfferRow,
+  toCurrentCartPricingData,
+} from "./load-offer.ts";
+
+/** The cart to open, and the parts of the change on which the offer depends. */
+interface CartToOpen {
+  readonly cartId: string;
+  readonly merchantId: string;
+  readonly now: Date;
+  /** The promotion code that the buyer entered; if left out, the offer has the code of the stored cart. */
+  readonly code?: string | undefined;
+  /** The variants that the change adds to the cart. */
+  readonly addedVariantIds?: readonly string[];
+}
+
+interface OpenedCartRow extends OfferRow {
+  /** The cart without stock, because the stock is part of the variants of the offer. */
+  readonly cart: StoredCart<StoredCartLine>;
+}
+
+interface OpenedCart {
+  readonly cart: CartAggregate;
+  readonly offer: CurrentCartPricingData;
+  isTaken: boolean;
+  readonly codeNormalized: string | undefined;
+}
+
+/** Maximum number of added variants that are read. The command refuses a change with more lines. */
+const addedVariantsMax = 200;
+
+const openedCarts = new WeakMap<Transaction, OpenedCart>();
+
+export function createCartOpening(db: DatabaseReader, cart: CartToOpen): LockAndRead {
+  const { merchantId, now, addedVariantIds = [] } = cart;
+  const id = toDatabaseSafeId(cart.cartId);
+  const codeNormalized = cart.code === undefined ? undefined : normalizePromotionCode(cart.code);
+  const added = addedVariantIds.slice(0, addedVariantsMax).map(toDatabaseSafeId);
+  const forms = {
+    variants: added.length === 0 ? "stored" : "stored and added",
+    code: codeNormalized === undefined ? "stored" : "entered",
+  } as const;
+  const read = prepareStatementTemplate(db, {
+    form: `open cart: ${forms.variants} variants, ${forms.code} code`,
+    write: () => openStatement(forms),
+    values: { id, now, added, code: codeNormalized },
+  });
+  return {
+    row: { table: "cart", id, merchantId },
+    read,
+    receive: (transaction, [row]) => {
+      if (row !== undefined)
+        openedCarts.set(transaction, { ...toOpenedCart(row as OpenedCartRow), codeNormalized });
+    },
+  };
+}
+
+function toOpenedCart(row: OpenedCartRow): Omit<OpenedCart, "codeNormalized"> {
+  const offer = toCurrentCartPricingData(row);
+  const lines = row.cart.lines.map((line) => ({
+    ...line,
+    stock: toCartLineStock(offer.variants.get(line.variantId)),
+  }));
+  return { cart: { ...row.cart, lines }, offer, isTaken: false };
+}
+
+const variantsOf = {
+  stored: sql`(select v.* from cart_line l join variant v on v.id = l.variant_id
+    where l.cart_id = q.cart_id)`,
+  "stored and added": sql`(select v.* from (select l.variant_id from cart_line l where l.cart_id = q.cart_id
+    union select unnest(${createTemplateSqlParameter("added")}::text[])) w
+    join variant v on v.id = w.variant_id)`,
+};
+
+const codeOf = {
+  stored: sql<boolean>`c.id = (select cp.promotion_code_id from cart_promotion cp
+    where cp.cart_id = q.cart_id and cp.trigger = 'code')`,
+  entered: sql<boolean>`c.code_normalized = ${createTemplateSqlParameter("code")}`,
+};
+
+interface OpenForms {
+  readonly variants: keyof typeof variantsOf;
+  readonly code: keyof typeof codeOf;
+}
+
+function openStatement({ variants, code }: OpenForms): RawBuilder<OpenedCartRow> {
+  const offer = buildOfferColumnsSql({
+    taxCountry: sql`q.tax_country`,
+    buyerReference: sql`q.buyer_reference`,
+    heldBySessionId: sql`null`,
+    variants: variantsOf[variants],
+    code: codeOf[code],
+  });
+  return sql`select ${cartWithoutStockSql} as cart, ${offer}
+    from cart c join merchant m on m.id = c.merchant_id join market mk on mk.id = c.market_id
+      left join personal_data a on a.id = c.address_id
+      cross join lateral (select c.id as cart_id, c.buyer_reference,
+        coalesce(a.masked->>'countryCode', c.country) as tax_country) q
+    where c.id = ${createTemplateSqlParameter("id")}`;
+}
+
+/**
+ * Returns the cart that was locked and read when the transaction began; undefined if the transaction did not
+ * begin with this cart. Returns the cart only once, because the transaction may change it afterwards.
+ */
+export function takeOpenedCart(transaction: Transaction, cartId: string): CartAggregate | undefined {
+  const opened = openedCarts.get(transaction);
+  if (opened === undefined || opened.isTaken || opened.cart.id !== cartId) return undefined;
+  opened.isTaken = true;
+  return opened.cart;
+}
+
+/**
+ * Returns the offer that was read when the transaction began; undefined if the offer was not read, or if it
+ * is not the requested offer, for example because the change moves the cart to another country. Returns the
+ * offer only once, because a later change of the transaction may have changed the stock.
+ */
+export function takeOpenedOffer(
+  transaction: Transaction,
+  cartId: string,
+  request: LoadCurrentCartPricingDataOptions,
+): CurrentCartPricingData | undefined {
+  const opened = openedCarts.get(transaction);
+  if (opened?.cart.id !== cartId) return undefined;
+  openedCarts.delete(transaction);
+  return isRequestedOffer(opened, request) ? opened.offer : undefined;
+}
+
+function isRequestedOffer(
+  { codeNormalized, cart, offer }: OpenedCart,
+  {
+    marketId,
+    taxCountry,
+    buyerReference,
+    variantIds,
+    code,
+    heldBySessionId,
+  }: LoadCurrentCartPricingDataOptions,
+): boolean {
+  const known = new Set([...cart.lines.map(({ variantId }) => variantId), ...offer.variants.keys()]);
+  const codeId = findPromotionAddedByCode(cart)?.promotionCodeId ?? null;
+  const isSameCode =
+    codeNormalized === undefined
+      ? code === null || ("id" in code && code.id === codeId)
+      : code !== null && "normalized" in code && code.normalized === codeNormalized;
+  return (
+    heldBySessionId === null &&
+    marketId === cart.marketId &&
+    taxCountry === (cart.address?.masked.countryCode ?? cart.country) &&
+    buyerReference === cart.buyerReference &&
+    isSameCode &&
+    variantIds.every((id) => known.has(id))
+  );
+}

@@ -1,0 +1,85 @@
+/**
+ * Computes the stored cart after a change, so that a command need not read the cart again. The result equals
+ * the cart that the database returns after the change.
+ */
+import {
+  type CartAggregate,
+  cartColumns,
+  type CartLineWithStock,
+  type CartPromotionWithRule,
+  type StoredCartLine,
+  type StoredCartPromotion,
+} from "./cart-aggregate.ts";
+import { cartLifetimeMs } from "./cart-status.ts";
+import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
+import type { CartPricingVariant, CurrentCartPricingData } from "./load-offer.ts";
+
+interface CartChangeBasis {
+  readonly before: CartAggregate;
+  readonly next: RepricedCart;
+  readonly offer: CurrentCartPricingData;
+  readonly now: Date;
+}
+
+/**
+ * Returns the stored cart after a change of an active cart; undefined if the change sets another e-mail
+ * address, whose masked form must be read from the database.
+ */
+export function toSavedCart({ before, next, offer, now }: CartChangeBasis): CartAggregate | undefined {
+  if (next.buyerEmailId !== (before.buyerEmail?.id ?? null)) return undefined;
+  const values = toCartColumnValues(next);
+  const columns = Object.fromEntries(cartColumns.map((name) => [name, values[name]])) as typeof values;
+  const { address } = next;
+  return {
+    ...before,
+    ...columns,
+    warnings: toJsonbKeyOrder(values.warnings),
+    version: before.version + 1,
+    countries: offer.market.countries,
+    address: address === null ? null : { ...address, masked: toJsonbKeyOrder(address.masked) },
+    updatedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + cartLifetimeMs).toISOString(),
+    lines: next.lines.map((line) => withStock(line, before, offer)),
+    promotions: next.promotions.map((promotion) => withRule(promotion, offer)),
+  };
+}
+
+function withStock(
+  line: StoredCartLine,
+  before: CartAggregate,
+  { variants }: CurrentCartPricingData,
+): CartLineWithStock {
+  const known = before.lines.find(({ variantId }) => variantId === line.variantId);
+  if (known !== undefined) return { ...line, stock: known.stock };
+  return { ...line, stock: toCartLineStock(variants.get(line.variantId)) };
+}
+
+/** Returns the stock of a cart line; null if the variant was deleted or its product is not published. */
+export function toCartLineStock(variant: CartPricingVariant | undefined): CartLineWithStock["stock"] {
+  if (variant?.isPublished !== true) return null;
+  const { onHand, reserved, backorderLimit, lowStockThreshold, discontinued, availableFrom } = variant;
+  return { onHand, reserved, backorderLimit, lowStockThreshold, discontinued, availableFrom };
+}
+
+function withRule(
+  promotion: StoredCartPromotion,
+  { promotions }: CurrentCartPricingData,
+): CartPromotionWithRule {
+  const rule = promotions.get(promotion.promotionId);
+  if (rule === undefined) throw new Error(`The promotion ${promotion.promotionId} was not loaded.`);
+  return { ...promotion, ...rule };
+}
+
+/**
+ * Returns a JSON value with its keys in the order in which PostgreSQL returns the keys of a jsonb value:
+ * shorter keys first, keys of the same length by their characters.
+ */
+function toJsonbKeyOrder<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toJsonbKeyOrder) as Value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => a.length - b.length || (a < b ? -1 : 1))
+      .map(([name, field]) => [name, toJsonbKeyOrder(field)]),
+  ) as Value;
+}

@@ -1,0 +1,195 @@
+/**
+ * The numbers of SQL statements and of round trips to PostgreSQL that changes of carts need. Both numbers
+ * decide how much a change costs, so this test fails if one of them changes. The event of a change, which is
+ * rendered before the change is sent to the database, must contain the cart as it is read afterwards.
+ */
+import { beforeAll, describe, expect, it } from "vitest";
+import { countTransaction, useWorld } from "#test/support/use-world.ts";
+import {
+  berlin,
+  callCart,
+  type CartMutation,
+  changeCart,
+  deliveryOf,
+  eventsOf,
+  linesOf,
+  makeCart,
+  makeCode,
+  tryCart,
+} from "./cart-calls.ts";
+import { trySession } from "./checkout-calls.ts";
+
+describe("the SQL statements and round trips of a write", () => {
+  const world = useWorld("postgres");
+  beforeAll(async () => {
+    await makeCode(world(), "Ten-Off");
+    await makeCode(world(), "FIVE", { kind: "FIXED_AMOUNT", amountMinor: 500, currency: "EUR" });
+  });
+
+  interface Prepared {
+    readonly cartId: string;
+    readonly lineIds: readonly string[];
+  }
+  const cart = async (): Promise<Prepared> => {
+    const { id, lines } = await makeCart(world(), { lines: { "KIT-KVERN": 1, "KIT-EMALJE-WHITE": 3 } });
+    return { cartId: id, lineIds: (lines as { id: string }[]).map((line) => line.id) };
+  };
+  const withAddress = async (): Promise<Prepared> => {
+    const made = await cart();
+    await changeCart(world(), "cartAddressSet", { cartId: made.cartId, input: { address: berlin } });
+    return made;
+  };
+  const withCode = async (): Promise<Prepared> => {
+    const made = await withAddress();
+    await callCart(world(), "applyPublicCartPromotion", { cartId: made.cartId, body: { code: "five" } });
+    return made;
+  };
+  const change =
+    (field: CartMutation, input: (made: Prepared) => unknown) =>
+    async (made: Prepared): Promise<number> => {
+      const { error } = await changeCart(world(), field, {
+        cartId: made.cartId,
+        input: (await input(made)) as Readonly<Record<string, unknown>>,
+      });
+      return error === undefined ? 200 : error;
+    };
+  const apply = async ({ cartId }: Prepared): Promise<number> =>
+    (await callCart(world(), "applyPublicCartPromotion", { cartId, body: { code: "ten-off" } })).status;
+
+  type Case = readonly [
+    name: string,
+    sent: { readonly statements: number; readonly roundTrips: number },
+    prepare: () => Promise<Prepared>,
+    write: (made: Prepared) => Promise<unknown>,
+  ];
+  const cases: readonly Case[] = [
+    ["applyPublicCartPromotion", { statements: 6, roundTrips: 2 }, cart, apply],
+    ["applyPublicCartPromotion that replaces a code", { statements: 6, roundTrips: 2 }, withCode, apply],
+    [
+      "applyPublicCartPromotion with the present code",
+      { statements: 6, roundTrips: 2 },
+      withCode,
+      async ({ cartId }) =>
+        (await callCart(world(), "applyPublicCartPromotion", { cartId, body: { code: "five" } })).status,
+    ],
+    [
+      "removePublicCartPromotion",
+      { statements: 6, roundTrips: 2 },
+      withCode,
+      async ({ cartId }) =>
+        (await callCart(world(), "removePublicCartPromotion", { cartId, body: {} })).status,
+    ],
+    [
+      "setPublicCartAddress",
+      { statements: 6, roundTrips: 2 },
+      cart,
+      async ({ cartId }) =>
+        (await callCart(world(), "setPublicCartAddress", { cartId, body: { address: berlin } })).status,
+    ],
+    [
+      "setPublicCartAddress of a cart with more lines",
+      { statements: 6, roundTrips: 2 },
+      async () => {
+        const made = await cart();
+        const lines = await linesOf(world(), { "KIT-BRETT-SMALL": 1, "HOM-BIVOKS": 1, "HOM-KURV-SMALL": 1 });
+        await changeCart(world(), "cartLinesAdd", { cartId: made.cartId, input: { lines } });
+        return made;
+      },
+      async ({ cartId }) =>
+        (await callCart(world(), "setPublicCartAddress", { cartId, body: { address: berlin } })).status,
+    ],
+    [
+      "setPublicCartAddress that replaces an address",
+      { statements: 7, roundTrips: 2 },
+      withAddress,
+      async ({ cartId }) =>
+        (
+          await callCart(world(), "setPublicCartAddress", {
+            cartId,
+            body: { address: { ...berlin, line1: "Musterweg 2" } },
+          })
+        ).status,
+    ],
+    [
+      "revokePublicCart",
+      { statements: 8, roundTrips: 3 },
+      withAddress,
+      async ({ cartId }) =>
+        (
+          await callCart(world(), "revokePublicCart", {
+            cartId,
+            body: { expectedVersion: 2, reason: "duplicate" },
+          })
+        ).status,
+    ],
+    [
+      "cartCreate",
+      { statements: 7, roundTrips: 5 },
+      cart,
+      async () => (await tryCart(world(), { lines: { "KIT-KVERN": 1 } })).error ?? 200,
+    ],
+    [
+      "cartLinesAdd",
+      { statements: 5, roundTrips: 2 },
+      withCode,
+      change("cartLinesAdd", async () => ({ lines: await linesOf(world(), { "HOM-BIVOKS": 1 }) })),
+    ],
+    [
+      "cartLinesUpdate",
+      { statements: 5, roundTrips: 2 },
+      withCode,
+      change("cartLinesUpdate", ({ lineIds: [lineId] }) => ({ lines: [{ lineId, quantity: 2 }] })),
+    ],
+    [
+      "cartLinesRemove",
+      { statements: 5, roundTrips: 2 },
+      withCode,
+      change("cartLinesRemove", ({ lineIds: [lineId] }) => ({ lineIds: [lineId] })),
+    ],
+    [
+      "cartDeliveryOptionSelect",
+      { statements: 5, roundTrips: 2 },
+      withCode,
+      change("cartDeliveryOptionSelect", async () => ({ optionId: await deliveryOf(world(), "standard") })),
+    ],
+    [
+      "cartBuyerSet",
+      { statements: 8, roundTrips: 3 },
+      withCode,
+      change("cartBuyerSet", () => ({ email: "anna@example.com" })),
+    ],
+    [
+      "cartMarketChange",
+      { statements: 8, roundTrips: 4 },
+      withCode,
+      change("cartMarketChange", () => ({ market: "US" })),
+    ],
+    [
+      "cartMerge",
+      { statements: 11, roundTrips: 6 },
+      withCode,
+      change("cartMerge", async () => ({ sourceCartId: (await cart()).cartId })),
+    ],
+    [
+      "hostedCheckoutSessionCreate",
+      { statements: 18, roundTrips: 14 },
+      async () => {
+        const made = await withCode();
+        const optionId = await deliveryOf(world(), "standard");
+        await changeCart(world(), "cartDeliveryOptionSelect", { cartId: made.cartId, input: { optionId } });
+        return made;
+      },
+      async ({ cartId }) => (await trySession(world(), { cartId })).error ?? 200,
+    ],
+  ];
+
+  it.each(cases)("%s", async (_name, sent, prepare, write) => {
+    const made = await prepare();
+    world().executions.length = 0;
+    expect(await write(made)).toBe(200);
+    expect(countTransaction(world().executions)).toEqual(sent);
+    const event = (await eventsOf(world(), made.cartId)).at(-1);
+    const { body } = await callCart(world(), "getPublicCart", { cartId: made.cartId });
+    expect(JSON.stringify(event?.snapshot.data.object)).toBe(JSON.stringify(body.data));
+  });
+});
