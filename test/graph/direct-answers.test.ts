@@ -9,8 +9,8 @@ import type { GraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { setRequestViewer } from "#graphql/authenticate.ts";
 import {
-  createTrustedDocumentAnswerFunction,
-  type TrustedDocumentAnswerServices,
+  createDirectAnswerFunction,
+  type DirectAnswerServices,
   hasYogaRequestHooks,
 } from "#graphql/direct-answers.ts";
 import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
@@ -26,9 +26,9 @@ const ready: PreparedGraphqlDocument = {
   query: undefined,
 };
 
-const find = vi.fn<TrustedDocumentAnswerServices["documents"]["find"]>();
-const prepareDocument = vi.fn<TrustedDocumentAnswerServices["prepareDocument"]>();
-const execute = vi.fn<TrustedDocumentAnswerServices["execute"]>();
+const find = vi.fn<DirectAnswerServices["documents"]["find"]>();
+const prepareDocument = vi.fn<DirectAnswerServices["prepareDocument"]>();
+const execute = vi.fn<DirectAnswerServices["execute"]>();
 
 beforeEach(() => {
   find.mockReset().mockResolvedValue(row);
@@ -36,8 +36,8 @@ beforeEach(() => {
   execute.mockReset().mockResolvedValue({ data: { x: 1 } });
 });
 
-const createAnswers = (): ReturnType<typeof createTrustedDocumentAnswerFunction> =>
-  createTrustedDocumentAnswerFunction({
+const createAnswers = (): ReturnType<typeof createDirectAnswerFunction> =>
+  createDirectAnswerFunction({
     documents: { find },
     prepareDocument,
     execute,

@@ -51,12 +51,13 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
       // The report is requested with one row more than the file may have. If this row is returned, the report
       // has more rows than fit into the file.
       const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
+      const client = getRateLimitAddressKey(request);
       const context = createGraphqlContext(services, {
         viewer,
         requestId: request.id,
-        client: getRateLimitAddressKey(request),
+        client,
         isReportFile: true,
-        spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
+        spendCost: createGraphqlCostSpender({ address: client, viewer, limiter }),
       });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
