@@ -54,6 +54,7 @@ export function createEventLoopDelayMeter(): EventLoopDelayMeter {
     },
     start: () => {
       isStarted = true;
+      resume();
     },
     stop: () => {
       isStarted = false;
