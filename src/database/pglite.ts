@@ -26,9 +26,9 @@ export interface PGliteOptions {
 }
 
 /**
- * The size of PostgreSQL's cache of table pages. PGlite's default of 128 MB is memory of this process, which the
- * embedded database fills soon. Pages that are not in this cache are read from the file cache of the operating
- * system.
+ * The size of PostgreSQL's cache of table pages. PGlite's default of 128 MB is memory of this process, which
+ * the embedded database fills soon. Pages that are not in this cache are read from the file cache of the
+ * operating system.
  */
 const sharedBuffers = "32MB";
 
