@@ -79,4 +79,6 @@ export interface GraphqlCostPayment {
 }
 
 /** Subtracts points from the caller's quotas of cost. Returns undefined if rate limits are switched off. */
-export type GraphqlCostSpender = (points: number) => Promise<GraphqlCostPayment | undefined>;
+export type GraphqlCostSpender = (
+  points: number,
+) => Promise<GraphqlCostPayment | undefined> | GraphqlCostPayment | undefined;

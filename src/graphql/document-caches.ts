@@ -19,6 +19,7 @@ const documentsLengthMax = 8 * 1024 * 1024;
 interface TextCache<Value extends object> {
   readonly get: (text: string) => Value | undefined;
   readonly set: (text: string, value: Value) => unknown;
+  readonly delete: (text: string) => unknown;
 }
 
 /**
@@ -29,11 +30,12 @@ export const createGraphqlDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;
 } => ({
-  documentCache: createTextCache(),
-  errorCache: createTextCache(),
+  documentCache: createGraphqlTextCache(),
+  errorCache: createGraphqlTextCache(),
 });
 
-const createTextCache = <Value extends object>(): TextCache<Value> =>
+/** Creates a cache by the text of documents. Texts that are too long are not kept. */
+export const createGraphqlTextCache = <Value extends object>(): TextCache<Value> =>
   new LRUCache<string, Value>({
     max: documentsMax,
     maxSize: documentsLengthMax,
@@ -48,17 +50,24 @@ const createTextCache = <Value extends object>(): TextCache<Value> =>
 const programFieldsMax = 8_000;
 /** Milliseconds after which a prepared document is removed from the cache if no request has used it. */
 const unusedMsMax = 3_600_000;
+/** Milliseconds for which the cache remembers the current time: reading it sets a timer. */
+const timeMsMax = 10_000;
 
 /**
- * Creates the cache of prepared trusted documents, by the hash of their text. Merchants with the same
- * document share its entry. Every request first checks that its merchant has registered the document. The
- * entry of a removed document is therefore not used any more, and expires after an hour.
+ * Creates a cache of prepared documents. Trusted documents are found by the hash of their text, and merchants
+ * that have registered the same text share its entry. Each request first checks that its merchant has the
+ * document, so the entry of a document that was removed is not used any more and is dropped after an hour.
+ * `onRemoved` is called with the key of a document that the cache has dropped.
  */
-export const createPreparedGraphqlDocumentCache = (): LRUCache<string, PreparedGraphqlDocument> =>
+export const createPreparedGraphqlDocumentCache = (
+  onRemoved?: (key: string) => void,
+): LRUCache<string, PreparedGraphqlDocument> =>
   new LRUCache({
     max: documentsMax,
     maxSize: programFieldsMax,
     sizeCalculation: ({ query }) => 1 + (query?.size ?? 0),
     ttl: unusedMsMax,
+    ttlResolution: timeMsMax,
     updateAgeOnGet: true,
+    ...(onRemoved && { dispose: (_document: PreparedGraphqlDocument, key: string) => onRemoved(key) }),
   });

@@ -3,7 +3,8 @@
  * their documents in points. Each credential and each merchant has a quota. Neither a single token nor a
  * single merchant can therefore use up the service's CPU time.
  */
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { handleMaybePromise } from "@whatwg-node/promise-helpers";
+import type { FastifyReply } from "fastify";
 import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import type { GraphqlCostPayment, GraphqlCostSpender } from "#graph/limits.ts";
 import {
@@ -12,11 +13,11 @@ import {
   type RateLimiter,
   type RateLimitState,
 } from "#http/rate-limiter.ts";
-import { getRateLimitAddressKey } from "./authenticate.ts";
 import { isBrowserCaller } from "./browser-callers.ts";
 
 interface QuotaCall {
-  readonly request: FastifyRequest;
+  /** The rate limit key of the caller's network address. */
+  readonly address: string;
   readonly viewer: InternalTokenOrStaffViewer;
   readonly limiter: RateLimiter;
 }
@@ -28,7 +29,7 @@ interface QuotaCall {
  * visitor of a shop can read the publishable token.
  */
 export async function countInternalRequest(
-  { viewer, limiter }: Omit<QuotaCall, "request">,
+  { viewer, limiter }: Omit<QuotaCall, "address">,
   reply: FastifyReply,
 ): Promise<void> {
   if (!isBrowserCaller(viewer))
@@ -45,20 +46,26 @@ export async function countInternalRequest(
 }
 
 /**
- * Creates the function that subtracts the cost of a document from the quotas of the credential and of its
- * merchant. For documents of buyers' browsers, the quota of the network address replaces that of the
- * credential.
+ * Creates the function that subtracts the cost of a document from the caller's quotas. Documents of buyers'
+ * browsers are counted per network address. The function returns no promise if the limiter does not.
  */
 export const createGraphqlCostSpender =
-  ({ request, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
-  async (points) => {
-    const own = isBrowserCaller(viewer)
-      ? await limiter.consume("graphql-cost-browser", getRateLimitAddressKey(request), points)
-      : await limiter.consume("graphql-cost", getCredentialIdOfViewer(viewer), points);
-    const merchantKey = getMerchantKey(viewer);
-    if (own?.isExceeded === true || merchantKey === undefined) return toPayment([own]);
-    return toPayment([own, await limiter.consume("graphql-cost-merchant", merchantKey, points)]);
-  };
+  ({ address, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
+  (points) =>
+    handleMaybePromise(
+      () =>
+        isBrowserCaller(viewer)
+          ? limiter.consume("graphql-cost-browser", address, points)
+          : limiter.consume("graphql-cost", getCredentialIdOfViewer(viewer), points),
+      (own) => {
+        const merchantKey = getMerchantKey(viewer);
+        if (own?.isExceeded === true || merchantKey === undefined) return toPayment(own, undefined);
+        return handleMaybePromise(
+          () => limiter.consume("graphql-cost-merchant", merchantKey, points),
+          (ofMerchant) => toPayment(own, ofMerchant),
+        );
+      },
+    );
 
 /**
  * Returns the key of the merchant's quota; undefined for a credential of the platform. Buyers' browsers have
@@ -70,19 +77,25 @@ function getMerchantKey(viewer: InternalTokenOrStaffViewer): string | undefined 
   return isBrowserCaller(viewer) ? `browser:${viewer.merchantId}` : viewer.merchantId;
 }
 
-/**
- * Returns the state of the exceeded quota, or else of the quota with the fewest remaining points. Returns
- * undefined if rate limits are switched off.
- */
-function toPayment(states: readonly (RateLimitState | undefined)[]): GraphqlCostPayment | undefined {
-  const [tightest] = states
-    .filter((state) => state !== undefined)
-    .toSorted((one, other) => one.remaining - other.remaining);
-  const exceeded = states.find((state) => state?.isExceeded === true);
-  if (tightest === undefined) return undefined;
-  const { quota, remaining, resetSeconds } = exceeded ?? tightest;
+/** Describes the quota of which the least is left. Returns undefined if rate limits are switched off. */
+function toPayment(
+  own: RateLimitState | undefined,
+  ofMerchant: RateLimitState | undefined,
+): GraphqlCostPayment | undefined {
+  const exceeded = [own, ofMerchant].find((state) => state?.isExceeded === true);
+  const shown = exceeded ?? getTighterQuota(own, ofMerchant);
+  if (shown === undefined) return undefined;
+  const { quota, remaining, resetSeconds } = shown;
   return {
     throttleStatus: { maximumAvailable: quota, currentlyAvailable: remaining, resetSeconds },
     refusal: exceeded === undefined ? undefined : createRateLimitFailure("rate_limited", exceeded),
   };
+}
+
+function getTighterQuota(
+  own: RateLimitState | undefined,
+  ofMerchant: RateLimitState | undefined,
+): RateLimitState | undefined {
+  if (own === undefined || ofMerchant === undefined) return own ?? ofMerchant;
+  return ofMerchant.remaining < own.remaining ? ofMerchant : own;
 }

@@ -50,6 +50,11 @@ export const trustedDocumentConstraint: Constraint = {
 
 const trustedDocumentUrl = /^\/graphql\?(?:.*&)?(?:documentId|extensions)=/;
 
+interface HashParams {
+  readonly [documentIdParameter]?: unknown;
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
 interface DocumentParams extends GraphQLParams {
   readonly [documentIdParameter]?: unknown;
 }
@@ -138,7 +143,7 @@ interface DocumentRequest {
  * match the hash, and if both are missing.
  */
 function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: DocumentRequest): boolean {
-  if (isLimitedToTrusted(viewer) && (query !== undefined || hash === undefined)) throw textRefusal();
+  if (isLimitedToTrustedDocuments(viewer) && (query !== undefined || hash === undefined)) throw textRefusal();
   if (typeof query !== "string") {
     if (hash === undefined) throw missingQuery();
     return true;
@@ -171,10 +176,11 @@ export function requireNonEmptyGraphqlBody(
   viewer: InternalTokenOrStaffViewer | undefined,
 ): void {
   const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0;
-  if (isEmpty) throw isLimitedToTrusted(viewer) ? textRefusal() : missingQuery();
+  if (isEmpty) throw isLimitedToTrustedDocuments(viewer) ? textRefusal() : missingQuery();
 }
 
-const isLimitedToTrusted = (viewer: InternalTokenOrStaffViewer | undefined): boolean =>
+/** Returns true if the caller's token can run only trusted documents. */
+export const isLimitedToTrustedDocuments = (viewer: InternalTokenOrStaffViewer | undefined): boolean =>
   viewer !== undefined && "documents" in viewer && viewer.documents === "trusted_only";
 
 const textRefusal = (): Failure =>
@@ -188,7 +194,7 @@ const textRefusal = (): Failure =>
  * Returns the hash of the trusted document in a request; undefined if there is none. Throws for a malformed
  * hash, and for two different hashes.
  */
-function readHash(params: DocumentParams): string | undefined {
+function readHash(params: HashParams): string | undefined {
   const id = readDocumentId(params);
   const apolloHash = readApolloHash(params);
   if (id !== undefined && apolloHash !== undefined && id !== apolloHash)
@@ -204,7 +210,7 @@ function readHash(params: DocumentParams): string | undefined {
  * Returns the hash of the trusted document in a request. Returns undefined for no hash, for two different
  * hashes, and for a malformed hash.
  */
-export function readTrustedDocumentHash(params: DocumentParams): string | undefined {
+export function readTrustedDocumentHash(params: HashParams): string | undefined {
   try {
     return readHash(params);
   } catch {
@@ -214,7 +220,7 @@ export function readTrustedDocumentHash(params: DocumentParams): string | undefi
 
 const documentIdPattern = /^sha256:([0-9a-f]{64})$/;
 
-function readDocumentId({ documentId }: DocumentParams): string | undefined {
+function readDocumentId({ documentId }: HashParams): string | undefined {
   if (documentId === undefined || documentId === null) return undefined;
   const hash = typeof documentId === "string" ? documentIdPattern.exec(documentId)?.[1] : undefined;
   if (hash !== undefined) return hash;
@@ -227,7 +233,7 @@ function readDocumentId({ documentId }: DocumentParams): string | undefined {
 
 const hashPattern = /^[0-9a-f]{64}$/;
 
-function readApolloHash({ extensions }: DocumentParams): string | undefined {
+function readApolloHash({ extensions }: HashParams): string | undefined {
   const persisted: unknown = extensions?.["persistedQuery"];
   if (typeof persisted !== "object" || persisted === null || !("sha256Hash" in persisted)) return undefined;
   const { sha256Hash: hash } = persisted;

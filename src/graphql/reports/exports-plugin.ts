@@ -46,7 +46,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
       });
     const client = getRateLimitAddressKey(request);
     const context = createGraphqlContext(services, { viewer, requestId: request.id, client });
-    const payment = await createGraphqlCostSpender({ request, viewer, limiter })(downloadCost);
+    const payment = await createGraphqlCostSpender({ address: client, viewer, limiter })(downloadCost);
     if (payment?.refusal !== undefined) throw payment.refusal;
     const { sizeBytes, read } = await openExportFile(context, id);
     const etag = `"${id}"`;

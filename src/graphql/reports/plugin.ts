@@ -51,12 +51,13 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
       // The query requests one row more than the file may have. If this additional row is returned, the
       // report does not fit into the file.
       const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
+      const client = getRateLimitAddressKey(request);
       const context = createGraphqlContext(services, {
         viewer,
         requestId: request.id,
-        client: getRateLimitAddressKey(request),
+        client,
         isReportFile: true,
-        spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
+        spendCost: createGraphqlCostSpender({ address: client, viewer, limiter }),
       });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
