@@ -151,7 +151,7 @@ export const servers: readonly BenchServer[] = [
   {
     ...serviceDefinition,
     name: "ours-uncached",
-    only: ["product", "changes"],
+    only: ["product", "search", "words", "changes"],
     command: ["src/main.ts", "serve"],
     environment: (settings) => ({ ...createServiceEnvironment(settings), RESPONSE_CACHE_MB: "0" }),
   },
