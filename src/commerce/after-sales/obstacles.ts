@@ -85,9 +85,9 @@ const finalSaleRestrictions = ["no_returns", "final_sale"];
 
 /**
  * Returns the obstacles that follow from restrictions of the product, for example "final sale". A restriction
- * denies the return, except for a hygiene seal, about which the merchant decides. If the merchant is at fault,
- * the merchant also decides about most other restrictions. Digital content and gift cards are always denied,
- * because the merchant cannot inspect them.
+ * denies the return, except for a hygiene seal, about which the merchant decides. If the merchant is at
+ * fault, the merchant also decides about most other restrictions. Digital content and gift cards are always
+ * denied, because the merchant cannot inspect them.
  */
 export function findProductRestrictionObstacles({
   line,

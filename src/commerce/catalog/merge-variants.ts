@@ -151,8 +151,8 @@ function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean):
 }
 
 /**
- * Returns the new value of a variant's field. A field that is left out keeps its stored value, and null
- * stands for the default value.
+ * Returns the new value of a variant's field. A field that is left out keeps its stored value; null sets the
+ * default value.
  */
 function resolveField<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
   if (given === undefined) return before;
