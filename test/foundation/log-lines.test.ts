@@ -1,18 +1,19 @@
 /**
  * Processes that log to one pipe do not interleave within lines, however much they write and however slowly
- * the pipe is read.
+ * the pipe is read. Each line has its time.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { createLog } from "#foundation/log.ts";
 
-const log = new URL("../../src/foundation/log.ts", import.meta.url).href;
+const logModule = new URL("../../src/foundation/log.ts", import.meta.url).href;
 const [turns, linesOfTurn, processes] = [40, 60, 3];
 
 /** Logs many lines of all lengths in each turn, some with long error causes. */
 const program = `
-  import { createLog } from ${JSON.stringify(log)};
+  import { createLog } from ${JSON.stringify(logModule)};
   const log = createLog("info");
   const name = process.argv[1];
   for (let turn = 0; turn < ${turns}; turn += 1) {
@@ -46,4 +47,23 @@ it("lines of several processes on one pipe are complete and in each process's or
   const numbers = Array.from({ length: turns * linesOfTurn }, (_, number) => number);
   for (let index = 0; index < processes; index += 1)
     expect(parsed.filter(({ name }) => name === `p${index}`).map(({ number }) => number)).toEqual(numbers);
+});
+
+it("a line has the time at which it was logged, also at the turn of a second", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line) => void lines.push(line) });
+  const times = [
+    "2026-11-26T06:59:59.000Z",
+    "2026-11-26T06:59:59.999Z",
+    "2026-11-26T07:00:00.007Z",
+    "2026-11-26T06:59:58.050Z",
+    "1969-12-31T23:59:59.001Z",
+  ];
+  for (const time of times) {
+    vi.setSystemTime(time);
+    log.info({}, "line");
+  }
+  vi.useRealTimers();
+  expect(lines).toEqual(times.map((time) => `{"level":"info","time":"${time}","msg":"line"}\n`));
 });

@@ -2,6 +2,9 @@
  * Which requests are answered without Yoga, and that a trusted document or a repeated text is prepared only
  * once.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { FastifyRequest } from "fastify";
 import { type DocumentNode, parse } from "graphql";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -10,13 +13,15 @@ import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { createLog } from "#foundation/log.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
-import { getRequestViewer, setRequestViewer } from "#graphql/authenticate.ts";
+import { createAnswerReplayRecorder, getRequestViewer, setRequestViewer } from "#graphql/authenticate.ts";
 import {
   createDirectAnswerFunction,
   type DirectAnswerServices,
   hasYogaRequestHooks,
 } from "#graphql/direct-answers.ts";
+import { createGraphqlCostSpender } from "#graphql/quotas.ts";
 import { preparedFromRequest } from "#graphql/repeated-texts.ts";
+import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 
 const sha256 = "a".repeat(64);
@@ -218,4 +223,27 @@ describe("queries that are sent as text", () => {
     }
     expect(execute).not.toHaveBeenCalled();
   });
+});
+
+it("the functions of a GraphQL context do not keep the HTTP request in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const create = (): { request: WeakRef<FastifyRequest>; kept: unknown[] } => {
+    const request = requestOf({ body: {} });
+    const viewer = getRequestViewer(request) as InternalTokenOrStaffViewer;
+    const limiter = createMemoryRateLimiter(0);
+    return {
+      request: new WeakRef(request),
+      kept: [
+        createAnswerReplayRecorder(request),
+        createGraphqlCostSpender({ address: "127.0.0.1", viewer, limiter }),
+      ],
+    };
+  };
+  const { request, kept } = create();
+  // A weak reference keeps its target until the current turn of the event loop ends.
+  await nextTurn();
+  collectGarbage();
+  expect(request.deref()).toBeUndefined();
+  expect(kept).toHaveLength(2);
 });

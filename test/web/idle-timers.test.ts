@@ -12,7 +12,6 @@ import {
   idleEventLoopSampleMs,
   startEventLoopSampler,
 } from "#observability/event-loop-metrics.ts";
-import { createPrometheusExposition } from "#observability/plugin.ts";
 import { readScrape } from "./scrape.ts";
 
 beforeEach(() => {
@@ -64,6 +63,9 @@ describe("the lag of the event loop", () => {
 
   it("has the metrics of prom-client, which itself measures only once an hour", async () => {
     const measure = vi.spyOn(perfHooks, "monitorEventLoopDelay");
+    // The metrics are registered once for the process. Another test file of this process may have done it.
+    vi.resetModules();
+    const { createPrometheusExposition } = await import("#observability/plugin.ts");
     const { text } = createPrometheusExposition({
       registry: new Registry(),
       readQueue: () => Promise.resolve(new Registry()),
