@@ -50,8 +50,8 @@ COPY CHANGELOG.md ./
 COPY docs/errors.md docs/errors.md
 COPY docs/guides/ docs/guides/
 
-# MALLOC_ARENA_MAX has the value that `npm start` sets.
-ENV HOST=0.0.0.0 PORT=4000 DATA_DIR=/data MALLOC_ARENA_MAX=2
+# The MALLOC variables have the values that `npm start` sets.
+ENV HOST=0.0.0.0 PORT=4000 DATA_DIR=/data MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 # A numeric user, so that platforms that forbid root can check it without reading the image.
 USER 10001:10001
 VOLUME /data

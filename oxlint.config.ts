@@ -200,7 +200,6 @@ export const filesWithUnsafeAssertions = [
   "src/webhooks/endpoints/endpoint-aggregate.ts",
   "src/webhooks/endpoints/endpoint-commands.ts",
   "src/webhooks/event-catalogue.ts",
-  "src/webhooks/safe-request.ts",
 ];
 
 export default defineConfig({

@@ -9,6 +9,10 @@ export interface Arguments {
   readonly only: readonly string[];
   readonly servers: readonly string[];
   readonly jsonPath: string | undefined;
+  /** The Markdown file whose table of results is updated. */
+  readonly tablePath: string | undefined;
+  /** The given options that change what is measured, for example `--quick`. */
+  readonly conditions: readonly string[];
   readonly counts: DataCounts;
   /**
    * The number of requests per second while latencies are measured; undefined to use half of the slowest
@@ -23,7 +27,9 @@ export type Mode =
   /** Measures reads at several data sizes. A size is the number of products, of carts and of orders. */
   | { readonly name: "growth"; readonly sizes: readonly number[] }
   /** Measures searches at several numbers of products. */
-  | { readonly name: "searches"; readonly sizes: readonly number[] };
+  | { readonly name: "searches"; readonly sizes: readonly number[] }
+  /** Measures changes of products with and without the notices that drop cached answers. */
+  | { readonly name: "notices" };
 
 export interface ArgumentChoices {
   readonly scenarios: readonly string[];
@@ -44,6 +50,7 @@ Compares the servers on a temporary PostgreSQL. The first server, the yardstick,
   --orders N        generated orders (1000)
   --rate N          requests per second during the latency measurement (half of the slowest server's throughput)
   --json FILE       also writes the values to this file
+  --table FILE      also replaces the measured rows in the table of results of this Markdown file
   --profile FOLDER  writes a CPU profile of each server to this folder (profiling makes the values unusable)
   --help            prints this text
 
@@ -53,6 +60,7 @@ Instead of the comparison:
                     and orders, and draws bench/growth.svg
   --searches        measures plain, corrected and relaxed searches with 10000 and 100000 products, the size of the
                     index and the time to index products
+  --notices         measures how much slower changes of products are because of the notices to the caches
   --million         also measures with 1000000: with --growth for hours, with --searches with copied products
 `;
 
@@ -70,6 +78,8 @@ export function readArguments(args: readonly string[], known: ArgumentChoices): 
     only: selectNames(values.only, known.scenarios, "--only"),
     servers: selectNames(values.servers, known.servers, "--servers"),
     jsonPath: values.json === undefined ? undefined : resolve(values.json),
+    tablePath: values.table === undefined ? undefined : resolve(values.table),
+    conditions: listConditions(values),
     counts: {
       products: readCount("--products", values.products, isQuick ? 2000 : 10_000),
       carts: readCount("--carts", values.carts, 1000),
@@ -86,6 +96,7 @@ const options = {
   help: flag,
   growth: flag,
   searches: flag,
+  notices: flag,
   million: flag,
   only: text,
   servers: text,
@@ -94,6 +105,7 @@ const options = {
   orders: text,
   rate: text,
   json: text,
+  table: text,
   profile: text,
 } as const;
 
@@ -109,9 +121,16 @@ function parse(args: readonly string[]): Values {
   }
 }
 
-function readMode({ growth, searches, million }: Values, isQuick: boolean): Mode {
-  if (growth === true && searches === true)
-    throw new InvalidArgument("--growth and --searches exclude each other.");
+function listConditions(values: Values): string[] {
+  const { quick, products, carts, orders, rate } = values;
+  return Object.entries({ quick, products, carts, orders, rate }).flatMap(([name, value]) =>
+    value === undefined ? [] : value === true ? `--${name}` : `--${name} ${value}`,
+  );
+}
+
+function readMode({ growth, searches, notices, million }: Values, isQuick: boolean): Mode {
+  if ([growth, searches, notices].filter((isSet) => isSet === true).length > 1)
+    throw new InvalidArgument("--growth, --searches and --notices exclude each other.");
   if (growth === true || searches === true) {
     const sizes = isQuick ? [2000, 6000] : [10_000, 100_000];
     return {
@@ -120,7 +139,7 @@ function readMode({ growth, searches, million }: Values, isQuick: boolean): Mode
     };
   }
   if (million === true) throw new InvalidArgument("--million needs --growth or --searches.");
-  return { name: "compare" };
+  return { name: notices === true ? "notices" : "compare" };
 }
 
 function readCount(name: string, value: string | undefined, fallback: number): number {

@@ -2,18 +2,22 @@
 import { writeFileSync } from "node:fs";
 import type { Arguments } from "./arguments.ts";
 import { prepareDatabase } from "./database.ts";
-import { measureScenario, type MeasurementPlan, type MeasurementRow } from "./measure.ts";
-import { formatColdStarts, formatRows } from "./report.ts";
+import { measureScenario, type MeasurementPlan } from "./measure.ts";
+import { alignMarkdownTable, type ReportRow, toResultCells } from "./report.ts";
+import { updateResultTableFile } from "./result-table.ts";
+import { scenarios } from "./scenarios.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { servers, yardstickName } from "./servers.ts";
 import { createMeasuredServers, createScenarios, withServers } from "./subjects.ts";
 
 export async function compareServers(
-  { isQuick, counts, only, servers: serverNames, rate, jsonPath }: Arguments,
+  { isQuick, counts, only, servers: serverNames, rate, jsonPath, tablePath, conditions }: Arguments,
   bench: BenchEnvironment,
 ): Promise<void> {
   const { machine, placement, printResult, printStep } = bench;
   const sizes = `${counts.products} products, ${counts.carts} carts, ${counts.orders} orders`;
+  // Fails before the measurement if the file has no table.
+  if (tablePath !== undefined) updateTable(tablePath, []);
   printStep(`PostgreSQL with ${sizes}`);
   const database = await prepareDatabase(counts);
   try {
@@ -27,28 +31,34 @@ export async function compareServers(
       onStep: printStep,
     };
     await withServers(chosen, starting, async (running) => {
-      const rows: MeasurementRow[] = [];
+      const rows: ReportRow[] = [];
+      const measured = [new Date().toISOString().slice(0, 10), ...conditions].join(" ");
       const plan = createPlan(isQuick, { postgresPid: database.postgresPid, rate, onStep: printStep });
-      for (const scenario of lists)
-        rows.push(
-          ...(await measureScenario(
-            scenario.name,
-            await createMeasuredServers(scenario, running, printStep),
-            plan,
-          )),
-        );
-      const starts = running.map(({ server, coldStartMs }) => ({ server: server.name, coldStartMs }));
-      printResult(`\n${machine}, ${sizes}\n\n${formatRows(rows)}\n\n${formatColdStarts(starts)}`);
+      for (const scenario of lists) {
+        const subjects = await createMeasuredServers(scenario, running, printStep);
+        for (const row of await measureScenario(scenario.name, subjects, plan)) {
+          const { coldStartMs = Number.NaN } = running.find(({ server }) => server.name === row.server) ?? {};
+          rows.push({ ...row, coldStartMs, measured });
+        }
+      }
+      printResult(`\n${machine}, ${sizes}\n\n${alignMarkdownTable(toResultCells(rows))}`);
+      if (tablePath !== undefined) updateTable(tablePath, rows);
       if (jsonPath !== undefined)
         writeFileSync(
           jsonPath,
-          `${JSON.stringify({ machine, ...counts, quick: isQuick, starts, rows }, undefined, 2)}\n`,
+          `${JSON.stringify({ machine, ...counts, quick: isQuick, rows }, undefined, 2)}\n`,
         );
     });
   } finally {
     await database.stop();
   }
 }
+
+const updateTable = (path: string, rows: readonly ReportRow[]): void =>
+  updateResultTableFile(path, toResultCells(rows), {
+    scenarios: Object.keys(scenarios),
+    servers: servers.map(({ name }) => name),
+  });
 
 function createPlan(
   isQuick: boolean,

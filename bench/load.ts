@@ -1,7 +1,9 @@
 /** Sends load: as fast as possible for the throughput, or at a fixed rate for the latencies. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, openConnection } from "./connection.ts";
-import type { StartRequests } from "./requests.ts";
+
+/** Starts the sequence of requests of a load. The returned function returns the next request. */
+export type StartRequests = () => () => Buffer;
 
 export interface LoadTarget {
   readonly port: number;

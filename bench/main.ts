@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { type Arguments, InvalidArgument, help, type ArgumentChoices, readArguments } from "./arguments.ts";
 import type { BenchEnvironment } from "./environment.ts";
+import { measureCatalogNotices } from "./catalog-notices.ts";
 import { compareServers } from "./comparison.ts";
 import { measureGrowth } from "./growth.ts";
 import { describeMachine, findCores, pinThisProcess } from "./machine.ts";
@@ -31,6 +32,7 @@ async function main(parsed: Arguments): Promise<void> {
   const { mode } = parsed;
   if (mode.name === "growth") await measureGrowth({ ...parsed, sizes: mode.sizes }, bench);
   else if (mode.name === "searches") await measureSearchScale({ ...parsed, sizes: mode.sizes }, bench);
+  else if (mode.name === "notices") await measureCatalogNotices(parsed, bench);
   else await compareServers(parsed, bench);
 }
 

@@ -1,15 +1,18 @@
 /** Formats the measured values as Markdown tables. */
 import type { MeasurementRow } from "./measure.ts";
 
-export interface ColdStart {
-  readonly server: string;
+/** A row of the table of results. */
+export interface ReportRow extends MeasurementRow {
+  /** Milliseconds from the start of the server's process to its first answer. */
   readonly coldStartMs: number;
+  /** The date and the options of the measurement. */
+  readonly measured: string;
 }
 
 /** The columns of a table. The first two columns are names, and the other columns are values. */
 export type Columns<Line> = readonly (readonly [title: string, cell: (line: Line) => string])[];
 
-const columns: Columns<MeasurementRow> = [
+const columns: Columns<ReportRow> = [
   ["scenario", ({ scenario }) => scenario],
   ["server", ({ server }) => server],
   [
@@ -24,24 +27,28 @@ const columns: Columns<MeasurementRow> = [
   ["p99 ms", ({ p99Ms }) => p99Ms.toFixed(2)],
   ["at rate/s", ({ evenPerSecond }) => String(evenPerSecond)],
   ["RSS MB", ({ residentMegabytes }) => residentMegabytes.toFixed(0)],
+  ["start ms", ({ coldStartMs }) => coldStartMs.toFixed(0)],
+  ["measured", ({ measured }) => measured],
 ];
 
-export const formatRows = (rows: readonly MeasurementRow[]): string => formatMarkdownTable(rows, columns);
+/** Returns the cells of the table of results: a line of titles, and a line for each row. */
+export const toResultCells = (rows: readonly ReportRow[]): string[][] => toCells(rows, columns);
 
-export function formatMarkdownTable<Line>(all: readonly Line[], shown: Columns<Line>): string {
-  const cells = [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
-  const widths = shown.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+function toCells<Line>(all: readonly Line[], shown: Columns<Line>): string[][] {
+  return [shown.map(([title]) => title), ...all.map((one) => shown.map(([, cell]) => cell(one)))];
+}
+
+export const formatMarkdownTable = <Line>(all: readonly Line[], shown: Columns<Line>): string =>
+  alignMarkdownTable(toCells(all, shown));
+
+/** Formats cells as a Markdown table. The first line has the titles. */
+export function alignMarkdownTable([titles = [], ...rows]: readonly (readonly string[])[]): string {
+  const all = [titles, ...rows];
+  const widths = titles.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)));
   // The first two columns are left-aligned; the others are numbers.
   const padded = (cell: string, column: number): string =>
     column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
-  const lines = cells.map((line) => `| ${line.map(padded).join(" | ")} |`);
-  const rules = widths.map((width, column) =>
-    column < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`,
-  );
-  return [lines[0], `|${rules.join("|")}|`, ...lines.slice(1)].join("\n");
-}
-
-export function formatColdStarts(starts: readonly ColdStart[]): string {
-  const times = starts.map(({ server, coldStartMs }) => `${server} ${coldStartMs.toFixed(0)} ms`);
-  return `Cold start, from the process's start to its first answer: ${times.join(", ")}`;
+  const rules = widths.map((width, column) => (column < 2 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`));
+  const [first = [], ...others] = all.map((line) => line.map(padded));
+  return [first, rules, ...others].map((line) => `| ${line.join(" | ")} |`).join("\n");
 }

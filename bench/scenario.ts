@@ -1,6 +1,7 @@
 /** Types and helper functions of scenarios. */
 import { print, visit } from "graphql";
 import { readInlined } from "#test/support/documents.ts";
+import { createSeededRandom, shuffle } from "./random.ts";
 
 export interface BenchRequest {
   readonly method: "GET" | "PUT";
@@ -45,6 +46,22 @@ export interface Scenario {
   readonly change?: () => Promise<void>;
 }
 
+/** A scenario that consists of the requests of other scenarios. */
+export interface MixedScenario {
+  readonly name: string;
+  readonly parts: readonly {
+    readonly scenario: Scenario;
+    /** How many of each hundred requests belong to this part. */
+    readonly perHundred: number;
+  }[];
+}
+
+export type MeasuredScenario = Scenario | MixedScenario;
+
+/** Returns the scenarios whose requests a scenario consists of. */
+export const getScenarioParts = (measured: MeasuredScenario): readonly Scenario[] =>
+  "parts" in measured ? measured.parts.map(({ scenario }) => scenario) : [measured];
+
 export interface ScenarioSource {
   readonly databaseUrl: string;
   /** An API key with all scopes. */
@@ -63,20 +80,6 @@ export function readDocument(name: string): string {
   return print(bare);
 }
 
-/**
- * Shuffles a list with the random number generator Mulberry32 and a fixed seed, so that all servers get the
- * requests in the same order in all rounds.
- */
-export function shuffleWithFixedSeed<Item>(items: readonly Item[]): Item[] {
-  let state = 20_260_101;
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return items
-    .map((item) => ({ item, key: random() }))
-    .toSorted((a, b) => a.key - b.key)
-    .map(({ item }) => item);
-}
+/** Shuffles a list with a fixed seed, so that all servers get the requests in the same order in all rounds. */
+export const shuffleWithFixedSeed = <Item>(items: readonly Item[]): Item[] =>
+  shuffle(items, createSeededRandom(20_260_101));

@@ -6,20 +6,27 @@ import {
   type BenchRequest,
   shuffleWithFixedSeed,
   readDocument,
+  type MeasuredScenario,
+  type MixedScenario,
   type Scenario,
   type ScenarioSource,
 } from "./scenario.ts";
 import { type SearchCase, searches, wordSearches } from "./searches.ts";
 
-export const scenarios: Readonly<Record<string, (source: ScenarioSource) => Promise<Scenario>>> = {
+/**
+ * The scenarios in the order in which they are measured. The scenario `changes` is last, because its changes
+ * do not pass through the service: the search index, and so the answers of searches, keep the old products.
+ */
+export const scenarios: Readonly<Record<string, (source: ScenarioSource) => Promise<MeasuredScenario>>> = {
   product: createProductScenario,
-  changes: createChangesScenario,
   search: () => Promise.resolve(createSearchScenario("search", searches)),
   words: () => Promise.resolve(createSearchScenario("words", wordSearches)),
   cart: createCartScenario,
   graphql: createGraphqlScenario,
   order: createOrderScenario,
   promotion: createPromotionScenario,
+  mixed: createMixedScenario,
+  changes: createChangesScenario,
 };
 
 const hitsMin = 5;
@@ -114,4 +121,27 @@ function fewHitsFault(body: unknown): string | undefined {
     ? `the search finds only ${meta.totalItems} products; ` +
         `below ${hitsMin} the service corrects spelling, so use more --products`
     : undefined;
+}
+
+/**
+ * Creates the scenario `mixed`: the requests of a shop of which most are product pages, and some are carts,
+ * orders, applied promotion codes and searches.
+ */
+async function createMixedScenario(source: ScenarioSource): Promise<MixedScenario> {
+  const [product, cart, order, promotion] = await Promise.all([
+    createProductScenario(source),
+    createCartScenario(source),
+    createOrderScenario(source),
+    createPromotionScenario(source),
+  ]);
+  return {
+    name: "mixed",
+    parts: [
+      { scenario: product, perHundred: 60 },
+      { scenario: cart, perHundred: 20 },
+      { scenario: order, perHundred: 10 },
+      { scenario: promotion, perHundred: 8 },
+      { scenario: createSearchScenario("search", searches), perHundred: 2 },
+    ],
+  };
 }

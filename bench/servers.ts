@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { ServerProgram } from "./children.ts";
 import { lowerCaseEnums } from "./enum-spelling.ts";
 import { withNewIdempotencyKey } from "./idempotency-keys.ts";
-import type { BenchRequest, Scenario } from "./scenario.ts";
+import { type BenchRequest, getScenarioParts, type MeasuredScenario, type Scenario } from "./scenario.ts";
 import { trustedCartDocumentId, withUniqueComment } from "./trusted-cart.ts";
 
 export interface ServerSettings {
@@ -136,6 +136,13 @@ export const servers: readonly BenchServer[] = [
     unwrap: unchangedBody,
   },
   {
+    name: "yardstick-batched",
+    command: ["bench/servers/yardstick.ts", "--batched"],
+    environment: common,
+    request: restRequest,
+    unwrap: unchangedBody,
+  },
+  {
     name: "ours",
     command: ["src/main.ts", "serve"],
     ...serviceDefinition,
@@ -144,7 +151,7 @@ export const servers: readonly BenchServer[] = [
   {
     ...serviceDefinition,
     name: "ours-uncached",
-    only: ["product", "changes"],
+    only: ["product", "search", "words", "changes"],
     command: ["src/main.ts", "serve"],
     environment: (settings) => ({ ...createServiceEnvironment(settings), RESPONSE_CACHE_MB: "0" }),
   },
@@ -188,8 +195,9 @@ export const servers: readonly BenchServer[] = [
   },
 ];
 
-export const supportsScenario = ({ only }: BenchServer, scenario: string): boolean =>
-  only === undefined || only.includes(scenario);
+/** Returns whether a server supports all requests of a scenario. */
+export const supportsScenario = ({ only }: BenchServer, scenario: MeasuredScenario): boolean =>
+  getScenarioParts(scenario).every(({ name }) => only === undefined || only.includes(name));
 
 interface Request {
   readonly method: string;
@@ -215,10 +223,12 @@ export function encodeRequest({ method, path, headers, body }: Request): Buffer 
 export function toServerProgram(
   server: BenchServer,
   settings: ServerSettings,
-  scenario: Scenario,
+  measured: MeasuredScenario,
 ): ServerProgram {
-  const [request] = scenario.requests;
-  if (request === undefined) throw new Error(`The scenario ${scenario.name} has no requests.`);
+  const [scenario] = getScenarioParts(measured);
+  const request = scenario?.requests[0];
+  if (scenario === undefined || request === undefined)
+    throw new Error(`The scenario ${measured.name} has no requests.`);
   return {
     command: server.command,
     environment: server.environment(settings),

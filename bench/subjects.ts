@@ -4,7 +4,7 @@ import { type ServerProcess, type ProcessPlacement, startServer } from "./childr
 import { requireEqualBodies } from "./compare.ts";
 import { median, type MeasuredServer } from "./measure.ts";
 import { createRequestSequence } from "./requests.ts";
-import type { Scenario } from "./scenario.ts";
+import { getScenarioParts, type MeasuredScenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 import { supportsScenario, toServerProgram, type BenchServer } from "./servers.ts";
 
@@ -18,14 +18,17 @@ export interface RunningServer {
 
 export interface StartOptions {
   readonly database: BenchDatabase;
-  readonly scenarios: readonly Scenario[];
+  readonly scenarios: readonly MeasuredScenario[];
   readonly placement: ProcessPlacement;
   /** The number of starts of each server, whose median is the start time. The last process keeps running. */
   readonly startsPerServer: number;
   readonly onStep: (what: string) => void;
 }
 
-export function createScenarios(names: readonly string[], database: BenchDatabase): Promise<Scenario[]> {
+export function createScenarios(
+  names: readonly string[],
+  database: BenchDatabase,
+): Promise<MeasuredScenario[]> {
   return Promise.all(
     names.map((name) => {
       const make = scenarios[name];
@@ -47,7 +50,7 @@ export async function withServers<Result>(
   const running: RunningServer[] = [];
   try {
     for (const server of servers) {
-      const scenario = starting.scenarios.find(({ name }) => supportsScenario(server, name));
+      const scenario = starting.scenarios.find((one) => supportsScenario(server, one));
       if (scenario !== undefined) running.push(await startOne(server, scenario, starting));
     }
     return await work(running);
@@ -58,7 +61,7 @@ export async function withServers<Result>(
 
 async function startOne(
   server: BenchServer,
-  scenario: Scenario,
+  scenario: MeasuredScenario,
   { database, placement, startsPerServer, onStep }: StartOptions,
 ): Promise<RunningServer> {
   onStep(`starting ${server.name}`);
@@ -75,22 +78,22 @@ async function startOne(
 
 /** Returns the servers that support the scenario. Throws if their answers differ. */
 export async function createMeasuredServers(
-  scenario: Scenario,
+  scenario: MeasuredScenario,
   running: readonly RunningServer[],
   onStep: (what: string) => void,
 ): Promise<MeasuredServer[]> {
-  const supporting = running.filter(({ server }) => supportsScenario(server, scenario.name));
-  const answers = await requireEqualBodies(
-    scenario,
-    supporting.map(({ server, child }) => ({ server, port: child.port })),
-  );
+  const supporting = running.filter(({ server }) => supportsScenario(server, scenario));
+  const ports = supporting.map(({ server, child }) => ({ server, port: child.port }));
+  let answers = 0;
+  for (const part of getScenarioParts(scenario)) answers += await requireEqualBodies(part, ports);
   onStep(
     `${scenario.name}: ${answers} answers are the same on ${supporting.map(({ server }) => server.name).join(", ")}`,
   );
   const startRequests = createRequestSequence(scenario);
+  const change = "change" in scenario ? scenario.change : undefined;
   return supporting.map(({ server, child }) => ({
     name: server.name,
     pid: child.pid,
-    target: { port: child.port, connections, startRequests: startRequests(server), change: scenario.change },
+    target: { port: child.port, connections, startRequests: startRequests(server), change },
   }));
 }

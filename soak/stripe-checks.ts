@@ -28,8 +28,7 @@ export async function findStripeFaults(db: Database, { state }: FakeStripe): Pro
     from payment p where p.provider = 'stripe'`.execute(db);
   const pages = Map.groupBy(state.sessions.values(), (session) => session.client_reference_id ?? "");
   const intents = Map.groupBy(state.intents.values(), (intent) => intent.metadata["commerce_payment"] ?? "");
-  const refunded = (intent: FakeIntent): number =>
-    state.charges.get(intent.latest_charge ?? "")?.amount_refunded ?? 0;
+  const refunded = (intent: FakeIntent): number => state.refundedOf(intent);
   const held = (id: string): FakeIntent[] =>
     (intents.get(id) ?? []).filter(({ status }) => status === "requires_capture" || status === "succeeded");
   const faults = rows.flatMap((payment) => [

@@ -1,13 +1,12 @@
-/**
- * Reads a cart for the yardstick with one statement, in which lists are JSON. Only active carts are
- * supported.
- */
-import type { Pool } from "pg";
+/** The statement that reads a cart for the yardstick, with lists as JSON. Only active carts are supported. */
 import { availabilityRankSql, utcSql } from "./sql-parts.ts";
-import { type CartRow, toCartPage } from "./yardstick-cart-page.ts";
+import type { RowStatement } from "./yardstick-rows.ts";
 
-/** Returns the cart statement. `$1` is the cart id, `$2` the merchant id; `more` has further columns. */
-export const cartSql = (more = ""): string => `
+/**
+ * Returns the cart statement. The first two arguments are SQL expressions for the cart id and the merchant
+ * id; `more` has further columns.
+ */
+export const cartSql = (cartId: string, merchantId: string, more = ""): string => `
 select c.id, c.version, c.status, c.country, c.currency, c.tax_included, c.locale, c.subtotal_minor,
 c.discount_minor, c.shipping_minor, c.tax_minor,
   c.total_minor, c.delivery_method_id, c.delivery_options, c.warnings, c.order_id,
@@ -42,21 +41,6 @@ c.discount_minor, c.shipping_minor, c.tax_minor,
     from cart_promotion cp join promotion pm on pm.id = cp.promotion_id left join promotion_code pc
     on pc.id = cp.promotion_code_id
     where cp.cart_id = c.id) as promotions${more}
-from cart c join merchant m on m.id = c.merchant_id where c.id = $1 and c.merchant_id = $2`;
+from cart c join merchant m on m.id = c.merchant_id where c.id = ${cartId} and c.merchant_id = ${merchantId}`;
 
-const statement = cartSql();
-
-export interface CartRequest {
-  readonly cartId: string;
-  readonly merchantId: string;
-  readonly publicUrl: string;
-}
-
-export async function readCartPage(
-  pool: Pool,
-  { cartId, merchantId, publicUrl }: CartRequest,
-): Promise<string | undefined> {
-  const { rows } = await pool.query<CartRow>({ name: "cart", text: statement, values: [cartId, merchantId] });
-  const [row] = rows;
-  return row === undefined ? undefined : JSON.stringify({ data: toCartPage(row, publicUrl) });
-}
+export const cartStatement: RowStatement = { name: "cart", sql: cartSql, parameters: [] };

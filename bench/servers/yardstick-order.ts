@@ -1,13 +1,9 @@
-/**
- * Reads an order for the yardstick with one statement, in which lists are JSON. Reads only the fields of the
- * answer.
- */
-import type { Pool } from "pg";
+/** The statement that reads the fields of an order's answer for the yardstick, with lists as JSON. */
 import { utcSql } from "./sql-parts.ts";
-import { type OrderRow, toOrderPage } from "./yardstick-order-page.ts";
+import type { RowStatement } from "./yardstick-rows.ts";
 
-/** The order statement: `$1` is the order id, `$2` the merchant id. */
-const statement = `
+/** Returns the order statement. The arguments are SQL expressions for the order id and the merchant id. */
+const orderSql = (orderId: string, merchantId: string): string => `
 select o.id, o.number, o.version, o.status, o.payment_status, o.fulfillment_status, o.return_status,
 o.country, o.currency, o.locale, o.tax_included,
   o.subtotal_minor, o.discount_minor, o.shipping_minor, o.tax_minor, o.total_minor, o.reduced_minor,
@@ -61,23 +57,7 @@ o.country, o.currency, o.locale, o.tax_included,
     from policy_snapshot s where s.order_id = o.id) as policies,
   (select json_agg(json_build_object('at', ${utcSql("t.at")}, 'type', t.type, 'actor', t.actor) order by t.id)
     from (select * from order_timeline where order_id = o.id order by id desc limit 50) t) as timeline
-from sales_order o join merchant m on m.id = o.merchant_id where o.id = $1 and o.merchant_id = $2`;
+from sales_order o join merchant m on m.id = o.merchant_id
+where o.id = ${orderId} and o.merchant_id = ${merchantId}`;
 
-export interface OrderRequest {
-  readonly orderId: string;
-  readonly merchantId: string;
-  readonly publicUrl: string;
-}
-
-export async function readOrderPage(
-  pool: Pool,
-  { orderId, merchantId, publicUrl }: OrderRequest,
-): Promise<string | undefined> {
-  const { rows } = await pool.query<OrderRow>({
-    name: "order",
-    text: statement,
-    values: [orderId, merchantId],
-  });
-  const [row] = rows;
-  return row === undefined ? undefined : JSON.stringify({ data: toOrderPage(row, publicUrl) });
-}
+export const orderStatement: RowStatement = { name: "order", sql: orderSql, parameters: [] };

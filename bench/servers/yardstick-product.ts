@@ -1,10 +1,12 @@
-/** Reads a product page for the yardstick with one statement, in which lists are JSON. */
-import type { Pool } from "pg";
+/** The statement that reads a product page for the yardstick, with lists as JSON. */
 import { availabilityRankSql, urlSql, utcSql } from "./sql-parts.ts";
-import { type ProductPage, type ProductRow, toProductPage } from "./yardstick-product-page.ts";
+import type { RowStatement } from "./yardstick-rows.ts";
 
-/** The product statement: `$1` is the merchant's slug, `$2` the product's slug, `$3` the public URL. */
-const statement = `
+/**
+ * Returns the product statement. The arguments are SQL expressions for the slugs of the merchant and the
+ * product; `$3` is the public URL.
+ */
+const productSql = (merchantSlug: string, productSlug: string): string => `
 select p.id, p.brand, p.rating_average, p.rating_count, p.attributes, ${utcSql("p.published_at")} as
 published_at, ${utcSql("p.updated_at")} as updated_at,
   m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name, m.default_locale, m.default_market,
@@ -39,27 +41,12 @@ published_at, ${utcSql("p.updated_at")} as updated_at,
   (select json_agg(json_build_object('market', po.market_id, 'type', po.type, 'summaries', po.summaries,
   'url', po.url))
     from policy po where po.merchant_id = m.id) as policies
-from merchant m join product_slug s on s.merchant_id = m.id and s.slug = $2 join product p
+from merchant m join product_slug s on s.merchant_id = m.id and s.slug = ${productSlug} join product p
 on p.id = s.product_id and p.status = 'published'
-where m.slug = $1 and m.status = 'active'`;
+where m.slug = ${merchantSlug} and m.status = 'active'`;
 
-export interface ProductRequest {
-  readonly merchantSlug: string;
-  readonly productSlug: string;
-  /** The requested locales, each with its fallbacks. */
-  readonly chain: readonly string[];
-  readonly publicUrl: string;
-}
-
-export async function readProductPage(
-  pool: Pool,
-  { merchantSlug, productSlug, chain, publicUrl }: ProductRequest,
-): Promise<ProductPage | undefined> {
-  const { rows } = await pool.query<ProductRow>({
-    name: "product",
-    text: statement,
-    values: [merchantSlug, productSlug, publicUrl],
-  });
-  const [row] = rows;
-  return row === undefined ? undefined : toProductPage(row, chain);
-}
+export const createProductStatement = (publicUrl: string): RowStatement => ({
+  name: "product",
+  sql: productSql,
+  parameters: [publicUrl],
+});

@@ -35,7 +35,10 @@ and r.idempotency_key = $4
 where c.id = $1 and c.merchant_id = $2 for no key update of c`;
 
 /** Reads the cart, its current prices and the promotion. `$3` is the normalized code. */
-const readSql = cartSql(`,
+const readSql = cartSql(
+  "$1",
+  "$2",
+  `,
   (select json_object_agg(pr.variant_id, json_build_array(pr.amount_minor, pr.compare_at_minor))
     from cart_line l join price pr on pr.variant_id = l.variant_id
     where l.cart_id = c.id and pr.market_id = c.market_id and pr.valid_until is null) as prices,
@@ -48,7 +51,8 @@ const readSql = cartSql(`,
     from promotion_code pc join promotion pm on pm.id = pc.promotion_id
     where pc.merchant_id = c.merchant_id and pc.code_normalized = $3
       and pm.status = 'active' and pm.kind = 'percentage'
-      and coalesce(pm.starts_at <= now(), true) and coalesce(pm.ends_at > now(), true)) as wanted`);
+      and coalesce(pm.starts_at <= now(), true) and coalesce(pm.ends_at > now(), true)) as wanted`,
+);
 
 const writeSql = `
 with saved as (

@@ -2,16 +2,22 @@
  * The yardstick: a hand-written server with node:http and pg, against which the other servers are compared.
  * Supports only the measured URLs, and has no metrics, no log and few checks. A read is one prepared
  * statement, PostgreSQL creates JSON where possible, and API keys are looked up by their digest in memory.
+ * With the argument `--batched`, the carts, orders and products that are requested together are read by one
+ * statement.
  */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { Pool, types } from "pg";
 import { parseRequestedLocales } from "./locales.ts";
-import { readCartPage } from "./yardstick-cart.ts";
-import { readOrderPage } from "./yardstick-order.ts";
+import { cartStatement } from "./yardstick-cart.ts";
+import { type CartRow, toCartPage } from "./yardstick-cart-page.ts";
+import { orderStatement } from "./yardstick-order.ts";
+import { type OrderRow, toOrderPage } from "./yardstick-order-page.ts";
+import { createProductStatement } from "./yardstick-product.ts";
+import { type ProductRow, toProductPage } from "./yardstick-product-page.ts";
 import { applyPromotion } from "./yardstick-promotion.ts";
-import { readProductPage } from "./yardstick-product.ts";
+import { createBatchedRowReaders, createSingleRowReaders } from "./yardstick-rows.ts";
 import { createSearchHandler } from "./yardstick-search.ts";
 
 const { PORT: port, DATABASE_URL: connectionString, PUBLIC_URL: publicUrl = "" } = process.env;
@@ -29,6 +35,12 @@ const { rows: keyRows } = await pool.query<Holder & { digest: Buffer }>(
 );
 const holders = new Map(keyRows.map(({ digest, ...holder }) => [digest.toString("base64"), holder]));
 const search = createSearchHandler(pool, publicUrl);
+const createReader = process.argv.includes("--batched")
+  ? createBatchedRowReaders(pool)
+  : createSingleRowReaders(pool);
+const readProduct = createReader<ProductRow>(createProductStatement(publicUrl));
+const readCart = createReader<CartRow>(cartStatement);
+const readOrder = createReader<OrderRow>(orderStatement);
 
 const holderOf = (authorization: string): Holder | undefined =>
   holders.get(createHash("sha256").update(authorization.replace("Bearer ", "")).digest("base64"));
@@ -74,25 +86,23 @@ async function sendProduct(
   response: ServerResponse,
   { merchantSlug, productSlug }: Slugs,
 ): Promise<void> {
-  const page = await readProductPage(pool, {
-    merchantSlug: decodeURIComponent(merchantSlug),
-    productSlug: decodeURIComponent(productSlug),
-    chain: parseRequestedLocales(headers["accept-language"]),
-    publicUrl,
-  });
-  if (page === undefined) return send(response, 404, "{}");
-  response.setHeader("content-language", page.locale);
-  send(response, 200, page.body);
+  const row = await readProduct(decodeURIComponent(merchantSlug), decodeURIComponent(productSlug));
+  if (row === null) return send(response, 404, "{}");
+  const { locale, body } = toProductPage(row, parseRequestedLocales(headers["accept-language"]));
+  response.setHeader("content-language", locale);
+  send(response, 200, body);
 }
 
 async function sendCart(response: ServerResponse, cartId: string, { merchantId }: Holder): Promise<void> {
-  const page = await readCartPage(pool, { cartId, merchantId, publicUrl });
-  send(response, page === undefined ? 404 : 200, page ?? "{}");
+  const row = await readCart(cartId, merchantId);
+  if (row === null) return send(response, 404, "{}");
+  send(response, 200, JSON.stringify({ data: toCartPage(row, publicUrl) }));
 }
 
 async function sendOrder(response: ServerResponse, orderId: string, { merchantId }: Holder): Promise<void> {
-  const page = await readOrderPage(pool, { orderId, merchantId, publicUrl });
-  send(response, page === undefined ? 404 : 200, page ?? "{}");
+  const row = await readOrder(orderId, merchantId);
+  if (row === null) return send(response, 404, "{}");
+  send(response, 200, JSON.stringify({ data: toOrderPage(row, publicUrl) }));
 }
 
 async function changeCart(

@@ -167,9 +167,8 @@ const rowMsMax = 30_000;
 /** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
 /**
- * While a look-up of a row runs, other requests for this row wait for its result if the look-up began less
- * than this number of milliseconds ago. They do not use the result of an older look-up, because the row may
- * have changed since that look-up began.
+ * Maximum age in milliseconds of a running look-up whose result other requests for the same row may use. They
+ * do not use an older look-up, because the row may have changed since it began.
  */
 const sharedMsMax = 250;
 

@@ -193,9 +193,9 @@ interface TrustedDocumentsOptions {
 const cachedCharactersMax = 8 * 1024 * 1024;
 
 /**
- * Creates the look-up of trusted documents. Documents are cached for up to 30 seconds, and the cache is used
- * only while notices (NOTIFY) arrive, because every registration or removal of a document empties the caches
- * of all processes by a notice.
+ * Creates the look-up of trusted documents. Documents are cached for up to 30 seconds. Every registration or
+ * removal of a document sends a notice (NOTIFY) that empties the caches of all processes. While the
+ * connection that receives notices is down, documents are read from the database instead.
  */
 export function createCachedTrustedDocumentFinder({
   db,

@@ -145,8 +145,9 @@ export const sweeps: readonly Sweep[] = [
 ];
 
 /**
- * Starts to run all sweeps in rounds, which do not overlap; remote sweeps have rounds of their own. Returns a
- * function that stops the sweeps and waits until the current rounds have ended.
+ * Starts to run all sweeps (regular background work) in rounds that do not overlap. Sweeps that send requests
+ * to other services have rounds of their own, so that a slow service does not delay the other sweeps. Returns
+ * a function that stops the sweeps and waits until the current rounds have ended.
  */
 export function startPeriodicCleanupSweeps(
   services: GraphqlServices,

@@ -27,7 +27,7 @@ export interface WatchdogThreadOptions extends Pick<WatchdogOptions, "limitMs"> 
 
 /** Number of checks within the limit. */
 const checksPerLimit = 10;
-const checkMsMax = 1_000;
+const checkMsMax = 5_000;
 
 const createSharedNumber = (): Int32Array<SharedArrayBuffer> =>
   new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

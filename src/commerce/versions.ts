@@ -4,11 +4,11 @@ import type { DatabaseReader } from "#database/transaction.ts";
 
 type Versions = ReadonlyMap<string, number>;
 
-/** Returns the current version of each cart, by cart id. */
+/** Returns the current versions of the given carts, by cart id. */
 export const findCartVersions = (reader: DatabaseReader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`cart`, ids);
 
-/** Returns the current version of each order, by order id. */
+/** Returns the current versions of the given orders, by order id. */
 export const findOrderVersions = (reader: DatabaseReader, ids: readonly string[]): Promise<Versions> =>
   findVersions(reader, sql`sales_order`, ids);
 

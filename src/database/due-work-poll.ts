@@ -1,8 +1,8 @@
 /**
  * Looks for due work (payment operations, webhook deliveries, exports) at regular intervals, in addition to
  * the notices that announce new work. While a process has work, it looks once a second or two. A process that
- * had no work for a minute looks every ten seconds, as long as it receives the notices of other processes, so
- * that an idle process uses almost no CPU time.
+ * had no work for a minute looks every thirty seconds, as long as it receives the notices of other processes,
+ * so that an idle process uses almost no CPU time.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -29,7 +29,7 @@ export interface DueWorkPoll {
 /** Milliseconds without work after which a process searches less often. */
 const idleAfterMs = 60_000;
 /** Milliseconds between two searches of a process without work. */
-export const idlePollMs = 10_000;
+export const idlePollMs = 30_000;
 
 export function createDueWorkPoll({ search, everyMs, areNoticesReceived }: DueWorkPollOptions): DueWorkPoll {
   let timer: NodeJS.Timeout | undefined;

@@ -53,8 +53,9 @@ export interface StoredIdempotentAnswer {
 export interface IdempotentRequest<Result> {
   readonly claim: IdempotencyKeyClaim;
   /**
-   * Returns the answer to store for the result of the request. May throw a failure that the result contains;
-   * the transaction is then rolled back.
+   * Converts the result of the request to the answer that is stored under the key. If the result is a
+   * failure, this function may throw it instead: the transaction is then rolled back, and no answer is
+   * stored.
    */
   readonly record: (result: Result) => StoredIdempotentAnswer;
   /**

@@ -25,10 +25,18 @@ export interface PGliteOptions {
   readonly image?: Blob | undefined;
 }
 
+/**
+ * The size of PostgreSQL's cache of table pages. PGlite's default of 128 MB is memory of this process, which
+ * the embedded database fills soon. Pages that are not in this cache are read from the file cache of the
+ * operating system.
+ */
+const sharedBuffers = "32MB";
+
 export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGlite> {
   return PGlite.create({
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(image === undefined ? {} : { loadDataDir: image }),
+    startParams: [...PGlite.defaultStartParams, "-c", `shared_buffers=${sharedBuffers}`],
     extensions: { pg_trgm },
     parsers: { [types.INT8]: Number },
   });

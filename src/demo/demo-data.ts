@@ -46,7 +46,10 @@ const bulkFile = z
       z.strictObject({
         slug: nonEmptyText,
         names: localizedText,
-        /** The key in `makes` of the materials and properties that products of this kind can have. */
+        /**
+         * The key of an entry in `makes`. The entry lists the materials and properties that products of this
+         * department can have.
+         */
         make: nonEmptyText,
         ranges: z.array(
           z.strictObject({ slug: nonEmptyText, names: localizedText, things: z.array(bulkItemType) }),
@@ -79,7 +82,7 @@ const synonymRules = z.array(
 const synonymsFile = z.strictObject({ en: synonymRules, de: synonymRules, ja: synonymRules });
 
 /**
- * A function for each data file that parses the file's JSON text. It throws an error that names the file, the
+ * The parsers of the data files' JSON texts, one per file. A parser throws an error that names the file, the
  * entry and the broken rule.
  */
 export const parseDemoData = {

@@ -70,8 +70,8 @@ const demoFile = z.looseObject({
   baseUrl: z.string(),
   /**
    * API keys by name. The key `otherMerchant` belongs to the app's installation at the demo's second
-   * merchant; all other keys belong to its installation at the first merchant. A key has all four scopes,
-   * unless the key's name says which scope it has.
+   * merchant, all other keys to its installation at the first merchant. A key has all four scopes, unless its
+   * name says something else, for example `catalogRead` or `noScope`.
    */
   keys: z.object({
     full: z.string(),
@@ -95,8 +95,8 @@ const demoFile = z.looseObject({
   merchants: z.object({ first: demoMerchant, second: demoMerchant }),
   products: z.array(demoProduct),
   /**
-   * Cart ids by name; the name of each cart describes its state. All carts except `otherMerchant` are carts
-   * of the first merchant; `otherMerchant` is a cart of the second merchant.
+   * Cart ids by name; each name describes the state of its cart. The cart `otherMerchant` belongs to the
+   * second merchant, all others to the first.
    */
   carts: z.record(z.enum(demoCartNames), z.string()),
   /**
@@ -115,8 +115,8 @@ const demoFile = z.looseObject({
    */
   orders: z.record(z.enum(demoOrderNames), z.string()),
   /**
-   * Promotion codes by name. All codes except `otherMerchant` are codes of the first merchant;
-   * `otherMerchant` is a code of the second merchant.
+   * Promotion codes by name. The code `otherMerchant` belongs to the second merchant, all others to the
+   * first.
    */
   promotionCodes: z.record(z.enum(demoPromotionCodeKeys), z.string()),
   /**
@@ -125,8 +125,8 @@ const demoFile = z.looseObject({
    */
   webhooks: z.object({ endpoint: z.string(), deliveries: z.record(z.enum(demoDeliveryNames), z.string()) }),
   /**
-   * E-mail address and password of a staff member of the first merchant, for signing in to the page on which
-   * staff authorize an app.
+   * The e-mail address and password with which a staff member of the first merchant signs in, for example to
+   * authorize an app.
    */
   staff: z.object({ email: z.string(), password: z.string() }),
   /** The OAuth client of the app that both merchants have installed. */
@@ -136,8 +136,7 @@ export type DemoJsonFileContent = z.infer<typeof demoFile>;
 export type DemoPromotionCodes = DemoJsonFileContent["promotionCodes"];
 
 /**
- * The schema of a demo.json that an earlier version of the service may have written: the listed parts may be
- * missing.
+ * The schema of a demo.json by an earlier version of the service, in which the listed parts may be missing.
  */
 const partialDemoFile = demoFile.partial({
   carts: true,

@@ -1,9 +1,8 @@
 /**
- * Prepares the demo at the start of the service. Adds the demo data to an empty database, and writes
- * demo.json. If demo.json is missing or incomplete, for example because an earlier version wrote the file,
- * creates new keys, tokens, accounts, carts, orders and webhooks for the missing parts. Existing objects are
- * not used for these parts: their secrets cannot be read from the database, and users may have changed carts,
- * orders and deliveries.
+ * Prepares the demo at the start of the service: adds the demo data to an empty database, and writes
+ * demo.json. For parts that are missing in demo.json, creates new keys, tokens, accounts, carts, orders and
+ * webhooks. Existing objects are not used for these parts. Their secrets cannot be read from the database,
+ * and users may have changed carts, orders and deliveries.
  */
 import { sql } from "kysely";
 import { getCheckoutPageUrlIfOpen } from "#commerce/checkout/render-session.ts";
@@ -52,22 +51,22 @@ const demoMerchantSlugs = { first: "lindenhof", second: "morgenrot" } as const;
 const seedingLockKey = 7_462_193_016;
 
 /**
- * Prepares the demo, writes demo.json and returns its content. If the database has merchants but not those of
- * the demo, adds no data: an existing demo.json only gets the current base URL; if there is no demo.json,
- * returns undefined and writes no file.
+ * Prepares the demo, writes demo.json and returns its content. In a database whose merchants are not those of
+ * the demo, adds no data and only writes the current base URL into an existing demo.json. In this case,
+ * returns undefined if there is no demo.json.
  */
 export async function prepareDemo(
   { db }: OpenedDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoJsonFileContent | undefined> {
-  // The data folder is created only if the database has the demo or is empty. A service on PostgreSQL without
-  // a demo needs no data folder.
+  // A data folder is created only for a database with the demo, or for an empty database. A service on
+  // PostgreSQL without a demo needs no data folder.
   if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) createDemoFolder(dataDir);
   const knownFile = readDemoJsonFile(dataDir);
   const newParts = await runInTransaction(
     db,
     async (transaction): Promise<Partial<DemoJsonFileContent> | undefined> => {
-      // This lock prevents two processes that start at the same time from both adding the demo data.
+      // The advisory lock prevents two processes that start at the same time from both adding the demo data.
       await sql`select pg_advisory_xact_lock(${seedingLockKey})`.execute(transaction);
       const merchants = (await findDemoMerchants(transaction)) ?? (await seedDemoIfEmpty(transaction, now));
       if (merchants === undefined) return undefined;
@@ -102,8 +101,8 @@ export async function prepareDemo(
 }
 
 /**
- * Returns the URL of the demo's open checkout session. If this session has ended, which happens after at most
- * a day, opens a new session.
+ * Returns the URL of the demo's open checkout session. Opens a new session if the existing one has ended; a
+ * session ends after at most a day.
  */
 async function renewOpenCheckout(
   transaction: Transaction,
@@ -176,8 +175,8 @@ interface SalesContext extends Omit<DemoOrderSeedContext, "promotionCodes"> {
 }
 
 /**
- * Creates carts if demo.json lists none. Creates checkouts and orders, together with the two carts that
- * belong to them, if demo.json lists none or if the other carts have just been created.
+ * Creates the demo's carts, checkouts and orders that demo.json does not list. Checkouts and orders, with the
+ * two carts that belong to them, are also created if the other carts have just been created.
  */
 async function createSalesParts(
   transaction: Transaction,

@@ -38,8 +38,8 @@ export function createDemoGtin(number: number): string {
 }
 
 /**
- * Computes the check digit of a GTIN by the rule of GS1: the digits are multiplied by 3 and 1 in turn, from
- * the right; the check digit completes their sum to a multiple of 10.
+ * Computes the check digit of a GTIN by the rule of GS1. The digits are multiplied by 3 and 1 in turn, from
+ * the right, and summed up. The check digit completes this sum to a multiple of 10.
  */
 function computeGtinCheckDigit(body: string): string {
   let sum = 0;

@@ -45,12 +45,11 @@ interface SeededMerchant {
 }
 
 const dayMs = 86_400_000;
-/** The number of days since the merchants were created. It is higher than the age of their oldest product. */
+/** The age of the demo's merchants in days. It is higher than the age of their oldest product. */
 const merchantAgeDays = 400;
 const productAgeDaysMax = 200;
 /**
- * The minimum age in days of a product with former prices, because the product must be older than its oldest
- * price.
+ * The minimum age, in days, of a product with former prices. A product must be older than its oldest price.
  */
 const priceHistoryAgeDaysMin = 60;
 
@@ -136,8 +135,8 @@ function createMerchantWithProducts(
 }
 
 /**
- * Computes how many days ago a product was created. Every product has a different age. Multiples of the
- * golden ratio spread the ages of consecutive products widely.
+ * Computes the age of a product in days. Every product has a different age, and multiples of the golden ratio
+ * spread the ages of consecutive products widely.
  */
 function computeProductAgeDays(
   entry: DemoProductEntry,
@@ -227,8 +226,8 @@ export function createDemoSearchCountRows(now: Date): DemoTableRowToInsert<"sear
 type DemoSearch = ReturnType<typeof loadDemoSales>["searches"]["found"][number];
 
 /**
- * Creates the daily counts of a search query, one row for each day. Leaves out days on which fewer clients
- * searched than the service needs to store a query (`clientsPerQueryMin`).
+ * Creates the daily counts of a search query, one row per day. Leaves out days with fewer than
+ * `clientsPerQueryMin` searches, because the service does not store queries of so few clients.
  */
 function createRowsOfSearch(
   { query: text, country, perDay }: DemoSearch,

@@ -32,7 +32,10 @@ export interface CachedResponse extends CacheableResponse {
 
 /** How long an answer stays right. */
 export interface ResponseValidity {
-  /** The names of the data whose change makes the answer wrong, for example of one product. */
+  /**
+   * Cache tags: the names of the data in the answer, for example of one product. A change of it removes the
+   * answer.
+   */
   readonly dependencies: readonly string[];
   /** The time from which the answer is wrong although nothing changes; null if there is no such time. */
   readonly validUntil: Date | null;

@@ -1,8 +1,7 @@
 /**
  * Reports all invalid arguments of a GraphQL field in one failure. The validation plugin of Pothos stops at
- * the first fault of an input and reports it with a message of the library zod. The plugin of this file runs
- * only after such a fault: it checks every argument again and describes each fault with the argument's path
- * and the whole rule.
+ * the first fault of an input, and reports it with a message of the library zod. The plugin of this file then
+ * checks every argument again. It describes each fault with the argument's path and the whole rule.
  */
 import SchemaBuilder, {
   BasePlugin,
@@ -28,8 +27,8 @@ declare global {
 }
 
 /**
- * The error with which Pothos's validation plugin refuses arguments. Never sent to clients, because this file
- * replaces it.
+ * The error with which Pothos's validation plugin refuses arguments. Clients never receive this error,
+ * because the plugin of this file replaces it by a failure.
  */
 export class InvalidArgumentsError extends Error {}
 
@@ -57,18 +56,18 @@ class ArgumentFaultsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
 }
 
 /**
- * The name of the Pothos plugin that this file defines. In the builder's list of plugins, it must come before
- * the validation plugin.
+ * The name of the Pothos plugin of this file. The plugin must come before the validation plugin in the
+ * builder's list of plugins.
  */
 export const argumentFaultsPlugin = "argumentFaults";
-// `mesh build` may evaluate this file twice, and Pothos would refuse to register the plugin a second time.
+// The flag allows registering the plugin a second time, because `mesh build` may evaluate this file twice.
 SchemaBuilder.allowPluginReRegistration = true;
 SchemaBuilder.registerPlugin(argumentFaultsPlugin, ArgumentFaultsPlugin);
 SchemaBuilder.allowPluginReRegistration = false;
 
 /**
- * The zod schemas that validate one argument or input field: `field` has those defined on the argument or
- * field, `type` those defined on its input type.
+ * The zod schemas of one argument or input field: `field` has the schemas of the argument or field itself,
+ * `type` those of its input type.
  */
 interface InputRules {
   readonly field: readonly z.ZodType[];
@@ -81,8 +80,8 @@ function rulesOf<Types extends SchemaTypes>(
 ): InputRules | null {
   const type = buildCache.getTypeConfig(unwrapInputFieldType(input.type));
   const rules = {
-    // The zod schema of an argument is read from its option `validate`, because Pothos writes it into the
-    // argument's extensions only later.
+    // Pothos writes the zod schema into the argument's extensions only later, so the schema is read from the
+    // option `validate`.
     field: schemasOf(input.extensions).concat(
       input.kind === "Arg" && input.pothosOptions.validate instanceof z.ZodType
         ? input.pothosOptions.validate
@@ -160,8 +159,8 @@ const faultsOf = (schemas: readonly z.ZodType[] | undefined, value: unknown, pat
 const stepLengthMax = 100;
 
 /**
- * In the path of a fault, the name of the argument `input` is left out. The fields of `input` are the fields
- * of the REST operation's body. GraphQL and REST therefore report the same path for the same field.
+ * Leaves the name of the argument `input` out of a fault's path. GraphQL and REST then report the same path,
+ * because the fields of `input` are the fields of the REST operation's body.
  */
 const withoutInput = (path: Path): Path => (path[0] === "input" ? path.slice(1) : path);
 

@@ -4,8 +4,8 @@ import { z } from "zod";
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /**
- * The parameters of a zod issue (validation error) that a rule of this project, and not a rule of zod, has
- * raised.
+ * The parameters of a zod issue (a validation error) that a rule of this project has raised, in contrast to a
+ * rule of zod.
  */
 export interface ZodArgumentRuleIssueParams {
   /** The error code of the validation rule that the argument breaks. */
@@ -34,8 +34,8 @@ const hasLength = ({ origin }: { readonly origin: string }): boolean =>
   origin === "string" || origin === "array";
 
 /**
- * Describes the whole rule for the invalid value of a zod issue, as the end of a sentence without its full
- * stop: `must be an integer from 1 to 100`.
+ * Describes the whole rule that the value of a zod issue breaks, for example
+ * `must be an integer from 1 to 100`. The text is the end of a sentence, without its full stop.
  */
 export function describeBrokenArgumentRule(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   if (issue.code === "custom") return issue.message;

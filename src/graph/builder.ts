@@ -16,7 +16,9 @@ interface ScalarTypes<Input, Output = Input> {
   Output: Output;
 }
 
-/** The TypeScript types that Pothos uses for the context, the scalars and the lists of the GraphQL schema. */
+/**
+ * The TypeScript types with which Pothos types the context, the scalars and the lists of the GraphQL schema.
+ */
 export interface PothosGraphTypes {
   Context: GraphqlContext;
   DefaultFieldNullability: false;
@@ -69,8 +71,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
         "The position of this page within the list: its first and last cursor, and whether there are " +
         "other pages.",
     },
-    // The cost of the connection field is already multiplied by the page size. The multiplier of its field
-    // `edges` is therefore 1, so that the page size is not counted twice.
+    // The multiplier of the field `edges` is 1, because the cost of the connection field is already
+    // multiplied by the page size.
     edgesFieldOptions: {
       description: "The items of this page in the order of the list, each with its cursor.",
       nullable: false,
@@ -95,13 +97,13 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
   scopeAuth: {
     authScopes: createFieldAuthScopes,
     unauthorizedError: (_parent, context, info) => createRoleNotAllowedFailure(context, info),
-    // Makes Pothos check before the stream of a subscription begins whether the caller may subscribe. By
-    // default, Pothos would check only when the first event is sent.
+    // With this option, Pothos checks whether the caller may subscribe before the stream begins. By default,
+    // Pothos checks only when the first event is sent.
     authorizeOnSubscribe: true,
   },
   validation: { validationError: () => new InvalidArgumentsError() },
-  // Pothos's cost check is disabled: mesh/plugins/limits.ts checks the cost of a client's document before it
-  // runs, and the documents that are part of this service have no cost limit.
+  // Pothos's cost check is off. `mesh/plugins/limits.ts` checks the cost of clients' documents before they
+  // run, and the service's own documents have no cost limit.
   complexity: { disabled: true, defaultListMultiplier: 20 },
 });
 

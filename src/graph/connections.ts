@@ -54,8 +54,8 @@ interface EdgeTypeOptions extends ListTypeOptions {
 }
 
 /**
- * Returns the names and descriptions of the GraphQL connection type and edge type of a list. `nodeCost` is
- * the cost of one item in points, in addition to the cost of its selected fields; 1 if left out.
+ * Returns the names and descriptions of a list's GraphQL connection type and edge type. `nodeCost` is the
+ * cost in points of one item without its selected fields, 1 by default.
  */
 export const createConnectionTypeOptions = (
   name: string,
@@ -76,22 +76,22 @@ const pageSizeMax = 100;
 export const pageSizeDefault = 20;
 
 /**
- * The form of a list's cursors: either ids of one kind, or texts that match a pattern. If a list is sorted by
- * a number and has ids of one kind, each cursor consists of the number and the id. Other cursors are
- * refused.
+ * The format of a list's cursors: ids of one kind, or texts that match a pattern. In a list that is sorted by
+ * a number, the cursor consists of the number and the id. Cursors in any other format are refused.
  */
 export type CursorFormat = IdKind | RegExp;
 
 /**
- * How to read one page of a list. Either `loadGraphqlConnection` reads the rows itself, sorted by an id
- * column (or by a column of numbers and then by an id column), or the function `loadPage` reads the page.
+ * Options for reading one page of a list. By default, `loadGraphqlConnection` reads the rows in the order of
+ * an id column, or of a number column and then an id column. Otherwise, the list's own function `loadPage`
+ * reads them.
  */
 type Paging<Row> = { readonly cursor: CursorFormat } & (
   | (KeysetOrder & { readonly isDescending?: boolean })
   | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
 );
 
-/** Matches the cursors of lists that are sorted by a time and then by an id that is a number. */
+/** Matches the cursors of lists that are sorted by a time and then by a numeric id. */
 export const timedCursorPattern = /^\d{1,16}:\d{1,18}$/;
 
 const sortedCursorPattern = /^\d{1,16}:(?<id>\w+)$/;
@@ -163,11 +163,11 @@ async function loadCheckedPage<Row extends ListRow>(
     { args, toCursor, defaultSize: pageSizeDefault, maxSize: pageSizeMax },
     (part) => load(toPage(part)),
   );
-  // Pothos's type of a connection allows null edges, for rows that do not exist. A page that is loaded here
-  // has only existing rows, so the cast is safe.
+  // Pothos's type of a connection allows null edges, for missing rows. The cast is safe, because pages of
+  // this file have only existing rows.
   const { edges, pageInfo } = connection as unknown as Omit<GraphqlConnectionPage<Row>, "totalCount">;
-  // For an empty page, Pothos returns the cursors of the request's arguments as start and end cursor. They
-  // are replaced by null.
+  // Replaces the start and end cursor of an empty page by null. Pothos returns the cursors of the request's
+  // arguments for an empty page.
   return edges.length === 0
     ? { edges, pageInfo: { ...pageInfo, startCursor: null, endCursor: null } }
     : { edges, pageInfo };
@@ -195,8 +195,8 @@ function toPage(part: {
 }
 
 /**
- * Converts the request for a page of an ascending list into a request that selects the same rows from the
- * same list in descending order.
+ * Reverses the direction of a page request: a page of an ascending list becomes the page with the same rows
+ * of the descending list.
  */
 const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
   after: before,

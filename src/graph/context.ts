@@ -38,8 +38,8 @@ export interface GraphqlContext {
   /** The languages that the caller prefers, best first. */
   readonly languages: readonly string[];
   /**
-   * The id that the frontend uses for the buyer for whom it sends the request, from the buyer session or the
-   * header X-Buyer-Reference. Null if there is neither, or if the buyer of the session is a guest.
+   * The frontend's own id of the buyer for whom it sends the request, from the buyer session or the header
+   * X-Buyer-Reference. Null if there is neither, or if the buyer session is that of a guest.
    */
   readonly buyerReference: string | null;
   /**
@@ -48,13 +48,16 @@ export interface GraphqlContext {
    */
   readonly buyerSessionId: string | null;
   /**
-   * A key for the caller's network address, by which rate limits and search counts distinguish callers. Empty
-   * for executions that this service starts itself.
+   * The key of the caller's network address, by which rate limits and search counts distinguish callers.
+   * Empty if this service itself started the execution.
    */
   readonly client: string;
   /** The id of the REST operation that runs; null if the request is a GraphQL document of a client. */
   readonly operationId: string | null;
-  /** True for a report that is sent as a CSV file: its lists may be longer, and it has no cost limit. */
+  /**
+   * True if the response is a report as a CSV file. Such a report may have longer lists and has no cost
+   * limit.
+   */
   readonly isReportFile: boolean;
   /**
    * The value that the mutation's `prepare` function returned before the transaction began; undefined if the
@@ -63,27 +66,27 @@ export interface GraphqlContext {
   readonly prepared: unknown;
   /**
    * The idempotency key of a REST operation, and the function that returns the answer to store for the key.
-   * Null for operations without a key, and for GraphQL documents, whose key is an argument of the mutation.
+   * Null without a key, and for GraphQL documents, which have the key as an argument.
    */
   readonly once: IdempotentRequest<ExecutionResult> | null;
   /**
-   * Called with the answer to a request with an idempotency key: a new answer, or the stored answer if the
-   * request is a retry.
+   * The callback that receives the answer to a request with an idempotency key. The answer is the stored one
+   * if the request is a retry.
    */
   readonly onOnce: ((answer: IdempotentRequestResult) => void) | undefined;
   /**
-   * Subtracts the cost of the document from the caller's quotas; undefined if the caller has no such quota,
-   * for example a caller of the REST API.
+   * The function that subtracts the document's cost in points from the caller's quotas. Undefined if the
+   * caller has no such quota, for example over REST.
    */
   readonly spendCost: GraphqlCostSpender | undefined;
   /**
-   * The functions that are called for each later request that gets the same answer without an execution,
-   * because the answer is kept in the response cache. Undefined if the answer is not kept.
+   * The callbacks that the response cache calls whenever it answers a later request with this execution's
+   * result, for example to count a search. Undefined if the result is not cached.
    */
   readonly reuseCallbacks: ((client: string) => void)[] | undefined;
   /**
-   * The database handle that every resolver uses: the open transaction if there is one, otherwise the
-   * database.
+   * The database handle of all resolvers: the request's transaction if one is open, otherwise the database
+   * without a transaction.
    */
   readonly db: Database;
   readonly services: GraphqlServices;
@@ -96,8 +99,8 @@ export interface GraphqlContext {
 }
 
 /**
- * A database from which requests read (the primary database or a replica), with the object that combines the
- * same reads of several requests.
+ * The primary database or a replica from which requests read. Optionally also has the object that combines
+ * the reads of concurrent requests.
  */
 export interface DatabaseReadSource {
   readonly db: Database;
@@ -109,15 +112,15 @@ export interface DatabaseReadSource {
 }
 
 /**
- * A read-only replica of the database. It may be behind the primary database, so no change relies on a row
- * that was read from it.
+ * A read-only replica of the database. Changes never rely on rows of the replica, because it may lag behind
+ * the primary database.
  */
 export interface ReplicaReadSources {
   /** The connections to the replica for queries and reports of analysts. */
   readonly forAnalysts: DatabaseReadSource;
   /** The connections to the replica for REST operations that need no credential. */
   readonly forPublicReads: DatabaseReadSource;
-  /** Returns true if the replica is so far behind that reads must use the primary database. */
+  /** Returns true if the replica lags so far behind that requests must read from the primary database. */
   readonly isBehind: () => boolean;
 }
 
@@ -133,7 +136,10 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly searchCounts?: SearchQueryCounter;
   /** Runs the SQL statements of reports in read-only transactions. */
   readonly readOnly: ReportQueryRunner;
-  /** Notifies subscriptions of changes; if left out, subscriptions are not available. */
+  /**
+   * Notifies GraphQL subscriptions of changes to the objects that they follow. If left out, subscriptions are
+   * not available.
+   */
   readonly watch?: SubscriptionPollers;
   /** Runs a change only once for each idempotency key. A retry with the same key gets the stored answer. */
   readonly doOnce: IdempotentRequestRunner;
@@ -151,13 +157,13 @@ export interface GraphqlServices extends DatabaseReadSource {
   /** The base URL of Stripe's API. */
   readonly stripeApiBase: string;
   /**
-   * Whether merchants in test mode may have webhook endpoints with a loopback address, which is the machine
-   * of this service.
+   * True if the webhook endpoints of merchants in test mode may have a loopback address (an address of the
+   * service's own machine).
    */
   readonly isLoopbackAllowed: boolean;
 }
 
-/** The caller and the request for which a context is created. */
+/** The caller and the request for which a GraphQL context is created. */
 export interface CallerDetails {
   readonly viewer?: Viewer;
   readonly requestId: string;
@@ -210,8 +216,8 @@ export function createGraphqlContext(
 }
 
 /**
- * Copies the context of a request for its transaction: resolvers and loaders of the copy use the transaction,
- * and rows that loaders cached before are not reused.
+ * Copies a request's context for its transaction. Resolvers and loaders of the copy read inside the
+ * transaction, and do not reuse rows that the loaders have cached before.
  */
 export function copyGraphqlContextForTransaction<Context extends GraphqlContext>(
   context: Context,
@@ -238,8 +244,8 @@ export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
 }
 
 /**
- * The access check for `@pothos/plugin-scope-auth`, by which each GraphQL field lists the kinds of callers
- * that may read it.
+ * The access check for `@pothos/plugin-scope-auth`. Each GraphQL field lists the kinds of callers that may
+ * read it.
  */
 export const createFieldAuthScopes = ({
   viewer,
@@ -287,9 +293,8 @@ export function getCallerMerchantId({ viewer }: GraphqlContext): string | null {
 }
 
 /**
- * Returns the id of the merchant whose rows a list shows: the caller's merchant, or the merchant that a
- * platform caller names. Null if a platform caller names no merchant: the list then has the rows of all
- * merchants.
+ * Returns the id of the merchant whose rows a list shows. This is the caller's merchant, or the merchant that
+ * a platform caller names. Null if a platform caller names none: the list then has the rows of all merchants.
  */
 export function getMerchantIdForListQuery(
   context: GraphqlContext,
@@ -301,9 +306,9 @@ export function getMerchantIdForListQuery(
 }
 
 /**
- * Returns the id of the merchant that a request acts on: the caller's merchant, or the merchant that a
- * platform caller names. Throws `missing_field` if a platform caller names no merchant, and
- * `merchant_not_found` if another caller names a foreign merchant.
+ * Returns the id of the merchant of a request: the caller's merchant, or the merchant that a platform caller
+ * names. Throws `missing_field` if a platform caller names none. Throws `merchant_not_found` if another
+ * caller names a foreign merchant.
  */
 export function requireMerchantId(context: GraphqlContext, merchantId: string | null | undefined): string {
   const owner = getCallerMerchantId(context);
@@ -328,13 +333,13 @@ export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithView
   viewer.kind !== "buyer" || viewer.sessionId === sessionId;
 
 /**
- * Returns the id of the caller's internal token, or of the staff account that is signed in at the console;
- * null for every other kind of credential.
+ * Returns the id of the caller's internal token, or of the signed-in staff account; null for every other kind
+ * of credential.
  */
 export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? getCredentialIdOfViewer(viewer) : null;
 
-/** Returns how an order's timeline names the caller: as buyer, merchant or system. */
+/** Returns the name of the caller's kind in the order timeline: buyer, merchant or system. */
 export function getOrderActorOfCaller({ viewer }: WithViewer): OrderActor {
   const caller = getCallerKindOfViewer(viewer);
   if (caller === "storefront" || caller === "buyer") return "buyer";

@@ -1,6 +1,6 @@
 /**
- * Returns the cost of a GraphQL field, and describes the cost in a sentence for the schema. The cost is read
- * from the same options from which `mesh/plugins/limits.ts` computes the cost of a document.
+ * Returns the cost of a GraphQL field, and the sentence of the schema that describes the cost. Both come from
+ * the options from which `mesh/plugins/limits.ts` computes the cost of a document.
  */
 import {
   type GraphQLField,
@@ -22,13 +22,13 @@ interface ComputedCost {
 /** The arguments of a GraphQL field that determine the multiplier of the field's cost, for example `first`. */
 interface FactorArguments {
   /**
-   * The names of the arguments that determine the multiplier. If a query gives several of these arguments,
-   * only the one that is first in this list is used.
+   * The names of the arguments that determine the multiplier, most important first. If a query gives several
+   * of them, only the most important one counts.
    */
   readonly sizedBy: readonly string[];
   /**
-   * Says how the arguments determine the multiplier, for example "`pageSize` / 20, at least 1". A part of the
-   * field's description.
+   * The words for how the arguments determine the multiplier, for example "`pageSize` / 20, at least 1". The
+   * field's description contains these words.
    */
   readonly factor: string;
 }
@@ -57,19 +57,21 @@ export interface GraphqlFieldCost {
   /** The cost of the field itself, in points, without the fields below it. */
   readonly points: number;
   /**
-   * The factor by which the cost of the fields below this field is multiplied. If arguments determine the
-   * factor, this is the factor for a query without these arguments, or null if one of them is required.
+   * The factor by which the cost of the nested fields is multiplied. If arguments determine the factor, the
+   * value is the factor of a query without these arguments. Null if such an argument is required.
    */
   readonly multiplier: number | null;
   /** The names of the arguments that determine the multiplier of the field's cost. */
   readonly sizedBy: readonly string[];
-  /** Says how the arguments determine the multiplier of the field's cost; null if no argument does. */
+  /**
+   * The words for how the arguments determine the multiplier of the field's cost; null if no argument does.
+   */
   readonly factor: string | null;
 }
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The multiplier that the complexity plugin uses for a list field whose cost has no multiplier. */
+/** The multiplier of a list field whose cost defines none. The complexity plugin uses the same number. */
 const pluginListMultiplier = 10;
 
 /** Returns the cost of a GraphQL field. */

@@ -42,8 +42,8 @@ declare module "graphql" {
 }
 
 /**
- * Adds the roles, costs and error codes of all fields to the directives and descriptions of these fields.
- * Changes the given schema itself and returns it.
+ * Adds the roles, cost and error codes of each field to the field's directives and description. Changes the
+ * given schema itself and returns it.
  */
 export function documentRolesCostsAndErrorsOfFields(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -84,9 +84,9 @@ export const getFieldDescriptionWithoutNotes = ({
   extensions.plainDescription === undefined ? description : extensions.plainDescription;
 
 /**
- * Returns the roles of internal tokens that may read a field; null if the field has no restriction of its
- * own, so that every role that may read the object may read the field. Callers of REST, and the service
- * itself, are left out: they cannot send GraphQL documents.
+ * Returns the roles of internal tokens that may read a field. Null if the field has no restriction of its
+ * own: every role that may read the object may then read the field. Callers without GraphQL access (REST, and
+ * the service itself) are left out.
  */
 export function getRolesAllowedToReadField({
   extensions,
@@ -96,8 +96,8 @@ export function getRolesAllowedToReadField({
 }
 
 /**
- * Returns the failure of a caller whose role may not use a field. The message names the field, the caller's
- * role and the roles that may use the field.
+ * Returns the failure `role_not_allowed` for a field. Its message names the field, the caller's role and the
+ * roles that may use the field.
  */
 export function createRoleNotAllowedFailure(
   { viewer }: Pick<GraphqlContext, "viewer">,

@@ -8,8 +8,8 @@ import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { GraphqlContext } from "./context.ts";
 
 /**
- * The kinds of objects whose ids filter lists, for example `market`, each with the word that error messages
- * use for an object of this kind.
+ * The kinds of objects by whose ids lists can be filtered, for example `market`, each with its word in error
+ * messages.
  */
 const nouns = {
   category: "category",
@@ -22,13 +22,13 @@ const nouns = {
 interface NamedObject {
   readonly table: keyof typeof nouns;
   /**
-   * The id of an object that the filter in the client's request names. If null or undefined, the request has
-   * no such filter and nothing is checked.
+   * The object id from the client's filter. If the id is null or undefined, the request has no such filter,
+   * and nothing is checked.
    */
   readonly id: string | null | undefined;
   /** Id of the merchant whose list is filtered; null for a list of all merchants. */
   readonly merchantId: string | null;
-  /** True if a client may send the handle of the object instead of its id. */
+  /** True if the filter also accepts the object's handle instead of its id. */
   readonly acceptsHandle?: boolean;
 }
 
@@ -45,9 +45,9 @@ export async function requireObjectNamedInFilterExists(
 }
 
 /**
- * Returns the ids of the objects that the client has named in the argument `field`, by id or by handle. A
- * handle can give several ids, because several merchants can have an object with the same handle. Returns
- * null if the client has not sent the argument. Throws `resource_not_found` if no object is found.
+ * Returns the ids of the objects that the client has named by id or handle in the argument `field`. A handle
+ * can give several ids, because several merchants can use the same handle. Null if the client has not sent
+ * the argument. Throws `resource_not_found` if no object is found.
  */
 export async function findIdsOfObjectsNamedInFilter(
   { db }: Pick<GraphqlContext, "db">,

@@ -18,19 +18,19 @@ export const validationErrorsMax = 20;
 export const queryMsMax = 10_000;
 
 /**
- * The cost of reading an object that consists of rows of many tables, in points, in addition to the cost of
- * the selected fields: a cart, an order or a part of it, a product, a checkout session. The service reads the
- * whole object even if a query selects only its id, which takes 0.3 to 0.6 ms of CPU time.
+ * The cost in points of reading an object with rows of many tables, for example a cart, an order or a
+ * product. The service reads the whole object, in 0.3 to 0.6 ms of CPU time, even for a query that selects
+ * only its id. The cost of the selected fields is added.
  */
 export const aggregateCost = 10;
 
 /**
- * The cost of a mutation, in points, in addition to the cost of the selected fields. A mutation takes about 5
- * ms of CPU time, for its transaction, its events and its audit entry.
+ * The cost of a mutation in points, without its selected fields. A mutation takes about 5 ms of CPU time for
+ * its transaction, events and audit entry.
  */
 export const mutationCost = 100;
 
-/** The largest number of rows of each list in a report that is sent as a CSV file. */
+/** The maximum number of rows per list in a report that is sent as a CSV file. */
 export const reportFileRowsMax = 10_000;
 
 /**
@@ -40,8 +40,8 @@ export const reportFileRowsMax = 10_000;
 export const queryCostMax = 20_000;
 
 /**
- * The cost in points of one report, in addition to the cost of its fields. It is so high that a query can
- * have fewer than twenty reports, because each report may read two years of orders.
+ * The cost of one report in points, without its fields. The high cost limits a query to fewer than twenty
+ * reports, because each report may read two years of orders.
  */
 export const reportBaseCost = 1_000;
 
@@ -51,15 +51,15 @@ interface CostLimitContext {
 }
 
 /**
- * Returns the cost that the viewer's role may spend in one document. Callers of the REST API and of reports
- * as CSV files have no limit, because they run only documents of this service.
+ * Returns the maximum cost in points of one document for the viewer's role. REST requests and CSV reports
+ * have no limit, because they run only documents of this service.
  */
 export function getGraphqlQueryCostLimit({ viewer, isReportFile }: CostLimitContext): number {
   if (viewer.kind !== "internal" || isReportFile) return Number.POSITIVE_INFINITY;
   return viewer.role === "storefront" || viewer.role === "browser" ? 4_000 : queryCostMax;
 }
 
-/** What is left of the caller's quota of cost, in points, as `extensions.cost.throttleStatus` shows it. */
+/** The remaining points of the caller's cost quota, in the form of `extensions.cost.throttleStatus`. */
 export interface GraphqlThrottleStatus {
   /** The points that the caller may spend in one time window of a minute. */
   readonly maximumAvailable: number;
@@ -71,9 +71,14 @@ export interface GraphqlThrottleStatus {
 
 export interface GraphqlCostPayment {
   readonly throttleStatus: GraphqlThrottleStatus;
-  /** The failure of a document that must not run, because nothing was left; otherwise undefined. */
+  /**
+   * The failure with which the document must be refused because the quota has no points left. Undefined if
+   * the document may run.
+   */
   readonly refusal: Error | undefined;
 }
 
 /** Subtracts points from the caller's quotas of cost. Returns undefined if rate limits are switched off. */
-export type GraphqlCostSpender = (points: number) => Promise<GraphqlCostPayment | undefined>;
+export type GraphqlCostSpender = (
+  points: number,
+) => Promise<GraphqlCostPayment | undefined> | GraphqlCostPayment | undefined;

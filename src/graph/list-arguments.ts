@@ -2,7 +2,9 @@
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
-/** The argument with which a caller of the platform names the merchant whose rows a list shows. */
+/**
+ * The argument `merchantId` of lists. A caller of the platform selects the rows of a single merchant with it.
+ */
 export const listMerchantArgs = builder.args((t) => ({
   merchantId: t.id({
     description:
@@ -27,8 +29,8 @@ type Period<Name extends string> = Readonly<
 >;
 
 /**
- * Refuses a period whose end is before its start. `name` is the common beginning of the names of the two
- * arguments, for example `created` for `createdFrom` and `createdTo`.
+ * Refuses a period whose end is before its start. `name` is the common prefix of the two argument names, for
+ * example `created` for `createdFrom` and `createdTo`.
  */
 export function requirePeriodStartBeforeEnd<Name extends string>(name: Name, args: Period<Name>): void {
   const from = args[`${name}From`];

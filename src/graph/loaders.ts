@@ -1,7 +1,7 @@
 /**
- * The data loaders of a request. A loader combines all loads of the same event loop turn in one SQL statement
- * and caches the rows for the request. Carts, orders and public products are read together with other
- * requests of the process (`database/shared-reads.ts`).
+ * The data loaders of a request. A loader reads all rows that are requested in one turn of the event loop
+ * with one SQL statement, and caches them for the request. `database/shared-reads.ts` combines the reads of
+ * carts, orders and public products across requests.
  */
 import DataLoader from "dataloader";
 import {
@@ -107,8 +107,8 @@ import {
 } from "./shared-aggregate-reads.ts";
 
 /**
- * The data loaders of one request. For a row that does not exist, a loader returns null if its type includes
- * null; otherwise it throws.
+ * The data loaders of one request. For a missing row, a loader returns null if its type includes null. All
+ * other loaders throw.
  */
 export interface GraphqlDataLoaders {
   readonly carts: DataLoaderFunctions<string, CartAggregate | null>;
@@ -119,8 +119,8 @@ export interface GraphqlDataLoaders {
   /** Encrypted addresses and e-mail addresses of buyers, by the id of the database row. */
   readonly personalData: DataLoader<string, EncryptedPersonalDataRow | null>;
   /**
-   * The data that, in addition to the order itself, is needed to decide which after-sales options (for
-   * example a return) the order has.
+   * The data for deciding which after-sales options an order has (for example a return), in addition to the
+   * order itself.
    */
   readonly afterSalesFacts: DataLoader<AfterSalesEligibilityLoaderKey, AfterSalesEligibilityFacts, string>;
   readonly products: DataLoader<string, ProductAggregate | null>;
@@ -147,7 +147,7 @@ export interface GraphqlDataLoaders {
   readonly apps: DataLoader<string, AppRow>;
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
-  /** The data from which the readiness checks of an installation are computed, by installation id. */
+  /** The data for an installation's readiness checks, by installation id. */
   readonly readinessFacts: DataLoader<string, InstallationReadinessData>;
   readonly oauthGrants: DataLoader<string, OauthGrantRow>;
   /** OAuth grants by id; null if the grant was deleted after its retention period. */
@@ -175,22 +175,19 @@ export interface GraphqlDataLoaders {
   readonly webhookEndpoints: DataLoader<string, WebhookEndpoint | null>;
   /** The webhook endpoints of an installation, oldest first, by installation id. */
   readonly endpointsOfInstallations: DataLoader<string, WebhookEndpoint[]>;
-  /**
-   * The data from which example requests with valid signatures are made for an endpoint (the signature
-   * fixture), by endpoint id.
-   */
+  /** The data for signed example requests (the signature fixture) of a webhook endpoint, by endpoint id. */
   readonly signatureFixtures: DataLoader<string, EndpointWithEncryptedSecrets | null>;
   /** The event log of an installation, by installation id. */
   readonly webhookLogs: DataLoader<string, EventsReadableByInstallation>;
   readonly webhookEvents: DataLoader<InstallationIdAndEventId, EventWithDeliveries | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
-  /** The deliveries of an event to all installations, by event id. */
+  /** The webhook deliveries of an event, for all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
-  /** The stored body of an event that contains the whole object (not only its id), by event id. */
+  /** The stored body of a webhook event that contains the whole object, not only its id; by event id. */
   readonly eventBodies: DataLoader<string, WebhookEventBody | null>;
-  /** The stored body of a delivery, by delivery id. */
+  /** The stored body of a webhook delivery, by delivery id. */
   readonly webhookBodies: DataLoader<string, StoredDeliveryBody | null>;
-  /** The attempts of a delivery, by delivery id. */
+  /** The attempts of a webhook delivery, by delivery id. */
   readonly webhookAttempts: DataLoader<string, DeliveryAttemptView[]>;
 }
 
@@ -205,21 +202,21 @@ export interface AfterSalesEligibilityLoaderKey {
 
 interface LoaderSource {
   /**
-   * The database handle from which the loaders read: the open transaction if there is one, otherwise the
-   * database itself.
+   * The database handle of the loaders: the request's transaction if one is open, otherwise the database
+   * without a transaction.
    */
   readonly db: Database;
   readonly clock: Clock;
   /**
-   * Reads rows together with the loaders of other requests; undefined inside a transaction, which must read
-   * its own changes.
+   * The object that combines the reads of several requests. Undefined inside a transaction, because a
+   * transaction must read its own changes.
    */
   readonly reads: CartOrderAndProductReadCoalescers | undefined;
 }
 
 /**
- * The functions that create the loaders. Each loader is created at its first use, because a request needs
- * only a few of them.
+ * The factory function of each loader. A loader is created when a resolver first uses it, because a request
+ * needs only a few loaders.
  */
 const loaderFactories: {
   readonly [Name in keyof GraphqlDataLoaders]: (source: LoaderSource) => GraphqlDataLoaders[Name];
@@ -336,8 +333,8 @@ function createPublicProductLoader(db: Database, clock: Clock): GraphqlDataLoade
 }
 
 /**
- * Loads the data from which the after-sales options of several orders are decided, for the time that the
- * first key contains. All keys of one request have the same time.
+ * Loads the data that decides which after-sales options several orders have. The decision is for the time
+ * `now` of the first key; all keys of one request have the same time.
  */
 async function loadAfterSalesFacts(
   db: Database,

@@ -1,20 +1,20 @@
 /**
- * If a mutation fails because an object does not exist, and the error does not say which argument named this
- * object, adds the name of that argument to the error.
+ * Adds the name of an id argument to a mutation's `resource_not_found` error that does not say which argument
+ * named the missing object.
  */
 import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { Failure, failureKinds } from "#foundation/failure.ts";
 
 interface MutationIds {
-  /** The names of the mutation's id arguments, which say which object the mutation changes. */
+  /** The values of the mutation's id arguments, which name the object to change, by argument name. */
   readonly ids: Readonly<Record<string, unknown>>;
   readonly input: object;
 }
 
 /**
- * Adds the name of an argument to a `resource_not_found` error of a mutation, if the error names no field:
- * the name of the only id argument that the client sent. Returns the error unchanged if it is another error,
- * or if the client sent no id argument or more than one.
+ * Adds a field name to a mutation's `resource_not_found` error that names no field. The name is that of the
+ * id argument that the client sent, or of the id field in `input`. Returns every other error unchanged. Also
+ * returns the error unchanged if the client sent several ids or none.
  */
 export function addArgumentNameToNotFoundError(error: unknown, { ids, input }: MutationIds): unknown {
   const isGeneral =

@@ -1,11 +1,10 @@
 /**
- * The error codes with which the mutations of the graph can answer. Every mutation can answer with the codes
- * of `commonMutationFailures`. Codes that only some mutations have are listed in the definition of the
- * mutation (`defineMutation`).
+ * The error codes of the GraphQL mutations. Every mutation can return the codes of `commonMutationFailures`.
+ * A mutation's definition (`defineMutation`) lists its further codes.
  */
 import type { FailureCode } from "#foundation/failure.ts";
 
-/** The error codes that every mutation can answer. */
+/** The error codes that every mutation can return. */
 export const commonMutationFailures: readonly FailureCode[] = [
   "malformed_request",
   "invalid_field",

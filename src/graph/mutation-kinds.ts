@@ -1,6 +1,6 @@
 /**
- * The kinds of mutations. All mutations of a kind have the same shared arguments, and their commands get a
- * context that the kind creates. A mutation copies the properties of its kind into its options:
+ * The kinds of mutations. All mutations of one kind have the same shared arguments and the same command
+ * context. A mutation copies the options of its kind:
  * `defineMutation({ ...existingCartMutationKind, name, … })`.
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
@@ -34,8 +34,8 @@ import {
 import type { MutationAuthorizer, MutationKind, MutationOpening } from "./mutation.ts";
 
 /**
- * Creates the context for commands that change one merchant's data. The events that a command causes are
- * stored in the outbox after the command has returned.
+ * Creates the context for commands that change one merchant's data. The events of a command are stored in the
+ * outbox when the command has returned.
  */
 const createMerchantContext = <Context>(
   contextOf: (base: CommandContext, request: GraphqlContext) => Context,
@@ -72,7 +72,7 @@ export const merchantMutationKind: MutationKind<CommandContext> = {
   failures: [],
 };
 
-/** Mutations that store an encrypted secret of a merchant. */
+/** Options of the mutations that encrypt and store a secret of a merchant. */
 export const merchantSecretMutationKind: MutationKind<
   CommandContext & { readonly keyring: EncryptionKeyring }
 > = {
@@ -191,8 +191,8 @@ const orderContext = createMerchantContext((base, request): OrderCommandContext 
 }));
 
 /**
- * Options of the mutations of an order or a part of an order. These mutations may move money or goods, so the
- * idempotency key is required.
+ * Options of the mutations of an order or a part of an order. The idempotency key is required, because such a
+ * mutation may move money or goods.
  */
 const createOrderMutationKind = <On extends string>(
   target: Readonly<Record<On, string>>,
@@ -220,8 +220,8 @@ export const warrantyClaimMutationKind = createOrderMutationKind({
 });
 
 /**
- * Options of the mutations that create or change webhook endpoints. If such a mutation ran twice, an event
- * could be sent twice, so the idempotency key is required.
+ * Options of the mutations that create or change webhook endpoints. The idempotency key is required, because
+ * a mutation that ran twice could send an event twice.
  */
 export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
   context: createMerchantContext(({ merchantId, now, outbox }, request): EndpointCommandContext => {
@@ -284,10 +284,7 @@ const getInstallationId = ({ viewer }: GraphqlContext): string | null =>
   isIntegratorViewer(viewer) ? viewer.installationId : null;
 
 export interface AccessMutationContext extends AccessManagementCommandContext {
-  /**
-   * Publishes the events about installations and API keys that the command of a mutation has returned, in the
-   * transaction of the command.
-   */
+  /** Publishes events about installations and API keys in the transaction of the mutation's command. */
   readonly publish: (events: readonly InstallationOrApiKeyEvent[]) => void;
 }
 
@@ -320,8 +317,8 @@ export const accessMutationKind: MutationKind<AccessMutationContext> = {
 };
 
 /**
- * The actor that an event names as its cause, by kind of caller. For every kind that is not listed, the actor
- * is `staff`.
+ * The actor name in events, by kind of caller. Every caller kind that is missing here has the actor name
+ * `staff`.
  */
 const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
   storefront: "buyer",
@@ -331,7 +328,7 @@ const eventActors: Partial<Record<CallerKind, EventCause["actor"]>> = {
   system: "system",
 };
 
-/** Returns the cause of the request's events: the caller's actor name, the REST operation and the request id. */
+/** Returns the cause that the request's events contain: the actor, the REST operation and the request id. */
 function getEventCause({ viewer, operationId, requestId }: GraphqlContext): EventCause {
   return { operationId, actor: eventActors[getCallerKindOfViewer(viewer)] ?? "staff", requestId };
 }

@@ -1,7 +1,7 @@
 /**
- * `defineMutation` defines a mutation, and runs its command, events and audit entry in one transaction. If
- * the request has an idempotency key, `mesh/plugins/idempotency.ts` opens the transaction and stores the
- * answer.
+ * `defineMutation` defines a GraphQL mutation. The mutation runs its command, publishes its events and writes
+ * its audit entry in one transaction. For a request with an idempotency key, `mesh/plugins/idempotency.ts`
+ * opens the transaction and stores the answer.
  */
 import type { InputRef, OutputRef, ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLSchema } from "graphql";
@@ -44,7 +44,7 @@ export interface MutationAuthorizer<Context> {
   ) => AuthorizedMutation<Context>;
 }
 
-/** A mutation after the argument `merchantId` has been checked and before the command runs. */
+/** A mutation whose argument `merchantId` has been checked and whose command has not run yet. */
 export interface AuthorizedMutation<Context> {
   /** The id of the merchant whose data changes; null for data of the platform. */
   readonly merchantId: string | null;
@@ -55,19 +55,16 @@ export interface AuthorizedMutation<Context> {
   ) => Promise<Changed>;
 }
 
-/**
- * The transaction in which a mutation's command runs, and the time that the command writes into all rows and
- * events.
- */
+/** The transaction of a mutation's command, and the time that the command stores in all rows and events. */
 export interface MutationTransactionAndTime {
   readonly transaction: Transaction;
   readonly now: Date;
 }
 
 /**
- * A function that does slow work or network requests before a mutation's transaction begins, for example
- * hashing a password or resolving a host name. For a request with an idempotency key,
- * `mesh/idempotent-document.ts` calls the function before it opens the transaction.
+ * A function for slow work or network requests before a mutation's transaction begins, for example hashing a
+ * password. For a request with an idempotency key, `mesh/idempotent-document.ts` calls the function before it
+ * opens the transaction.
  */
 export type MutationPreparationFunction<Input = unknown, Prepared = unknown> = (
   input: Input,
@@ -85,20 +82,20 @@ export interface MutationKind<Context, Ids extends string = never> {
    */
   readonly target?: Readonly<Record<Ids, string>>;
   /**
-   * The error codes with which the mutation can answer, in addition to `commonMutationFailures`. If a
-   * mutation sets this option itself, the codes of its kind no longer apply, so it must repeat them:
-   * `failures: [...existingCartMutationKind.failures, "cart_empty"]`.
+   * The error codes that the mutation can return, in addition to `commonMutationFailures`. The option
+   * replaces the codes of the mutation's kind. A mutation that sets it therefore repeats them, for example as
+   * `[...existingCartMutationKind.failures, "cart_empty"]`.
    */
   readonly failures: readonly FailureCode[];
   /**
    * Whether a request must have an idempotency key. `required`: the argument `idempotencyKey` is required,
-   * because the mutation moves money or goods. `required_or_header`: the mutation is also a REST operation,
-   * and REST requests send the key in a header instead of the argument.
+   * because the mutation moves money or goods. `required_or_header`: as `required`, but REST requests send
+   * the key in a header, because the mutation is a REST operation too.
    */
   readonly idempotency: "optional" | "required" | "required_or_header";
   /**
-   * Runs before everything else of the mutation. Throws if the caller may not change the object that the id
-   * arguments name.
+   * The first check of the mutation. Throws if the caller may not change the object that the id arguments
+   * name.
    */
   readonly check?: (request: GraphqlContext, input: Readonly<Record<Ids, string>>) => void;
   readonly opening?: MutationOpening;
@@ -119,8 +116,8 @@ type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input
   Readonly<Partial<Record<OptionalIds, string | null>>>;
 
 /**
- * The value of the mutation's argument `options`, as the command receives it; only for mutations that define
- * this argument.
+ * The value of the argument `options` for the mutation's command. Only mutations that define this argument
+ * have it.
  */
 interface OptionsInput<Options> {
   readonly options?: Options | null | undefined;
@@ -141,14 +138,14 @@ interface MutationOptions<
   readonly context: MutationAuthorizer<Context>;
   readonly callers?: readonly CallerKind[];
   readonly target?: Readonly<Record<Ids, string>>;
-  /** Names and descriptions of the optional id arguments of the mutation; a client may send null for them. */
+  /** Names and descriptions of the mutation's optional id arguments, which also accept null. */
   readonly optionalTarget?: Readonly<Record<OptionalIds, string>>;
   readonly input: InputRef<Input>;
   /** The description of the argument `input`; if left out, the description refers to the input type. */
   readonly inputDescription?: string;
   /**
-   * The optional argument `options`. It has the settings that cannot be fields of the argument `input`,
-   * because the type of `input` is the body of a REST operation that does not have these settings.
+   * The optional argument `options` with settings that only GraphQL has. They cannot be fields of `input`,
+   * because the type of `input` is the body of a REST operation.
    */
   readonly options?: { readonly input: InputRef<Options>; readonly description: string };
   readonly type: Type;
@@ -166,8 +163,7 @@ interface MutationOptions<
 }
 
 /**
- * Computes the GraphQL result of the mutation from the return value of the command, after the command has
- * succeeded. Only for mutations whose result differs from this return value.
+ * Computes the mutation's GraphQL result from the return value of its command. Left out if the two are equal.
  */
 interface AnswerOption<Changed, Shape> {
   readonly answer: (request: GraphqlContext, changed: Changed) => Shape | Promise<Shape>;
@@ -176,8 +172,8 @@ interface AnswerOption<Changed, Shape> {
 type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, unknown, OutputRef, object>;
 
 /**
- * The type `MutationOptions` without type parameters. It is needed because TypeScript cannot resolve the
- * conditional types of Pothos for a generic type.
+ * `MutationOptions` without type parameters, because TypeScript cannot resolve the conditional types of
+ * Pothos for a generic type.
  */
 interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
   readonly check?: (request: GraphqlContext, input: object) => void;
@@ -335,8 +331,8 @@ async function runMutation(
 type RunInTransaction = <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>;
 
 /**
- * Runs a function in the request's transaction if one is open, otherwise in a new transaction on the primary
- * database: analysts read from a replica, which refuses writes.
+ * Runs a function in the request's open transaction, or in a new one on the primary database. The primary
+ * database is needed because analysts read from a replica, which refuses writes.
  */
 const inOneTransaction =
   (parts: AnyMutationOptions, args: Arguments, request: GraphqlContext): RunInTransaction =>
@@ -392,17 +388,14 @@ interface MutationExtension {
 declare module "graphql" {
   // eslint-disable-next-line no-unused-vars -- A merged declaration has the type parameters of the original.
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /**
-     * A GraphQL field extension that marks the mutations which `defineMutation` has defined; no other field
-     * has it.
-     */
+    /** A GraphQL field extension that only the mutations of `defineMutation` have. */
     readonly change?: MutationExtension | undefined;
   }
 }
 
 /**
- * Throws if a mutation of the schema was not defined by `defineMutation`, because such a mutation would run
- * without an audit entry and without a transaction.
+ * Throws if a mutation of the schema was not defined by `defineMutation`. Such a mutation would run without a
+ * transaction and without an audit entry.
  */
 export function requireAllMutationsUseDefineMutation(schema: GraphQLSchema): GraphQLSchema {
   for (const { name, extensions } of Object.values(schema.getMutationType()?.getFields() ?? {}))
@@ -411,7 +404,7 @@ export function requireAllMutationsUseDefineMutation(schema: GraphQLSchema): Gra
   return schema;
 }
 
-/** Removes a row that this request has changed from the loader's cache, and loads the row again. */
+/** Loads a row again after this request has changed it. Clears the loader's cache entry of the row first. */
 export function reloadChangedRow<Key, Row>(
   loader: { clear(key: Key): { load(key: Key): Promise<Row> } },
   key: Key,

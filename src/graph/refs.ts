@@ -1,6 +1,6 @@
 /**
- * References to the GraphQL object types. The types are declared here without fields, so that the files that
- * define their fields can refer to each other's types without importing each other.
+ * References to the GraphQL object types, without their fields. Each file that defines the fields of a type
+ * can use all references without importing another such file.
  */
 import type {
   RenderedProductImage,

@@ -1,8 +1,8 @@
 /**
- * The custom GraphQL scalar types. The extension `jsonSchema` describes a scalar's values in JSON; the
- * OpenAPI document and the gateway's validation are made from it. `failure` is the error code of a malformed
- * value. `normalize` changes a value that a client sent before the value is checked. `isSentAsIs` is true if
- * values need no conversion before they are sent.
+ * The custom GraphQL scalar types. Their extension `jsonSchema` is the JSON Schema of the values, for the
+ * OpenAPI document and the gateway's validation. `failure` is the error code of a malformed value.
+ * `normalize` changes a client's value before the check. `isSentAsIs` is true if values need no conversion
+ * before they are sent.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
 import { suggestCountryCode } from "#foundation/country-names.ts";
@@ -26,19 +26,16 @@ interface ScalarDefinition<Value> {
   readonly specifiedByURL?: string;
   readonly jsonSchema: Readonly<Record<string, unknown>>;
   readonly failure?: FailureCode;
-  /**
-   * Says which values the scalar accepts and which values it has in answers. A part of the scalar's
-   * description.
-   */
+  /** The words for the values that the scalar accepts and returns. The scalar's description contains them. */
   readonly rule: string;
   /**
-   * Describes the valid values of the scalar for error messages, as the end of a sentence that begins with
+   * The words for the scalar's valid values in error messages, as the end of a sentence that begins with
    * `must be`.
    */
   readonly valid: string;
   /**
-   * Returns the last sentence of the error message, which names the value that the client probably meant;
-   * empty if no value is probable.
+   * Returns the last sentence of the error message, which suggests the value that the client probably meant.
+   * Empty if there is no suggestion.
    */
   readonly suggest?: (value: unknown) => string;
   readonly normalize?: (text: string) => string;
@@ -140,7 +137,7 @@ const countryCode = scalar<string>({
   rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
   valid: "a country code of ISO 3166-1 alpha-2 in two letters, for example DE",
   suggest: suggestCountryCode,
-  // Only ASCII letters are changed to upper case. A general conversion would change ß to SS, which is a valid
+  // Changes only ASCII letters to upper case. A general conversion would change ß to SS, which is a valid
   // country code.
   normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),
   parse: (value) => (typeof value === "string" && isCountryCode(value) ? value : undefined),
@@ -189,10 +186,9 @@ const url = scalar<string>({
     typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined,
 });
 
-// The scalars EmailAddress and PhoneNumber accept every text. The commands check the values and name each
-// invalid field in `details`; a scalar would report an invalid value without its field. Stored values that
-// only earlier rules allowed can always be read. docs/decisions/0013-own-email-and-phone-scalars.md has the
-// reasons against the scalars of graphql-scalars.
+// The scalars EmailAddress and PhoneNumber accept every text. The commands check the values, because they can
+// name each invalid field in `details`. Stored values that only earlier rules allowed remain readable.
+// docs/decisions/0013-own-email-and-phone-scalars.md has the reasons against the scalars of graphql-scalars.
 const emailAddress = scalar<string>({
   name: "EmailAddress",
   description: "An e-mail address, for example ana@shop.example. The domain may have letters of any script.",

@@ -1,6 +1,6 @@
 /**
- * Builds the whole GraphQL schema. Each import adds its types and fields to the schema builder.
- * `.meshrc.yaml` names this file, and GraphQL Mesh loads it.
+ * Builds the whole GraphQL schema. Each imported file adds its types and fields to the schema builder.
+ * GraphQL Mesh loads this file, which `.meshrc.yaml` names.
  */
 import "./scalars.ts";
 import "./catalog/money.ts";

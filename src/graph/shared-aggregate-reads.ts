@@ -1,6 +1,6 @@
 /**
- * Reads carts, orders and public products for all requests of a process together: the reads of the same event
- * loop turn become one SQL statement (`database/shared-reads.ts`).
+ * Combines the reads of carts, orders and public products across the requests of a process. All reads of one
+ * event loop turn become one SQL statement per type (`database/shared-reads.ts`).
  */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findCarts } from "#commerce/carts/find-carts.ts";
@@ -16,8 +16,8 @@ import { createReadCoalescer, type ReadCoalescer } from "#database/shared-reads.
 import type { Clock } from "#foundation/clock.ts";
 
 /**
- * Reads carts, orders and public products for many requests of this process at once
- * (`database/shared-reads.ts`).
+ * The read coalescers for carts, orders and public products. They combine the reads of all requests of this
+ * process (`database/shared-reads.ts`).
  */
 export interface CartOrderAndProductReadCoalescers {
   readonly carts: ReadCoalescer<string, CartAggregate>;

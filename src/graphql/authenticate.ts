@@ -1,8 +1,9 @@
 /**
- * Authenticates requests to `/graphql` and to the CSV reports: verifies an internal token or the session of
- * the staff console before the body is read, and keeps the caller (viewer) until the answer is sent.
+ * Authenticates requests to `/graphql` and to the CSV reports. Verifies an internal token or the session of
+ * the staff console before the body is read. Stores the authenticated caller (viewer) until the answer is
+ * sent.
  */
-import type { FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import { recordInternalTokenUse } from "#access/keys/internal-tokens.ts";
 import { type InternalTokenOrStaffViewer, isStaffViewer, type InternalTokenViewer } from "#access/viewer.ts";
@@ -14,18 +15,18 @@ import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts"
 
 export interface InternalTokenAuthentication {
   /**
-   * Verifies the credential of a request's caller. Throws a failure, with which the request is answered, if
-   * the credential is not valid.
+   * Verifies the credential of a request. Throws the failure that the request is answered with if the
+   * credential is not valid.
    */
   readonly authenticate: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
-   * Verifies the credential of a download's caller in the same way as `authenticate`, but also accepts the
-   * session cookie of a staff member who follows a link on a page of this service.
+   * Verifies the credential of a download request like `authenticate`. Also accepts the session cookie of a
+   * staff member who follows a link on a page of this service.
    */
   readonly authenticateDownload: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   /**
-   * Verifies the credential of an open event stream's caller again. This check does not change the stored
-   * time of the credential's last use.
+   * Verifies the credential of an open event stream again. Does not update the stored time of the
+   * credential's last use.
    */
   readonly recheck: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
 }
@@ -64,8 +65,8 @@ function authenticationOf({
       return credentials.internalToken(text);
     },
   };
-  // A request with an unknown session secret is counted as a failed attempt of its network address, in the
-  // same counter as requests with wrong tokens.
+  // An unknown session secret counts as a failed attempt of the request's network address, in the same
+  // counter as wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
     const state = await limiter.consume("auth-fail", getRateLimitAddressKey(request));
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
@@ -94,10 +95,34 @@ export interface YogaServerContext {
   readonly caller: FastifyRequest;
 }
 
-const viewers = new WeakMap<FastifyRequest, InternalTokenOrStaffViewer>();
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The caller of a request to `/graphql`; undefined before its credential has been verified. */
+    graphqlViewer: InternalTokenOrStaffViewer | undefined;
+    /** Set when the GraphQL context of the request is created. */
+    graphqlReplay: AnswerReplay | undefined;
+  }
+}
+
+/**
+ * Whether the answer of a request is the stored answer of an earlier request with the same idempotency key;
+ * undefined if the request has no such key.
+ */
+interface AnswerReplay {
+  isReplay: boolean | undefined;
+}
+
+/**
+ * Declares the properties of requests that this file sets. Properties are used instead of a WeakMap, because
+ * the garbage collector needs more time for the entries of a WeakMap.
+ */
+export function decorateGraphqlRequests(server: FastifyInstance): void {
+  server.decorateRequest("graphqlViewer", undefined);
+  server.decorateRequest("graphqlReplay", undefined);
+}
 
 export function setRequestViewer(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): void {
-  viewers.set(request, viewer);
+  request.graphqlViewer = viewer;
 }
 
 /** Adds the id of the internal token or of the staff member to the log line of the request. */
@@ -108,20 +133,29 @@ export function addCredentialIdToRequestLog(
   request.credential = isStaffViewer(viewer) ? { staffId: viewer.staffId } : { tokenId: viewer.tokenId };
 }
 
-const replays = new WeakMap<FastifyRequest, boolean>();
-
 /**
- * Stores for the request whether its answer is the stored answer of an earlier request with the same
- * idempotency key. If so, the answer gets the header `Idempotent-Replayed`.
+ * Creates the function that stores for the request whether its answer is the stored answer of an earlier
+ * request. If so, the answer gets the header `Idempotent-Replayed`. The function references the property and
+ * not the request, so that the GraphQL context does not keep the request in memory.
  */
-export function setAnswerReplayedFlag(request: FastifyRequest, isReplay: boolean): void {
-  replays.set(request, isReplay);
+export function createAnswerReplayRecorder(request: FastifyRequest): (answer: AnswerWithReplay) => void {
+  const replay: AnswerReplay = { isReplay: undefined };
+  request.graphqlReplay = replay;
+  return recordReplayIn(replay);
 }
 
-export function isReplayedAnswer(request: FastifyRequest): boolean | undefined {
-  return replays.get(request);
+interface AnswerWithReplay {
+  readonly isReplay: boolean;
 }
 
-export function getRequestViewer(request: FastifyRequest): InternalTokenOrStaffViewer | undefined {
-  return viewers.get(request);
-}
+const recordReplayIn =
+  (replay: AnswerReplay) =>
+  ({ isReplay }: AnswerWithReplay): void => {
+    replay.isReplay = isReplay;
+  };
+
+export const isReplayedAnswer = ({ graphqlReplay }: FastifyRequest): boolean | undefined =>
+  graphqlReplay?.isReplay;
+
+export const getRequestViewer = ({ graphqlViewer }: FastifyRequest): InternalTokenOrStaffViewer | undefined =>
+  graphqlViewer;

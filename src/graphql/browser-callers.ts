@@ -17,9 +17,9 @@ export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
   viewer.role === "browser" || getBuyerSessionOfViewer(viewer) !== undefined;
 
 /**
- * Counts a request of a buyer's browser against the rate limit of its network address. Refuses the request if
- * it comes from a page whose origin the token does not allow. A request without the header Origin does not
- * come from a page of another site, so it is accepted.
+ * Counts a request of a buyer's browser against the rate limit of its network address. Refuses a request from
+ * a page whose origin the token does not allow. Accepts requests without the header Origin, because they do
+ * not come from a page of another site.
  */
 export async function enforceBrowserOriginAndRateLimit(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -43,8 +43,8 @@ const codeMutations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The failure codes that mean a wrong promotion code. They include the failure of a code that exists but does
- * not apply to the cart, because this failure reveals to a caller who guesses codes that the code exists.
+ * The failure codes that count as a wrong promotion code. They include the failure of an existing code that
+ * does not apply to the cart, because it reveals to a guesser that the code exists.
  */
 const wrongCodeFailures: ReadonlySet<FailureCode> = new Set([
   "promotion_code_not_found",

@@ -1,19 +1,19 @@
 /**
- * Sets the CORS headers of answers of `/graphql`, with which browsers decide which pages may read the
- * answers.
+ * Sets the CORS headers of the answers of `/graphql`. Browsers use these headers to decide which pages may
+ * read the answers.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** Returns whether pages of an origin may call `/graphql`. */
+/** Checks whether pages of an origin (scheme, host and port) may call `/graphql`. */
 export type PageOriginChecker = (origin: string) => Promise<boolean>;
 
 /** Sets the CORS headers of the answer to a request. */
 export type CorsHeaderFunction = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
- * CORS: scripts may call `/graphql` only from pages of the allowed origins, and only with a token. The CORS
- * headers never allow cookies or the console's header. The session cookie works only for pages of this
- * service (`http/staff-session.ts`).
+ * Creates the function that sets the CORS headers of `/graphql`. Only scripts on pages of the allowed origins
+ * may call `/graphql`, and only with a token. The headers never allow cookies or the console's header,
+ * because the session cookie is only for pages of this service (`http/staff-session.ts`).
  */
 export function createCorsHeaderFunction(isPageAllowed: PageOriginChecker): CorsHeaderFunction {
   return async (request, reply) => {

@@ -10,8 +10,8 @@ import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 const documentsMax = 1_000;
 /**
  * Maximum length in characters of a document that is cached. Longer documents are parsed again for every
- * request, because the memory of a parsed document grows with its text. `documentsLengthMax` limits the total
- * length of all documents in one cache.
+ * request, because a parsed document needs memory in proportion to its text. `documentsLengthMax` limits the
+ * total length per cache.
  */
 const documentLengthMax = trustedDocumentLimits.lengthMax;
 const documentsLengthMax = 8 * 1024 * 1024;
@@ -19,18 +19,23 @@ const documentsLengthMax = 8 * 1024 * 1024;
 interface TextCache<Value extends object> {
   readonly get: (text: string) => Value | undefined;
   readonly set: (text: string, value: Value) => unknown;
+  readonly delete: (text: string) => unknown;
 }
 
-/** Creates Yoga's caches of parsed documents and of documents that do not parse. */
+/**
+ * Creates two caches for Yoga: one for parsed documents, and one for the errors of documents with syntax
+ * errors.
+ */
 export const createGraphqlDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;
 } => ({
-  documentCache: createTextCache(),
-  errorCache: createTextCache(),
+  documentCache: createGraphqlTextCache(),
+  errorCache: createGraphqlTextCache(),
 });
 
-const createTextCache = <Value extends object>(): TextCache<Value> =>
+/** Creates a cache by the text of documents. Texts that are too long are not kept. */
+export const createGraphqlTextCache = <Value extends object>(): TextCache<Value> =>
   new LRUCache<string, Value>({
     max: documentsMax,
     maxSize: documentsLengthMax,
@@ -39,23 +44,30 @@ const createTextCache = <Value extends object>(): TextCache<Value> =>
   });
 
 /**
- * The maximum total number of selected fields in all compiled queries that the cache of prepared documents
- * contains.
+ * The maximum size of the cache of prepared documents: the total number of selected fields in all their
+ * compiled queries.
  */
 const programFieldsMax = 8_000;
 /** Milliseconds after which a prepared document is removed from the cache if no request has used it. */
 const unusedMsMax = 3_600_000;
+/** Milliseconds for which the cache remembers the current time: reading it sets a timer. */
+const timeMsMax = 10_000;
 
 /**
- * Creates the cache of prepared trusted documents by the hash of their text. Merchants that have registered
- * the same text share its entry. Each request first checks that its merchant has the document, so the entry
- * of a document that was removed is not used any more and is dropped after an hour.
+ * Creates a cache of prepared documents. Trusted documents are found by the hash of their text, and merchants
+ * that have registered the same text share its entry. Each request first checks that its merchant has the
+ * document, so the entry of a document that was removed is not used any more and is dropped after an hour.
+ * `onRemoved` is called with the key of a document that the cache has dropped.
  */
-export const createPreparedGraphqlDocumentCache = (): LRUCache<string, PreparedGraphqlDocument> =>
+export const createPreparedGraphqlDocumentCache = (
+  onRemoved?: (key: string) => void,
+): LRUCache<string, PreparedGraphqlDocument> =>
   new LRUCache({
     max: documentsMax,
     maxSize: programFieldsMax,
     sizeCalculation: ({ query }) => 1 + (query?.size ?? 0),
     ttl: unusedMsMax,
+    ttlResolution: timeMsMax,
     updateAgeOnGet: true,
+    ...(onRemoved && { dispose: (_document: PreparedGraphqlDocument, key: string) => onRemoved(key) }),
   });

@@ -11,18 +11,21 @@ import { createFailure, Failure } from "#foundation/failure.ts";
 
 export interface ServerSentEventStream {
   /**
-   * This signal is aborted when the stream ends. If the stream ended because sending to the client failed,
-   * the failure is the reason of the abort.
+   * The signal that is aborted when the stream ends. The reason of the abort is the failure if sending to the
+   * client failed.
    */
   readonly signal: AbortSignal;
   readonly end: (failure?: Failure) => void;
 }
 
-/** The credential and the merchant for which the number of open streams is limited. */
+/**
+ * The owner of an event stream: a credential and its merchant. The number of open streams is limited for
+ * both.
+ */
 export interface EventStreamOwner {
-  /** Id of the credential. */
+  /** Id of the credential with which the stream was opened. */
   readonly callerId: string;
-  /** Id of the credential's merchant; null for a credential of the platform. */
+  /** Id of the merchant to which the credential belongs; null for a credential of the platform. */
   readonly merchantId: string | null;
 }
 
@@ -34,20 +37,20 @@ export interface ServerSentEventStreams {
 
 export interface ServerSentEventStreamsOptions {
   readonly clock: Clock;
-  /** Verifies the caller of an open event stream again. Throws if the credential is no longer valid. */
+  /** Verifies the credential of an open event stream again. Throws if the credential is no longer valid. */
   readonly recheck: (caller: FastifyRequest) => Promise<unknown>;
 }
 
 export const streamsPerCallerMax = 20;
 /**
- * The maximum number of open streams of a process. A merchant may open another stream only while it has fewer
- * open streams than are still free. So a single merchant can have half of all streams, and a merchant that
- * has none finds a free stream even if other merchants open as many as they can.
+ * The maximum number of open streams of a process. A merchant may open another stream only while the number
+ * of free streams is higher than its own open streams. One merchant can therefore have at most half of all
+ * streams, and a merchant without streams always finds a free one.
  */
 export const streamsMax = 500;
 /**
- * Seconds after which a client should try again if its stream was refused because too many streams are open.
- * The time is short, because another client can disconnect and free a stream at any moment.
+ * The value of the header Retry-After, in seconds, if a stream was refused because too many streams are open.
+ * The time is short, because another client can free a stream at any moment.
  */
 const retryAfterSeconds = 5;
 const lifeMsMax = 3_600_000;
@@ -56,8 +59,8 @@ const checkMs = 1_000;
 interface Entry extends ServerSentEventStream, EventStreamOwner {
   readonly caller: FastifyRequest;
   /**
-   * The credential that the caller of the stream sent. All streams with the same credential are verified by a
-   * single check.
+   * The credential with which the stream was opened. A single check verifies all streams with the same
+   * credential.
    */
   readonly credential: string;
   readonly endsAt: number;
@@ -70,8 +73,8 @@ export function createServerSentEventStreams({
   const entries = new Set<Entry>();
   let checking: NodeJS.Timeout | undefined;
   let isOver = false;
-  // The first stream starts the timer that verifies the callers of all streams. The timer runs outside of the
-  // context of the request, so that its work does not appear in the trace of the first stream's request.
+  // The first stream starts the timer that verifies the callers of all streams. The timer runs outside the
+  // request's trace context, so that its work does not appear in the trace of that first request.
   const inDetachedContext = AsyncLocalStorage.snapshot();
   const open = (caller: FastifyRequest, owner: EventStreamOwner): ServerSentEventStream => {
     if (isOver)
@@ -147,8 +150,8 @@ function requireFreeStream(entries: readonly Entry[], { callerId, merchantId }: 
 }
 
 /**
- * Ends all streams of one credential if the credential is no longer valid. If the database is unavailable,
- * the streams stay open.
+ * Ends all streams of one credential if the credential is no longer valid. The streams stay open while the
+ * database is unavailable.
  */
 async function checkStreams(
   streams: readonly Entry[],
@@ -165,8 +168,8 @@ async function checkStreams(
 }
 
 /**
- * Sends the results of a subscription by the protocol of graphql-sse: each result as an event `next`, the end
- * as an event `complete`, and a comment if there was no result for some time.
+ * Sends the results of a subscription by the protocol of graphql-sse. Each result is an event `next`, and the
+ * end is an event `complete`. A comment is sent if there was no result for some time.
  */
 export interface SubscriptionResultStream extends ServerSentEventStream {
   /**
@@ -185,8 +188,7 @@ export interface SubscriptionResultWithLastFlag {
 }
 
 /**
- * If a stream sends no data for this number of milliseconds, a comment is sent, because proxies close
- * connections without data.
+ * Milliseconds without data after which a comment is sent, because proxies close connections without data.
  */
 const heartbeatMs = 12_000;
 /**
@@ -202,8 +204,8 @@ export function sendSubscriptionResults(
   const body = Readable.from(eventsOf(results), { objectMode: false });
   const { signal, end } = results;
   const leave = (): void => void setTimeout(() => body.destroy(), closingMs).unref();
-  // The stream ends when the body of its answer emits the event `close`, which occurs even if the client
-  // never began to read the body.
+  // The event `close` of the answer's body ends the stream. It occurs even if the client never began to read
+  // the body.
   body.once("close", () => end());
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
@@ -254,8 +256,8 @@ const comment = ":\n\n";
 const eventOf = (result: object): string => `event: next\ndata: ${JSON.stringify(result)}\n\n`;
 
 /**
- * Waits for a promise, but at most `ms` milliseconds. Returns undefined if the promise has not settled by
- * then.
+ * Waits for a promise for at most `ms` milliseconds. Returns undefined if the promise has not settled in this
+ * time.
  */
 async function within<Value>(pending: Promise<Value>, ms: number): Promise<Value | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();

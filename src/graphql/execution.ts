@@ -10,8 +10,8 @@ import type { GraphqlDocumentRunOptions } from "#mesh/run.ts";
 import { executeWithPromotionCodeAttemptLimit } from "./browser-callers.ts";
 
 /**
- * Executes a valid GraphQL document with the rights of the context's caller. Returns failures as errors of
- * the result.
+ * A function that executes a valid GraphQL document with the rights of the context's caller. Failures become
+ * errors of the result.
  */
 export type GraphqlDocumentExecutionFunction = (
   document: DocumentNode,
@@ -27,9 +27,9 @@ export const createGraphqlDocumentExecutionFunction =
         run(document, context, options),
       );
     } catch (error) {
-      // Errors are normally returned in the result. Two kinds of errors are thrown instead: `rate_limited`
-      // after too many wrong promotion codes, and errors of hooks of additional Mesh plugins. The thrown
-      // errors become failures of the whole answer.
+      // Execution normally returns errors in the result. Only two kinds of errors are thrown: `rate_limited`
+      // after too many wrong promotion codes, and errors of hooks of additional Mesh plugins. A thrown error
+      // becomes the failure of the whole answer.
       return {
         errors: [new PublicGraphqlError(convertTemporaryFailureToUnavailable(toFailure(error)), context)],
       };

@@ -1,6 +1,6 @@
 /**
- * Converts the errors of GraphQL answers: the `extensions` of each error get the error body of the API, and
- * the answer gets the HTTP status of the failure.
+ * Converts the errors of GraphQL answers to the API's error format. Each error contains the API's error body
+ * in `extensions`, and the answer has the HTTP status of the failure.
  */
 import type { FastifyRequest } from "fastify";
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from "graphql";
@@ -18,8 +18,8 @@ export interface FailureTranslationServices {
 }
 
 /**
- * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API,
- * including errors of documents that cannot be parsed or validated.
+ * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API. These
+ * include errors of documents that cannot be parsed or validated.
  */
 export function createFailureTranslationPlugin(services: FailureTranslationServices): Plugin<GraphqlContext> {
   return {
@@ -43,8 +43,8 @@ export interface GraphqlHttpAnswer {
 const answerHeaders = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
 /**
- * Creates the HTTP answer for a GraphQL result that is sent without Yoga; it is the same answer as Yoga would
- * send.
+ * Creates the HTTP answer for a GraphQL result that is sent without Yoga. Yoga would send exactly the same
+ * answer.
  */
 export function toGraphqlHttpAnswer(
   result: ExecutionResult,
@@ -77,14 +77,14 @@ export function translateSubscriptionErrors(
 }
 
 /**
- * The roles that get no suggestions of similar names in an error about an unknown field, because the
- * suggested fields could be fields that only other roles may read.
+ * The roles that get no suggestions of similar field names in an error about an unknown field. Only other
+ * roles may read some of the suggested fields.
  */
 const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "browser"]);
 
 /**
- * Converts the errors of a GraphQL result to failures of the API, unless they are failures already. Logs the
- * errors that this service caused.
+ * Converts the errors of a GraphQL result to failures of the API. Errors that already are failures stay
+ * unchanged. Logs the errors that this service caused.
  */
 function publicErrors(
   result: ExecutionResult,
@@ -136,8 +136,8 @@ function withHttp(error: PublicGraphqlError, status: number): GraphQLError {
     positions: positions ?? null,
     path: path ?? null,
     extensions: { ...extensions, http: { status, headers } },
-    // The failure is stored as `originalError`. A second conversion recognizes by it that the error has
-    // already been converted.
+    // The failure is stored as `originalError`, so that a second conversion recognizes an error that is
+    // already converted.
     originalError: failure,
   });
 }

@@ -32,16 +32,17 @@ import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
   addCredentialIdToRequestLog,
+  createAnswerReplayRecorder,
+  decorateGraphqlRequests,
   isReplayedAnswer,
-  setAnswerReplayedFlag,
   setRequestViewer,
   getRequestViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
 import { enforceBrowserOriginAndRateLimit } from "./browser-callers.ts";
 import {
-  createTrustedDocumentAnswerFunction,
-  type TrustedDocumentAnswerFunction,
+  createDirectAnswerFunction,
+  type DirectAnswerFunction,
   hasYogaRequestHooks,
 } from "./direct-answers.ts";
 import { createCorsHeaderFunction, type PageOriginChecker } from "./cors.ts";
@@ -76,8 +77,8 @@ export interface GraphqlPluginOptions {
   readonly log: Log;
   readonly limiter: RateLimiter;
   /**
-   * Returns whether pages of the origin may call `/graphql`: the setting CORS_ORIGINS or a publishable token
-   * allows the origin.
+   * Returns whether pages of the origin may call `/graphql`. The origin must be in the setting CORS_ORIGINS
+   * or in the allowed origins of a publishable token.
    */
   readonly isPageAllowed: PageOriginChecker;
   readonly authentication: InternalTokenAuthentication;
@@ -89,6 +90,7 @@ const bytesMaxOf = ({ role }: InternalTokenOrStaffViewer): number =>
   (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (server, options) => {
+  decorateGraphqlRequests(server);
   const streams = createServerSentEventStreams({
     clock: options.services.clock,
     recheck: options.authentication.recheck,
@@ -113,11 +115,11 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       addCredentialIdToRequestLog(request, viewer);
       await enforceBrowserOriginAndRateLimit({ request, reply }, viewer, options.limiter);
       await countInternalRequest({ viewer, limiter: options.limiter }, reply);
-      // A malformed X-Buyer-Reference header is refused before the body is read, so that the whole HTTP
-      // request fails and not only one GraphQL operation in its body.
+      // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request then
+      // fails, and not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
       request.bodyBytesMax = bytesMaxOf(viewer);
-      // Refuses a request before its body is read if its Content-Length exceeds the limit for this caller.
+      // Refuses a request before its body is read if the header Content-Length exceeds the caller's limit.
       if (Number(request.headers["content-length"] ?? 0) > request.bodyBytesMax)
         throw createFailure("request_too_large");
     },
@@ -146,7 +148,8 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     },
   };
   server.route({ ...route, method: "POST" });
-  // GET requests that name no trusted document are answered by GraphiQL, the page for writing queries.
+  // The route for GET requests that name a trusted document. GraphiQL, the page for writing queries, answers
+  // all other GET requests.
   server.addConstraintStrategy(trustedDocumentConstraint);
   server.route({
     ...route,
@@ -167,18 +170,18 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Creates the function that answers requests for trusted documents without Yoga. Returns undefined if plugins
- * of `.meshrc.yaml` have hooks that only Yoga calls; Yoga then answers all requests.
+ * Creates the function that answers requests for trusted documents and repeated queries without Yoga. Returns
+ * undefined if plugins of `.meshrc.yaml` have hooks that only Yoga calls; Yoga then answers all requests.
  */
 function directAnswersOf(
   { mesh, services, log, limiter, trustedDocuments: documents }: GraphqlPluginOptions,
   execute: GraphqlDocumentExecutionFunction,
-): TrustedDocumentAnswerFunction | undefined {
+): DirectAnswerFunction | undefined {
   if (hasYogaRequestHooks(mesh.serverPlugins)) return undefined;
   const { schema, prepareDocument } = mesh;
   const { publicUrl } = services;
   const contextOf = contextsOf({ services, limiter });
-  return createTrustedDocumentAnswerFunction({
+  return createDirectAnswerFunction({
     prepareDocument,
     documents,
     execute,
@@ -197,31 +200,40 @@ function contextsOf({
   return (request) => {
     const viewer = getRequestViewer(request);
     if (viewer === undefined) throw createFailure("credentials_missing");
-    // Requests of analysts read from the database replica if there is one and it is not too far behind.
-    // Analysts change no data, and data that is some seconds old is sufficient for them.
+    // Analysts read from the database replica, unless it is too far behind. They change no data, and data
+    // that is some seconds old is sufficient for them.
     const { replica } = services;
     const mayReadReplica = viewer.role === "analyst" && replica?.isBehind() === false;
     const source = mayReadReplica ? replica.forAnalysts : undefined;
     return createGraphqlContext(services, {
-      ...callerDetailsOf(request, viewer),
-      client: getRateLimitAddressKey(request),
-      spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
+      ...callerDetailsOf(request, viewer, limiter),
       source,
-      onOnce: ({ isReplay }) => setAnswerReplayedFlag(request, isReplay),
+      onOnce: createAnswerReplayRecorder(request),
     });
   };
 }
 
-const callerDetailsOf = (
+/**
+ * Returns what the GraphQL context contains about the caller. No function in it references the HTTP request:
+ * such a reference keeps the request in memory with the context, which doubled the time for garbage
+ * collection.
+ */
+function callerDetailsOf(
   request: FastifyRequest,
   viewer: InternalTokenOrStaffViewer,
-): Omit<CallerDetails, "client"> => ({
-  viewer,
-  requestId: request.id,
-  languages: parseAcceptLanguage(request.headers["accept-language"]),
-  buyerReference: buyerReferenceOf(request, viewer),
-  buyerSessionId: getBuyerSessionOfViewer(viewer)?.id ?? null,
-});
+  limiter: RateLimiter,
+): CallerDetails {
+  const client = getRateLimitAddressKey(request);
+  return {
+    viewer,
+    requestId: request.id,
+    languages: parseAcceptLanguage(request.headers["accept-language"]),
+    buyerReference: buyerReferenceOf(request, viewer),
+    buyerSessionId: getBuyerSessionOfViewer(viewer)?.id ?? null,
+    client,
+    spendCost: createGraphqlCostSpender({ address: client, viewer, limiter }),
+  };
+}
 
 function createGraphYoga(
   { mesh, services, log, limiter, authentication: { recheck }, trustedDocuments }: GraphqlPluginOptions,
@@ -238,8 +250,8 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // Yoga's own function that hides error messages is off: `createFailureTranslationPlugin` already converts
-    // every error and hides the messages of unknown errors.
+    // Yoga's own masking of error messages is off, because `createFailureTranslationPlugin` converts every
+    // error and hides the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
     parserAndValidationCache: createGraphqlDocumentCaches(),
@@ -254,11 +266,7 @@ function createGraphYoga(
         streams,
         recheck,
         contextOf: (request, viewer) =>
-          createGraphqlContext(services, {
-            ...callerDetailsOf(request, viewer),
-            client: getRateLimitAddressKey(request),
-            spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
-          }),
+          createGraphqlContext(services, callerDetailsOf(request, viewer, limiter)),
         publicUrl: services.publicUrl,
         log,
       }),
@@ -283,8 +291,8 @@ interface Refusal {
 }
 
 /**
- * Answers a request that is refused before Yoga receives it, for example because the token is not valid. The
- * body has the form of a GraphQL result with `errors`.
+ * Answers a request that is refused before Yoga receives it, for example because of an invalid token. The
+ * body is a GraphQL result with `errors`.
  */
 function answerFailure(error: unknown, { request, reply, options }: Refusal): void {
   const failure: Failure = toHttpFailure(error);
@@ -317,9 +325,9 @@ function toHttpFailure(error: unknown): Failure {
 }
 
 /**
- * Returns the buyer that the caller acts for: the buyer of its buyer session, or the buyer that the header
- * X-Buyer-Reference names; null if there is neither. Throws if the header is malformed or is sent together
- * with a buyer session: if the header were ignored, a buyer could see data of another buyer.
+ * Returns the buyer for whom the caller sends the request: the buyer of the buyer session, or the buyer in
+ * the header X-Buyer-Reference. Null if there is neither. Throws if the header is malformed. Also throws if
+ * the header is sent with a buyer session, because a buyer must not see data of another buyer.
  */
 function buyerReferenceOf(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): string | null {
   const session = getBuyerSessionOfViewer(viewer);

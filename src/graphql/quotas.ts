@@ -1,9 +1,10 @@
 /**
- * Limits how many requests to `/graphql`, CSV reports and files of exports a caller may send in a minute, and
- * how many points the documents of these requests may cost. There is one quota for each credential and one
- * for each merchant, so that neither a single token nor a single merchant can use up the service's CPU time.
+ * Limits the number of requests per minute to `/graphql`, CSV reports and files of exports, and the cost of
+ * their documents in points. Each credential and each merchant has a quota. Neither a single token nor a
+ * single merchant can therefore use up the service's CPU time.
  */
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { handleMaybePromise } from "@whatwg-node/promise-helpers";
+import type { FastifyReply } from "fastify";
 import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import type { GraphqlCostPayment, GraphqlCostSpender } from "#graph/limits.ts";
 import {
@@ -12,23 +13,23 @@ import {
   type RateLimiter,
   type RateLimitState,
 } from "#http/rate-limiter.ts";
-import { getRateLimitAddressKey } from "./authenticate.ts";
 import { isBrowserCaller } from "./browser-callers.ts";
 
 interface QuotaCall {
-  readonly request: FastifyRequest;
+  /** The rate limit key of the caller's network address. */
+  readonly address: string;
   readonly viewer: InternalTokenOrStaffViewer;
   readonly limiter: RateLimiter;
 }
 
 /**
- * Counts a request against the quotas of its credential and of its merchant, and throws `rate_limited` if one
- * of them is exceeded. A request that exceeds the quota of its credential is not counted for the merchant.
- * Requests of buyers' browsers are counted per network address by `enforceBrowserOriginAndRateLimit` instead
- * of per credential, because every visitor of a shop can read its publishable token.
+ * Counts a request against the quotas of its credential and of its merchant. Throws `rate_limited` if one of
+ * them is exceeded. The merchant's quota does not count requests beyond the credential's quota. Requests of
+ * buyers' browsers are counted by network address in `enforceBrowserOriginAndRateLimit`, because every
+ * visitor of a shop can read the publishable token.
  */
 export async function countInternalRequest(
-  { viewer, limiter }: Omit<QuotaCall, "request">,
+  { viewer, limiter }: Omit<QuotaCall, "address">,
   reply: FastifyReply,
 ): Promise<void> {
   if (!isBrowserCaller(viewer))
@@ -38,30 +39,38 @@ export async function countInternalRequest(
     });
   const merchantKey = getMerchantKey(viewer);
   if (merchantKey === undefined) return;
-  // The rate limit headers of the answer show the quota of the credential.
+  // Only the quota of the credential appears in the rate limit headers of the answer, not the merchant's
+  // quota.
   const state = await limiter.consume("graphql-merchant", merchantKey);
   if (state?.isExceeded === true) throw createRateLimitFailure("rate_limited", state);
 }
 
 /**
  * Creates the function that subtracts the cost of a document from the caller's quotas. Documents of buyers'
- * browsers are counted per network address.
+ * browsers are counted per network address. The function returns no promise if the limiter does not.
  */
 export const createGraphqlCostSpender =
-  ({ request, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
-  async (points) => {
-    const own = isBrowserCaller(viewer)
-      ? await limiter.consume("graphql-cost-browser", getRateLimitAddressKey(request), points)
-      : await limiter.consume("graphql-cost", getCredentialIdOfViewer(viewer), points);
-    const merchantKey = getMerchantKey(viewer);
-    if (own?.isExceeded === true || merchantKey === undefined) return toPayment([own]);
-    return toPayment([own, await limiter.consume("graphql-cost-merchant", merchantKey, points)]);
-  };
+  ({ address, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
+  (points) =>
+    handleMaybePromise(
+      () =>
+        isBrowserCaller(viewer)
+          ? limiter.consume("graphql-cost-browser", address, points)
+          : limiter.consume("graphql-cost", getCredentialIdOfViewer(viewer), points),
+      (own) => {
+        const merchantKey = getMerchantKey(viewer);
+        if (own?.isExceeded === true || merchantKey === undefined) return toPayment(own, undefined);
+        return handleMaybePromise(
+          () => limiter.consume("graphql-cost-merchant", merchantKey, points),
+          (ofMerchant) => toPayment(own, ofMerchant),
+        );
+      },
+    );
 
 /**
- * Returns the key by which the requests of a merchant are counted; undefined for a credential of the
- * platform. Buyers' browsers have a separate key: everyone can send requests with a publishable token, and
- * such requests must not use up the quota of the merchant's staff and backends.
+ * Returns the key of the merchant's quota; undefined for a credential of the platform. Buyers' browsers have
+ * a separate key per merchant. Everyone can send requests with a publishable token, and they must not use up
+ * the quota of the merchant's staff and backends.
  */
 function getMerchantKey(viewer: InternalTokenOrStaffViewer): string | undefined {
   if (viewer.merchantId === null) return undefined;
@@ -69,15 +78,24 @@ function getMerchantKey(viewer: InternalTokenOrStaffViewer): string | undefined 
 }
 
 /** Describes the quota of which the least is left. Returns undefined if rate limits are switched off. */
-function toPayment(states: readonly (RateLimitState | undefined)[]): GraphqlCostPayment | undefined {
-  const [tightest] = states
-    .filter((state) => state !== undefined)
-    .toSorted((one, other) => one.remaining - other.remaining);
-  const exceeded = states.find((state) => state?.isExceeded === true);
-  if (tightest === undefined) return undefined;
-  const { quota, remaining, resetSeconds } = exceeded ?? tightest;
+function toPayment(
+  own: RateLimitState | undefined,
+  ofMerchant: RateLimitState | undefined,
+): GraphqlCostPayment | undefined {
+  const exceeded = [own, ofMerchant].find((state) => state?.isExceeded === true);
+  const shown = exceeded ?? getTighterQuota(own, ofMerchant);
+  if (shown === undefined) return undefined;
+  const { quota, remaining, resetSeconds } = shown;
   return {
     throttleStatus: { maximumAvailable: quota, currentlyAvailable: remaining, resetSeconds },
     refusal: exceeded === undefined ? undefined : createRateLimitFailure("rate_limited", exceeded),
   };
+}
+
+function getTighterQuota(
+  own: RateLimitState | undefined,
+  ofMerchant: RateLimitState | undefined,
+): RateLimitState | undefined {
+  if (own === undefined || ofMerchant === undefined) return own ?? ofMerchant;
+  return ofMerchant.remaining < own.remaining ? ofMerchant : own;
 }

@@ -1,7 +1,7 @@
 /**
- * Runs GraphQL subscriptions. Yoga parses and validates the document of a subscription, and this file turns
- * it into a stream of events. For each event, the document is executed again, with the permissions that the
- * caller has at that moment and without data cached for earlier events.
+ * Runs GraphQL subscriptions. Yoga parses and validates the document, and this file turns it into a stream of
+ * events. Each event executes the document again, with the caller's permissions at that moment and without
+ * data cached for earlier events.
  */
 import type { FastifyRequest } from "fastify";
 import {
@@ -43,8 +43,8 @@ export interface SubscriptionServices extends FailureTranslationServices {
   readonly run: GraphqlDocumentRunner;
   readonly streams: ServerSentEventStreams;
   /**
-   * Verifies the caller of an open subscription again. Returns the viewer, with the role and permissions that
-   * the caller has now.
+   * Verifies the credential of an open subscription again. Returns the viewer with the caller's current role
+   * and permissions.
    */
   readonly recheck: (caller: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
   readonly contextOf: (caller: FastifyRequest, viewer: InternalTokenOrStaffViewer) => GraphqlContext;
@@ -53,8 +53,8 @@ export interface SubscriptionServices extends FailureTranslationServices {
 const begun = new WeakMap<FastifyRequest, SubscriptionResultStream>();
 
 /**
- * Returns the results of the subscription that a request started; undefined if the request started none. The
- * results are sent as an event stream, and the answer that Yoga created is not sent.
+ * Returns the results of the subscription that a request has started; undefined if it has started none. The
+ * service sends these results as an event stream, and drops the answer that Yoga created.
  */
 export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResultStream | undefined {
   return begun.get(caller);
@@ -63,8 +63,8 @@ export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResu
 const accepting = new WeakSet<FastifyRequest>();
 
 /**
- * Records whether the caller of a request accepts server-sent events. Must be called before this service
- * replaces the request's Accept header by one that always accepts JSON.
+ * Records whether a request's Accept header allows server-sent events. Must run before the service replaces
+ * the header by one that always accepts JSON.
  */
 export function recordEventStreamAccepted(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
@@ -90,8 +90,8 @@ interface Subscribing extends ExecutionArgs {
 }
 
 /**
- * Starts a subscription. Returns a result with errors if the subscription is refused. Otherwise returns an
- * empty result, which is not sent: the event stream is sent instead.
+ * Starts a subscription. Returns a result with errors if the subscription is refused, otherwise an empty
+ * result. The empty result is not sent, because the event stream is sent instead.
  */
 async function begin(args: Subscribing, services: SubscriptionServices): Promise<ExecutionResult> {
   const { caller, viewer } = args.contextValue;
@@ -135,8 +135,8 @@ function refused({ end }: ServerSentEventStream, result: ExecutionResult): Execu
 }
 
 /**
- * Refuses `@skip` and `@include` on root fields of a subscription. Without its root field, a subscription
- * would have nothing to subscribe to, and GraphQL defines no answer for this case.
+ * Refuses `@skip` and `@include` on root fields of a subscription. If they removed the root field, nothing
+ * would be left to subscribe to, and GraphQL defines no answer for this case.
  */
 function requireRoot({ document, operationName }: Subscribing): void {
   const root = getOperationAST(document, operationName)?.selectionSet;
@@ -192,8 +192,7 @@ async function renderStepResult(
 }
 
 /**
- * Executes the document of a subscription for one event, with the permissions that the caller has at that
- * moment.
+ * Executes a subscription's document for one event, with the caller's permissions at the time of the event.
  */
 async function runStep(
   step: unknown,
@@ -209,8 +208,8 @@ async function runStep(
       rootValue: step,
     });
   } catch (error) {
-    // If the execution for one event fails, the client gets a result with the error. If the error were
-    // thrown, the stream would end without showing the reason.
+    // Returns the error as a result, because a thrown error would end the stream without a reason for the
+    // client.
     return {
       errors: [asPublicError(convertTemporaryFailureToUnavailable(toFailure(error)), args.contextValue)],
     };

@@ -1,9 +1,9 @@
 /**
- * Handles requests that name a trusted document by its hash: with `documentId: "sha256:…"` (GraphQL over
- * HTTP, persisted documents) or with `extensions.persistedQuery.sha256Hash` (Apollo). A token with the
- * setting `trusted_only` can run only trusted documents. `direct-answers.ts` answers most of these requests.
- * For the remaining requests, this file passes the stored text to Yoga, which parses, validates and caches
- * the text like the text of an ordinary request.
+ * Handles requests that name a trusted document by its hash instead of sending its text. The hash is in
+ * `documentId: "sha256:…"` (GraphQL over HTTP, persisted documents) or in
+ * `extensions.persistedQuery.sha256Hash` (Apollo). A token with the setting `trusted_only` can run only
+ * trusted documents. `direct-answers.ts` answers most of these requests. For all others, this file passes the
+ * stored text to Yoga, which handles it like the text of an ordinary request.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GraphQLError } from "graphql";
@@ -21,8 +21,8 @@ import { parseJsonBody } from "#http/body.ts";
 import { getRequestViewer, type YogaServerContext } from "./authenticate.ts";
 
 /**
- * The request parameter that contains the hash of a trusted document. Yoga, the GraphQL server library,
- * refuses all parameters that are not registered.
+ * The request parameter with the hash of a trusted document. It must be registered, because the library
+ * GraphQL Yoga refuses unknown parameters.
  */
 export const documentIdParameter = "documentId";
 
@@ -30,8 +30,8 @@ type Constraint = Parameters<FastifyInstance["addConstraintStrategy"]>[0];
 type RouteHandler = Parameters<ReturnType<Constraint["storage"]>["set"]>[1];
 
 /**
- * Sends a GET request to the route for trusted documents if the request's query string has the hash of one.
- * All other GET requests go to GraphiQL, the browser page for writing queries.
+ * A route constraint of Fastify: GET requests with the hash of a trusted document use the route for trusted
+ * documents. All other GET requests use the route of GraphiQL, the page for writing queries.
  */
 export const trustedDocumentConstraint: Constraint = {
   name: "trustedDocument",
@@ -49,6 +49,11 @@ export const trustedDocumentConstraint: Constraint = {
 };
 
 const trustedDocumentUrl = /^\/graphql\?(?:.*&)?(?:documentId|extensions)=/;
+
+interface HashParams {
+  readonly [documentIdParameter]?: unknown;
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+}
 
 interface DocumentParams extends GraphQLParams {
   readonly [documentIdParameter]?: unknown;
@@ -76,8 +81,8 @@ export const createTrustedDocumentPlugin = (
 });
 
 /**
- * Reads the parameter `documentId` from the URL of a GET request, because Yoga reads only the parameters that
- * it knows from a query string.
+ * Reads the parameter `documentId` from the URL of a GET request, because Yoga ignores parameters of the
+ * query string that it does not know.
  */
 function readDocumentIdOfUrl({ method, url }: FastifyRequest): Pick<DocumentParams, "documentId"> {
   if (method !== "GET") return {};
@@ -88,8 +93,8 @@ function readDocumentIdOfUrl({ method, url }: FastifyRequest): Pick<DocumentPara
 const parametersOf = (url: string): URLSearchParams => new URLSearchParams(url.slice(url.indexOf("?")));
 
 /**
- * Refuses a GET request if the JSON of its parameter `variables` or `extensions` is not safe, for example
- * because an object has two members of the same name. JSON with a syntax error is left to Yoga.
+ * Refuses a GET request whose parameter `variables` or `extensions` has unsafe JSON, for example an object
+ * with two members of the same name. Yoga itself reports JSON with a syntax error.
  */
 export function requireSafeGraphqlUrlJson({ method, url }: FastifyRequest): void {
   if (method !== "GET") return;
@@ -108,8 +113,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Reads all parameters from the query string of a GET request, of which `variables` and `extensions` are
- * JSON. Returns undefined if one of the two is not JSON.
+ * Reads all parameters from the query string of a GET request, and parses `variables` and `extensions` as
+ * JSON. Returns undefined if one of these two has a syntax error.
  */
 export function readGraphqlUrlParams({ url }: FastifyRequest): Readonly<Record<string, unknown>> | undefined {
   const params = parametersOf(url);
@@ -132,12 +137,13 @@ interface DocumentRequest {
 }
 
 /**
- * Returns true if a request has only the hash of a document, so that its text must be read from the database.
- * Returns false if the request contains a text that the caller may run. Throws if the caller may not run this
- * text, or if the request also has a hash that is not the hash of this text.
+ * Returns true if a request has the hash of a document but not its text, so that the text must be read from
+ * the database. Returns false if the request has a text that the caller may run. Throws if a caller with the
+ * setting `trusted_only` sends a text. Also throws for a text in a GET request, for a text that does not
+ * match the hash, and if both are missing.
  */
 function isTextNeeded({ query }: DocumentParams, { hash, viewer, method }: DocumentRequest): boolean {
-  if (isLimitedToTrusted(viewer) && (query !== undefined || hash === undefined)) throw textRefusal();
+  if (isLimitedToTrustedDocuments(viewer) && (query !== undefined || hash === undefined)) throw textRefusal();
   if (typeof query !== "string") {
     if (hash === undefined) throw missingQuery();
     return true;
@@ -164,16 +170,17 @@ const missingQuery = (): Failure =>
     '"query" is required: the text of a GraphQL document. Send "documentId" instead to run a trusted document.',
   );
 
-/** Refuses an empty JSON object as the body, which Yoga would report as invalid JSON. */
+/** Refuses a request whose body is an empty JSON object. Yoga would report such a body as invalid JSON. */
 export function requireNonEmptyGraphqlBody(
   { body }: FastifyRequest,
   viewer: InternalTokenOrStaffViewer | undefined,
 ): void {
   const isEmpty = typeof body === "object" && body !== null && Object.keys(body).length === 0;
-  if (isEmpty) throw isLimitedToTrusted(viewer) ? textRefusal() : missingQuery();
+  if (isEmpty) throw isLimitedToTrustedDocuments(viewer) ? textRefusal() : missingQuery();
 }
 
-const isLimitedToTrusted = (viewer: InternalTokenOrStaffViewer | undefined): boolean =>
+/** Returns true if the caller's token can run only trusted documents. */
+export const isLimitedToTrustedDocuments = (viewer: InternalTokenOrStaffViewer | undefined): boolean =>
   viewer !== undefined && "documents" in viewer && viewer.documents === "trusted_only";
 
 const textRefusal = (): Failure =>
@@ -184,10 +191,10 @@ const textRefusal = (): Failure =>
   });
 
 /**
- * Returns the hash of the trusted document that a request names; undefined if it names none. Throws if the
- * hash is malformed.
+ * Returns the hash of the trusted document in a request; undefined if there is none. Throws for a malformed
+ * hash, and for two different hashes.
  */
-function readHash(params: DocumentParams): string | undefined {
+function readHash(params: HashParams): string | undefined {
   const id = readDocumentId(params);
   const apolloHash = readApolloHash(params);
   if (id !== undefined && apolloHash !== undefined && id !== apolloHash)
@@ -200,10 +207,10 @@ function readHash(params: DocumentParams): string | undefined {
 }
 
 /**
- * Returns the hash of the trusted document that a request names. Returns undefined if the request names no
- * hash, two different hashes or a malformed hash.
+ * Returns the hash of the trusted document in a request. Returns undefined for no hash, for two different
+ * hashes, and for a malformed hash.
  */
-export function readTrustedDocumentHash(params: DocumentParams): string | undefined {
+export function readTrustedDocumentHash(params: HashParams): string | undefined {
   try {
     return readHash(params);
   } catch {
@@ -213,7 +220,7 @@ export function readTrustedDocumentHash(params: DocumentParams): string | undefi
 
 const documentIdPattern = /^sha256:([0-9a-f]{64})$/;
 
-function readDocumentId({ documentId }: DocumentParams): string | undefined {
+function readDocumentId({ documentId }: HashParams): string | undefined {
   if (documentId === undefined || documentId === null) return undefined;
   const hash = typeof documentId === "string" ? documentIdPattern.exec(documentId)?.[1] : undefined;
   if (hash !== undefined) return hash;
@@ -226,7 +233,7 @@ function readDocumentId({ documentId }: DocumentParams): string | undefined {
 
 const hashPattern = /^[0-9a-f]{64}$/;
 
-function readApolloHash({ extensions }: DocumentParams): string | undefined {
+function readApolloHash({ extensions }: HashParams): string | undefined {
   const persisted: unknown = extensions?.["persistedQuery"];
   if (typeof persisted !== "object" || persisted === null || !("sha256Hash" in persisted)) return undefined;
   const { sha256Hash: hash } = persisted;

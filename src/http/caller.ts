@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
 import {
   addWwwAuthenticateChallenges,
   type WwwAuthenticateChallengeOptions,
@@ -97,11 +98,25 @@ export async function authenticateRequest<RequestFacts, Viewer>(
   }
 }
 
+/** The maximum number of addresses whose keys are kept, because most requests come from the same addresses. */
+const knownAddressesMax = 1_000;
+/** The maximum number of characters of an IP address. Longer texts are no addresses, and are not kept. */
+const addressLengthMax = 45;
+const addressKeys = new LRUCache<string, string>({ max: knownAddressesMax });
+
 /**
  * Returns the key by which anonymous callers are counted: the IPv4 address, or the /64 network of an IPv6
  * address.
  */
 export function toClientAddressKey(address: string): string {
+  let key = addressKeys.get(address);
+  if (key !== undefined) return key;
+  key = createAddressKey(address);
+  if (address.length <= addressLengthMax) addressKeys.set(address, key);
+  return key;
+}
+
+function createAddressKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const parsed = ipaddr.parse(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();

@@ -1,6 +1,7 @@
 /**
  * Measures how late the event loop runs timers, which shows whether the process is overloaded: four times a
- * second, a timer compares the time at which it runs with the time at which it was due.
+ * second, a timer compares the time at which it runs with the time at which it was due. The timer runs only
+ * while the process gets requests, so that it does not wake an idle process.
  * `perf_hooks.monitorEventLoopDelay`, which packages for this purpose use, wakes the process a hundred times
  * a second and uses 4 ms of CPU time a second in an idle process.
  */
@@ -10,31 +11,55 @@ export interface EventLoopDelayMeter {
    * example of 3 seconds, gives less than 1000; turns of more than 1.25 seconds without a pause give more.
    */
   readonly getMeanDelayMs: () => number;
+  /** Called for each request. Starts to measure, if the process has had no requests for some seconds. */
+  readonly noteRequest: () => void;
   readonly start: () => void;
   readonly stop: () => void;
 }
 
 const everyMs = 250;
 const samples = 4;
+/** The number of measurements without a request after which the measurement pauses: 5 seconds. */
+const measurementsWithoutRequestMax = 20;
 
 export function createEventLoopDelayMeter(): EventLoopDelayMeter {
   const delaysMs: number[] = Array.from({ length: samples }, () => 0);
   let timer: NodeJS.Timeout | undefined;
+  let isStarted = false;
   let dueAtMs = 0;
   let measured = 0;
+  let withoutRequest = 0;
+  const resume = (): void => {
+    delaysMs.fill(0);
+    dueAtMs = performance.now() + everyMs;
+    timer = setTimeout(measure, everyMs).unref();
+  };
   const measure = (): void => {
     const now = performance.now();
     delaysMs[measured % samples] = Math.max(0, now - dueAtMs);
     measured += 1;
+    withoutRequest += 1;
+    if (withoutRequest >= measurementsWithoutRequestMax) {
+      timer = undefined;
+      return;
+    }
     dueAtMs = now + everyMs;
     timer?.refresh();
   };
   return {
     getMeanDelayMs: () => delaysMs.reduce((sum, ms) => sum + ms, 0) / samples,
-    start: () => {
-      dueAtMs = performance.now() + everyMs;
-      timer = setTimeout(measure, everyMs).unref();
+    noteRequest: () => {
+      withoutRequest = 0;
+      if (isStarted && timer === undefined) resume();
     },
-    stop: () => clearTimeout(timer),
+    start: () => {
+      isStarted = true;
+      resume();
+    },
+    stop: () => {
+      isStarted = false;
+      clearTimeout(timer);
+      timer = undefined;
+    },
   };
 }

@@ -284,6 +284,8 @@ function refuseUnderPressure(server: FastifyInstance): void {
     done();
   });
   server.addHook("onRequest", (request, _reply, done) => {
+    // Requests that are answered under any load, for example of health checks, do not start the measurement.
+    if (!routesWithoutShedding.has(request.url)) meter.noteRequest();
     const delayMs = meter.getMeanDelayMs();
     const isRefused =
       delayMs >= eventLoopDelayMsMax &&

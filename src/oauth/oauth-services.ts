@@ -63,8 +63,8 @@ export interface OauthServices {
   /** Fetches the metadata document of an agent. Rejects URLs and addresses that are not public. */
   readonly fetchDocument: (url: string, init?: RequestInit) => Promise<Response>;
   readonly log: Log;
-  /** Called in the transaction that creates a grant. */
+  /** Writes the audit entries of a new grant, in the transaction that creates the grant. */
   readonly onGranted: (transaction: Transaction, granted: OauthGrantCreation) => Promise<void>;
-  /** Called in the transaction that revokes a grant. */
+  /** Writes the audit entry of a revoked grant, in the transaction that revokes the grant. */
   readonly onRevoked: (transaction: Transaction, revoked: OauthGrantRevocation) => Promise<void>;
 }

@@ -23,8 +23,9 @@ export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** The metrics of all processes of the service, and how many processes have sent theirs. */
 export interface MetricsOfAllProcesses {
   /**
-   * The metrics as JSON texts: one or two texts for each running process, and one text with the counters of
-   * all processes that have ended, added up.
+   * The metrics as JSON texts. Each running process has one text with its counters and histograms, and one
+   * with its other metrics, if it has any. One more text has the sums of the counters of all processes that
+   * have ended.
    */
   readonly all: readonly string[];
   /** The number of processes that sent their metrics before the timeout. */

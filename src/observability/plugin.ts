@@ -12,6 +12,7 @@ import { sql } from "kysely";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
+import { eventLoopMetricNames, registerEventLoopMetrics } from "./event-loop-metrics.ts";
 import {
   mergeProcessMetrics,
   type ChildToParentMetricsConnection,
@@ -162,10 +163,10 @@ function createProcessGauge(): ProcessGauge {
 let processMetrics: Registry | undefined;
 
 /**
- * Milliseconds between two measurements of the event loop's lag. The measured lags include this time. Shorter
- * times wake an idle process more often: 20 ms costs 2 ms of CPU time a second.
+ * Milliseconds between two measurements of the event loop's lag by prom-client, which cannot be switched off.
+ * The service measures the lag itself (`event-loop-metrics.ts`), so that it does not wake an idle process.
  */
-const eventLoopSampleMs = 100;
+const unusedSampleMs = 3_600_000;
 
 /**
  * Returns the metrics of memory, processor, event loop and garbage collection. They are registered once for
@@ -174,7 +175,9 @@ const eventLoopSampleMs = 100;
 function processRegistry(): Registry {
   if (processMetrics === undefined) {
     processMetrics = new Registry();
-    collectDefaultMetrics({ register: processMetrics, eventLoopMonitoringPrecision: eventLoopSampleMs });
+    collectDefaultMetrics({ register: processMetrics, eventLoopMonitoringPrecision: unusedSampleMs });
+    for (const name of eventLoopMetricNames) processMetrics.removeSingleMetric(name);
+    registerEventLoopMetrics(processMetrics);
   }
   return processMetrics;
 }

@@ -151,8 +151,8 @@ interface ReadPage {
 }
 
 /**
- * Returns the last position of the event feed up to which a page contains all wanted events. Also returns
- * whether there may be further events.
+ * Returns the position of the event feed at which the next page begins: the page contains all events up to
+ * this position that match the reader's filter. Also returns whether there may be further events.
  */
 function getPageEnd(
   { checked, checkedPosition, lastPosition }: FeedRow,

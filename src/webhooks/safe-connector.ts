@@ -97,6 +97,7 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     : connectPlain(startOf(target, addresses));
   return new Promise((resolve, reject) => {
     let phase: "connection" | "tls" = "connection";
+    let isOpen = false;
     const stop = (): void => void socket.destroy(new WebhookDeliveryError("timeout"));
     const settle = (): void => deadline.removeEventListener("abort", stop);
     deadline.addEventListener("abort", stop, { once: true });
@@ -112,17 +113,19 @@ function open(target: Target, { addresses, deadline, certificateAuthority }: Ope
     });
     socket.once(isSecure ? "secureConnect" : "connect", () => {
       settle();
-      if (!socket.destroyed) resolve(socket);
+      if (socket.destroyed) return;
+      isOpen = true;
+      resolve(socket);
     });
     // The listener of the socket's `error` event stays attached forever, because an `error` event without a
     // listener would end the process.
     socket.on("error", (error) => {
       settle();
-      reject(toFault(error, phase));
+      if (!isOpen) reject(toFault(error, phase));
     });
     socket.once("close", () => {
       settle();
-      reject(new WebhookDeliveryError(phase));
+      if (!isOpen) reject(new WebhookDeliveryError(phase));
     });
   });
 }

@@ -34,13 +34,13 @@ function createPoll(): Polled {
 }
 
 describe("a process", () => {
-  it("searches at once and then every second for the first minute, and after that every ten seconds", () => {
+  it("searches at once and then every second for the first minute, and after that every thirty seconds", () => {
     const poll = createPoll();
     poll.start();
     expect(poll.told).toEqual([1_000]);
     expect(poll.searchesIn(60_000)).toBe(60);
-    expect(poll.searchesIn(60_000)).toBe(6);
-    expect(poll.told.at(-1)).toBe(10_000);
+    expect(poll.searchesIn(60_000)).toBe(2);
+    expect(poll.told.at(-1)).toBe(30_000);
     poll.stop();
     expect(poll.searchesIn(60_000)).toBe(0);
   });
@@ -65,7 +65,7 @@ describe("a process", () => {
     expect(poll.searchesIn(60_000)).toBe(60);
     poll.notices.areReceived = true;
     poll.searchesIn(1_000);
-    expect(poll.searchesIn(60_000)).toBe(6);
+    expect(poll.searchesIn(60_000)).toBe(2);
     poll.stop();
   });
 

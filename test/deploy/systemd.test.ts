@@ -51,8 +51,12 @@ describe("the systemd units", () => {
     expect(valuesOf(serving, "ExecStart")).toEqual([
       `${installed}node_modules/.bin/node ${options} src/main.ts %i`,
     ]);
-    const [, arenas] = /MALLOC_ARENA_MAX:-(\d+)/.exec(scripts.start) ?? [];
-    expect(valuesOf(serving, "Environment")).toEqual([`MALLOC_ARENA_MAX=${arenas} MIGRATE=0`]);
+    const allocation = Array.from(
+      scripts.start.matchAll(/(MALLOC_\w+):-(\d+)/g),
+      ([, name, value]) => `${name}=${value}`,
+    );
+    expect(allocation).toHaveLength(3);
+    expect(valuesOf(serving, "Environment")).toEqual([`${allocation.join(" ")} MIGRATE=0`]);
     expect(settingNames).toContain("MIGRATE");
   });
 

@@ -1,4 +1,7 @@
-/** Which requests are answered without Yoga, and that a trusted document is prepared only once. */
+/**
+ * Which requests are answered without Yoga, and that a trusted document or a repeated text is prepared only
+ * once.
+ */
 import type { FastifyRequest } from "fastify";
 import { type DocumentNode, parse } from "graphql";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -7,17 +10,20 @@ import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { createLog } from "#foundation/log.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
-import { setRequestViewer } from "#graphql/authenticate.ts";
+import { getRequestViewer, setRequestViewer } from "#graphql/authenticate.ts";
 import {
-  createTrustedDocumentAnswerFunction,
-  type TrustedDocumentAnswerServices,
+  createDirectAnswerFunction,
+  type DirectAnswerServices,
   hasYogaRequestHooks,
 } from "#graphql/direct-answers.ts";
+import { preparedFromRequest } from "#graphql/repeated-texts.ts";
 import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 
 const sha256 = "a".repeat(64);
 const documentId = `sha256:${sha256}`;
 const row = { sha256, name: "Role", operation: "query", document: "query Role { x }" } as TrustedDocumentRow;
+/** A compiled query. Its function is not called, because the tests replace `execute`. */
+const compiled = { execute: () => ({ data: null }), size: 1 };
 const ready: PreparedGraphqlDocument = {
   document: parse(row.document),
   name: "Role",
@@ -26,9 +32,9 @@ const ready: PreparedGraphqlDocument = {
   query: undefined,
 };
 
-const find = vi.fn<TrustedDocumentAnswerServices["documents"]["find"]>();
-const prepareDocument = vi.fn<TrustedDocumentAnswerServices["prepareDocument"]>();
-const execute = vi.fn<TrustedDocumentAnswerServices["execute"]>();
+const find = vi.fn<DirectAnswerServices["documents"]["find"]>();
+const prepareDocument = vi.fn<DirectAnswerServices["prepareDocument"]>();
+const execute = vi.fn<DirectAnswerServices["execute"]>();
 
 beforeEach(() => {
   find.mockReset().mockResolvedValue(row);
@@ -36,8 +42,8 @@ beforeEach(() => {
   execute.mockReset().mockResolvedValue({ data: { x: 1 } });
 });
 
-const createAnswers = (): ReturnType<typeof createTrustedDocumentAnswerFunction> =>
-  createTrustedDocumentAnswerFunction({
+const createAnswers = (): ReturnType<typeof createDirectAnswerFunction> =>
+  createDirectAnswerFunction({
     documents: { find },
     prepareDocument,
     execute,
@@ -140,6 +146,76 @@ describe("requests for trusted documents", () => {
     find.mockResolvedValue(row);
     prepareDocument.mockReturnValue(undefined);
     expect(await createAnswers()(requestOf({ body: { documentId } }))).toBeUndefined();
+    expect(execute).not.toHaveBeenCalled();
+  });
+});
+
+describe("queries that are sent as text", () => {
+  const body = { query: row.document, variables: { id: "x" } };
+  const preparable = { ...ready, query: compiled };
+
+  it("are prepared with the fourth request, and from then on executed without Yoga", async () => {
+    prepareDocument.mockReturnValue(preparable);
+    const answer = createAnswers();
+    for (let request = 1; request < preparedFromRequest; request += 1)
+      expect(await answer(requestOf({ body })), String(request)).toBeUndefined();
+    expect(prepareDocument).not.toHaveBeenCalled();
+    for (const merchantId of ["mer_1", "mer_2", null])
+      expect(await answer(requestOf({ body }, merchantId))).toMatchObject({
+        status: 200,
+        body: '{"data":{"x":1}}',
+      });
+    expect(prepareDocument.mock.calls).toEqual([[row.document]]);
+    expect(execute.mock.lastCall?.[2]).toEqual({ variables: { id: "x" } });
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  it("are left to Yoga and not prepared again if they cannot be compiled", async () => {
+    const answer = createAnswers();
+    for (const prepared of [undefined, ready]) {
+      prepareDocument.mockReturnValue(prepared);
+      const query = `query Role { x } # ${prepared?.name}`;
+      for (let request = 0; request < 3 * preparedFromRequest; request += 1)
+        expect(await answer(requestOf({ body: { query } }))).toBeUndefined();
+    }
+    expect(prepareDocument).toHaveBeenCalledTimes(2);
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it("are counted from the start when the cache has dropped them", async () => {
+    const large = { ...ready, query: { ...compiled, size: 5_000 } };
+    prepareDocument.mockReturnValue(large);
+    const answer = createAnswers();
+    const send = async (query: string, times: number): Promise<unknown> => {
+      let last: unknown;
+      for (let request = 0; request < times; request += 1)
+        last = await answer(requestOf({ body: { query } }));
+      return last;
+    };
+    expect(await send("query Role { a }", preparedFromRequest)).toBeDefined();
+    expect(await send("query Role { b }", preparedFromRequest)).toBeDefined();
+    expect(await send("query Role { a }", preparedFromRequest - 1)).toBeUndefined();
+    expect(await send("query Role { a }", 1)).toBeDefined();
+    expect(prepareDocument).toHaveBeenCalledTimes(3);
+  });
+
+  it.each<[string, Parameters<typeof requestOf>, object?]>([
+    ["of a buyer's browser", [{ body }], { role: "browser" }],
+    ["of a token that can run only trusted documents", [{ body }], { documents: "trusted_only" }],
+    ["with a hash", [{ body: { ...body, documentId } }]],
+    ["with Apollo's hash", [{ body: { ...body, extensions: { persistedQuery: { sha256Hash: sha256 } } } }]],
+    ["with an unknown parameter", [{ body: { ...body, more: 1 } }]],
+    ["with the name of another operation", [{ body: { ...body, operationName: "Other" } }]],
+    ["with a text that is no string", [{ body: { query: null } }]],
+    ["by GET", [{ method: "GET", url: `/graphql?query=${encodeURIComponent(row.document)}&extensions={}` }]],
+  ])("are left to Yoga %s", async (_name, parts, viewer = {}) => {
+    prepareDocument.mockReturnValue(preparable);
+    const answer = createAnswers();
+    for (let request = 0; request < 2 * preparedFromRequest; request += 1) {
+      const sent = requestOf(...parts);
+      setRequestViewer(sent, { ...getRequestViewer(sent), ...viewer } as InternalTokenOrStaffViewer);
+      expect(await answer(sent)).toBeUndefined();
+    }
     expect(execute).not.toHaveBeenCalled();
   });
 });

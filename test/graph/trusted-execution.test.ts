@@ -1,6 +1,7 @@
 /**
  * A trusted document is answered as the same text is: with the same status, headers and body. The text is
- * executed by Yoga and the executor of Mesh, the trusted document mostly by a compiled query.
+ * executed by Yoga and the executor of Mesh, the trusted document mostly by a compiled query. A text that is
+ * sent repeatedly is executed by a compiled query too.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -10,6 +11,7 @@ import { hashGraphqlDocumentText } from "#access/trusted-documents.ts";
 import { createId } from "#foundation/ids.ts";
 import graph from "#graph/schema.ts";
 import { toGraphqlHttpAnswer } from "#graphql/failures.ts";
+import { preparedFromRequest } from "#graphql/repeated-texts.ts";
 import { compileGraphqlDocument } from "#mesh/compiled-query.ts";
 import { exampleGroups } from "#pages/graphiql/examples.ts";
 import { manyRuns } from "#test/support/properties.ts";
@@ -125,6 +127,23 @@ describe("a trusted document is answered as its text", () => {
     for (const text of clientSources.documents)
       for (const variables of [{ merchant, slug, q: "tent" }, {}, { merchant: 7, q: null, after: "x" }])
         await expectSameAnswer({ text, variables });
+  });
+
+  it("and a text that is sent again and again is answered as with its first request", async () => {
+    const { merchantSlug: merchant, productSlug: slug } = world().demo.products[0] ?? {};
+    const [answersBefore, compiledBefore] = [countDirectAnswers(), countCompiled()];
+    for (const document of clientSources.documents.filter((text) => text.includes("query "))) {
+      // The comment makes the text differ from those of other tests.
+      const query = `${document}\n# again and again`;
+      const answers: Answer[] = [];
+      while (answers.length <= preparedFromRequest)
+        answers.push(await send({ query, variables: { merchant, slug, q: "tent" } }));
+      const [first, ...others] = answers.map(comparable);
+      for (const answer of others) expect(answer, query).toEqual(first);
+    }
+    // The last two requests with each text are answered without Yoga.
+    expect(countCompiled()).toBeGreaterThan(compiledBefore);
+    expect(countDirectAnswers() - answersBefore).toBe(2 * (countCompiled() - compiledBefore));
   });
 
   it("for a change with an idempotency key, which is made once", async () => {

@@ -240,7 +240,14 @@ export class FakeStripeState {
   }
 
   refundableOf(intent: FakeIntent): number {
-    return intent.amount_received - this.chargeOf(intent).amount_refunded;
+    return intent.amount_received - this.refundedOf(intent);
+  }
+
+  /** Returns the sum of the refunds that have not failed. */
+  refundedOf(intent: FakeIntent): number {
+    return [...this.refunds.values()]
+      .filter(({ payment_intent: id, status }) => id === intent.id && status !== "failed")
+      .reduce((sum, { amount }) => sum + amount, 0);
   }
 
   refund(intent: FakeIntent, amount: number, metadata: Record<string, string> = {}): FakeRefund {
@@ -261,12 +268,14 @@ export class FakeStripeState {
     return refund;
   }
 
+  /**
+   * Ends a pending refund. `amount_refunded` of the charge keeps a refund that has failed, because Stripe
+   * does not document when it subtracts the amount, so the service must not depend on it.
+   */
   endRefund(refund: FakeRefund, status: "succeeded" | "failed"): void {
-    const intent = this.intents.get(refund.payment_intent);
     refund.status = status;
     if (status === "failed") {
       refund.failure_reason = "expired_or_canceled_card";
-      if (intent !== undefined) this.chargeOf(intent).amount_refunded -= refund.amount;
       this.publish("refund.failed", refund);
     }
     this.publish("refund.updated", refund);

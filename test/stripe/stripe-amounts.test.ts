@@ -1,10 +1,13 @@
 /** Amounts are converted with the exponents of Stripe, and back. */
+import type Stripe from "stripe";
 import { expect, it } from "vitest";
 import {
   fromStripeAmount,
+  fromStripeAmountRoundedUp,
   isStripeAmount,
   toStripeAmount,
 } from "#commerce/payments/stripe/stripe-amounts.ts";
+import { toPaymentLookupResult } from "#commerce/payments/stripe/stripe-payment-state.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
 
 /** A currency with an amount in its main unit, and the amount that Stripe must get. */
@@ -34,6 +37,22 @@ it("refuses amounts of currencies with three decimals that do not end in 0", () 
   ]);
   expect(() => toStripeAmount(1_505, "KWD")).toThrow("Stripe cannot charge 1505 minor units of KWD.");
   expect(isStripeAmount(1_505, "EUR")).toBe(true);
+});
+
+it("counts a part of a minor unit that was refunded in the dashboard as a whole one", () => {
+  expect(fromStripeAmountRoundedUp(50, "HUF")).toBe(1);
+  expect(fromStripeAmountRoundedUp(500_000, "HUF")).toBe(5_000);
+  expect(fromStripeAmountRoundedUp(1_234, "EUR")).toBe(1_234);
+  const intent = {
+    status: "succeeded",
+    currency: "huf",
+    amount: 500_000,
+    amount_received: 500_000,
+    latest_charge: null,
+  } as unknown as Stripe.PaymentIntent;
+  expect(
+    toPaymentLookupResult({ session: { status: "complete" }, intent, refundedAmount: 1_050 }),
+  ).toMatchObject({ outcome: "authorized", capturedMinor: 5_000, refundedMinor: 11 });
 });
 
 it("refuses amounts of Stripe that are no whole number of minor units", () => {

@@ -29,6 +29,8 @@ export interface DispatchWorld {
   readonly database: OpenedDatabase;
   readonly clock: TestClock;
   readonly keyring: EncryptionKeyring;
+  /** The setting ENCRYPTION_KEYS of processes that send the deliveries of this world. */
+  readonly encryptionKeys: string;
   readonly sent: WebhookHttpRequest[];
   /** The fake receivers' answer to the following requests. */
   answer: Answer;
@@ -68,12 +70,14 @@ interface EventRow {
 export function createDispatchWorld(database: OpenedDatabase): DispatchWorld {
   const { db } = database;
   const clock = new TestClock();
-  const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
+  const key = Buffer.alloc(32, 7);
+  const keyring = createEncryptionKeyring([{ id: "k1", key }]);
   const sent: WebhookHttpRequest[] = [];
   const world: DispatchWorld = {
     database,
     clock,
     keyring,
+    encryptionKeys: `k1:${key.toString("base64")}`,
     sent,
     answer: () => arrived,
     dispatcher: (parts = {}) =>

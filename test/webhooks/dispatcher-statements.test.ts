@@ -1,6 +1,7 @@
 /**
- * The dispatcher writes results that arrive together in one statement, each only with its own lease, and
- * queries nothing if nothing is to be sent.
+ * The dispatcher writes results that arrive together in one statement, each only with its own lease. The
+ * number of its statements does not grow with the number of deliveries, and it queries nothing if nothing is
+ * to be sent. Results that were not written are repeated.
  */
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
@@ -25,9 +26,9 @@ describeOnBoth("the dispatcher", (open) => {
     world.answer = () => arrived;
   });
 
-  const round = (): WebhookDispatchRound =>
+  const round = (db = world.database.db): WebhookDispatchRound =>
     createWebhookDispatchRound({
-      db: world.database.db,
+      db,
       clock: world.clock,
       keyring: world.keyring,
       log: createLog("silent"),
@@ -43,7 +44,7 @@ describeOnBoth("the dispatcher", (open) => {
       },
     });
   /** Creates one event for eight endpoints; all receivers answer when the test says so. */
-  const sendEight = async () => {
+  const sendEight = async (db = world.database.db) => {
     const shop = await world.merchant();
     const endpoints: EndpointMade[] = [];
     for (let made = 0; made < 8; made += 1) endpoints.push(await world.endpoint(shop));
@@ -54,7 +55,7 @@ describeOnBoth("the dispatcher", (open) => {
       await promise;
       return arrived;
     };
-    const one = round();
+    const one = round(db);
     expect(await one.run({ ...calls, wasNotified: true })).toBe(8);
     await expect.poll(() => world.sent.length).toBe(8);
     const deliveryIds = endpoints.map(({ url }) =>
@@ -82,12 +83,12 @@ describeOnBoth("the dispatcher", (open) => {
         .execute()
     ).map(({ deliveryId }) => deliveryId);
 
-  it("writes all results in one statement that arrive while the statement before runs", async () => {
+  it("writes all results in one statement that arrive together", async () => {
     const { one, deliveryIds, answerAll } = await sendEight();
     const before = written();
     answerAll();
     await one.waitUntilIdle();
-    expect(written() - before).toBe(2);
+    expect(written() - before).toBe(1);
     expect(await states(deliveryIds)).toEqual(
       deliveryIds.toSorted().map((id) => ({ id, status: "succeeded" })),
     );
@@ -140,6 +141,57 @@ describeOnBoth("the dispatcher", (open) => {
       deliveryIds.toSorted().map((id) => ({ id, status: status(id) })),
     );
     expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
+  });
+
+  it("sends deliveries again whose results could not be written, and records each attempt once", async () => {
+    let isDatabaseLost = false;
+    const losing = world.database.db.withPlugin({
+      transformQuery: ({ node }) => {
+        if (isDatabaseLost) throw new Error("The database is lost.");
+        return node;
+      },
+      transformResult: ({ result }) => Promise.resolve(result),
+    });
+    const { one, deliveryIds, answerAll } = await sendEight(losing);
+    isDatabaseLost = true;
+    answerAll();
+    await one.waitUntilIdle();
+    expect(await states(deliveryIds)).toEqual(
+      deliveryIds.toSorted().map((id) => ({ id, status: "sending" })),
+    );
+
+    const first = world.sent.splice(0);
+    const other = round();
+    world.clock.advance(19_000);
+    expect(await other.run({ ...calls, wasNotified: true })).toBe(0);
+    world.clock.advance(2_000);
+    expect(await other.run({ ...calls, wasNotified: true })).toBe(8);
+    await other.waitUntilIdle();
+    const eventOf = ({ url, headers, body }: (typeof first)[number]) =>
+      [url, headers["webhook-id"], headers["webhook-attempt"], body].join(" ");
+    expect(world.sent.map(eventOf).toSorted()).toEqual(first.map(eventOf).toSorted());
+    expect(await states(deliveryIds)).toEqual(
+      deliveryIds.toSorted().map((id) => ({ id, status: "succeeded" })),
+    );
+    expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
+  });
+
+  it("creates, sends and finishes 64 deliveries with at most twelve statements", async () => {
+    for (let shops = 0; shops < 4; shops += 1) {
+      const shop = await world.merchant();
+      for (let made = 0; made < 4; made += 1) await world.endpoint(shop);
+      for (let made = 0; made < 4; made += 1) await world.event(shop);
+    }
+    world.clock.advance(1000);
+    const one = round();
+    statements.length = 0;
+    expect(await one.run({ ...calls, wasNotified: true })).toBe(64);
+    await one.waitUntilIdle();
+    const sql = statements.splice(0);
+    const ids = world.sent.map(({ headers }) => String(headers["webhook-delivery-id"]));
+    expect(new Set(ids).size).toBe(64);
+    expect(await attemptsOf(ids)).toEqual(ids.toSorted());
+    expect(sql.length, sql.join("\n")).toBeLessThanOrEqual(12);
   });
 
   it("does not query again if everything was sent, and queries at once if a slot becomes free", async () => {

@@ -11,7 +11,7 @@ import type { AccessManagementCommandContext } from "./manage-keys.ts";
 import { invalidateCachedCredentials } from "#access/credential-changes.ts";
 import {
   createMalformedCredentialSecretFailure,
-  sha256Digest,
+  sha256Base64,
   matchesSecretDigest,
   generateCredentialSecret,
   recordCredentialUseOncePerMinute,
@@ -51,7 +51,7 @@ export async function authenticateInternalToken(
 ): Promise<InternalTokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cit", value);
-  const row = await find({ tokenId: parsed.id, digest: sha256Digest(value).toString("base64") });
+  const row = await find({ tokenId: parsed.id, digest: sha256Base64(value) });
   if (row === undefined)
     throw createFailure("api_key_invalid", { message: "This service has no such internal token." });
   requireUsableInternalToken(row, now);

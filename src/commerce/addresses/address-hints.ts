@@ -1,7 +1,7 @@
 /**
- * Returns examples and suggestions for the error messages about a faulty address: a postal code of the
- * country, and the regions that a mistyped region or the name of a region probably means. The files with
- * these data are loaded only when an address has a fault.
+ * Returns examples and suggestions for error messages about a faulty address. Examples are postal codes of
+ * the country. Suggestions are the regions that the caller probably means by a mistyped region or by the name
+ * of a region. The data files are loaded only when an address has a fault.
  */
 import { createRequire } from "node:module";
 import { iso31662 } from "iso-3166";

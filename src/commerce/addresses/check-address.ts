@@ -185,8 +185,8 @@ const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9
 const html = /<[/!?]?\p{L}|<!|&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z][A-Za-z\d]{1,31});/u;
 const scheme = /[A-Za-z][A-Za-z\d+.-]{0,20}:\/\/|\b(?:https?|javascript|mailto):/iu;
 const web = /(?<![\p{L}\p{N}])www\./iu;
-// This pattern does not match ©, ™ and some arrows and signs, because addresses may contain them. Unicode
-// classifies these characters as pictographs, like emoji.
+// Leaves out ©, ™ and some arrows and signs, which addresses may contain. Unicode classifies these characters
+// as pictographs, like emoji.
 const emoji =
   /[\p{Extended_Pictographic}--[\u{A9}-\u{22FF}\u{24C2}\u{3000}-\u{33FF}]]|[\u{20E3}\u{FE0F}]|\p{Regional_Indicator}/v;
 

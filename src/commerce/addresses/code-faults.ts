@@ -46,8 +46,8 @@ export function findRegionAndPostalCodeFaults(
 const allowedMax = 20;
 
 /**
- * Returns the codes of the country's regions, for an error message that lists them; null if the country has
- * more than `allowedMax` regions, because the message would be too long.
+ * Returns the codes of the country's regions, for an error message that lists them. Returns null if the
+ * country has more than `allowedMax` regions, because the message would be too long.
  */
 const listRegions = ({ regionCodes }: CountryAddressRules): readonly string[] | null =>
   regionCodes.size > allowedMax ? null : [...regionCodes];

@@ -7,7 +7,7 @@ import { getCountryData } from "lib-address/lite";
 import { getAddressFormLayout, largestPartFirst } from "./address-country.ts";
 import type { PostalAddress } from "./postal-address.ts";
 
-/** Countries in which an address has the code of the region (`CA`) instead of the region's name (California). */
+/** Countries whose addresses contain the code of the region (`CA`) and not the region's name (California). */
 const writeRegionCode: ReadonlySet<string> = new Set(["AU", "BR", "CA", "IT", "US"]);
 
 /** The address format that is used for a country without a format in Google's address metadata. */
@@ -15,8 +15,8 @@ const usualFormat = "%N%n%O%n%A%n%Z %C";
 const largestPartFirstFormat = "%Z%n%S%C%D%n%A%n%O%n%N";
 
 /**
- * Returns the lines of an address, without the country, phone and e-mail address. `isLocal` is true if the
- * reader reads the language of the address's country; region names are then in this language.
+ * Formats an address as lines, without country, phone number and e-mail address. `isLocal` is true if the
+ * reader reads the language of the address's country. Region names are then in this language.
  */
 export function formatAddressLines(address: PostalAddress, { isLocal }: { isLocal: boolean }): string[] {
   const { countryCode } = address;
@@ -33,8 +33,8 @@ export function formatAddressLines(address: PostalAddress, { isLocal }: { isLoca
     S: [regionText(address, isLocal)],
     Z: [address.postalCode],
   };
-  // If the address is written in Latin letters, spaces separate region, city and district. In Japanese and
-  // Chinese writing, these parts follow each other without spaces.
+  // In Latin letters, spaces separate region, city and district. In Japanese and Chinese writing, these parts
+  // follow each other without spaces.
   const between = isLargestFirst && !isLocal ? " " : "";
   return format
     .split("%n")
@@ -52,8 +52,8 @@ export function formatAddressLines(address: PostalAddress, { isLocal }: { isLoca
 }
 
 /**
- * Adds the city to the few address formats of Google's metadata that have no city, because an address of any
- * country may have a city in this service.
+ * Adds the city to an address format without a city. A few formats of Google's metadata have none, but an
+ * address of any country may have a city in this service.
  */
 const withCity = (format: string): string => (format.includes("%C") ? format : `${format}%n%C`);
 

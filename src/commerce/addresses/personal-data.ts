@@ -39,8 +39,9 @@ export type EncryptedPersonalDataRow = Pick<
 >;
 
 /**
- * The value of the column `masked` in a row of `personal_data` with an e-mail address. `emailHint` is null if
- * the e-mail address was erased. In a row with a postal address, `masked` contains a MaskedAddress.
+ * Content of the column `masked` in a row of `personal_data` with an e-mail address. `emailHint` is the
+ * masked e-mail address; null if the e-mail address was erased. For a postal address, the column contains a
+ * MaskedAddress.
  */
 export interface MaskedEmail {
   readonly emailHint: string | null;
@@ -114,8 +115,8 @@ export async function findEncryptedPersonalData(
 }
 
 /**
- * Returns the table, column and row to which the encryption of a value of `personal_data` is bound, so that a
- * value that is copied to another row cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a value of `personal_data` is bound. A value
+ * that is copied to another row cannot be decrypted there.
  */
 export const getPersonalDataEncryptionContext = (id: string): EncryptionContext => ({
   table: "personal_data",
@@ -140,8 +141,8 @@ export function getPersonalDataIdsOfCartOrOrder({ address, buyerEmail }: Persona
 }
 
 /**
- * Removes the erasure time of the personal data of an order. The cart of the order has set this time, so
- * without this function the data would be erased some time after the end of the cart.
+ * Removes the planned erasure time from the personal data of an order. The order's cart has set this time;
+ * without this function, the data would be erased some time after the end of the cart.
  */
 export async function clearErasureTimeOfOrderPersonalData(
   transaction: Transaction,
@@ -239,8 +240,8 @@ function erasedMaskSql(): ReturnType<typeof sql<string>> {
 }
 
 /**
- * The part of a postal address that may be shown: enough for buyers to recognize their own address, but too
- * little to reveal the address of another person.
+ * A masked postal address: the part that may be shown. It is enough for buyers to recognize their address,
+ * but too little to reveal the address of another person.
  */
 export interface MaskedAddress {
   readonly countryCode: string;
@@ -248,7 +249,7 @@ export interface MaskedAddress {
   readonly city: string | null;
   readonly postalCodePrefix: string | null;
   readonly recipientInitials: string | null;
-  /** True if the stored address has all fields that its country requires. */
+  /** True if the stored address contains all address fields that its country requires. */
   readonly complete: boolean;
 }
 

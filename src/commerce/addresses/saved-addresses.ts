@@ -69,8 +69,8 @@ export interface BuyerAddressToSave {
 }
 
 /**
- * Saves a copy of an address for later carts of a buyer, in a row of its own, because a cart's address is
- * erased with the cart. If the buyer then has more than `savedAddressesMax` saved addresses, erases the
+ * Saves a copy of an address for later carts of a buyer. The copy has its own row, because the cart's address
+ * is erased with the cart. If the buyer then has more than `savedAddressesMax` saved addresses, erases the
  * oldest.
  */
 export async function saveBuyerAddress(

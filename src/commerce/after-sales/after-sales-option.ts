@@ -1,6 +1,7 @@
 /**
- * Defines an after-sales option (what a buyer can request for an order line after the sale, for example a
- * return): its decision, quantity and terms, and the time windows of the order line.
+ * Defines after-sales options. An after-sales option is what a buyer can request for an order line after the
+ * sale, for example a return. It has a decision, a quantity and terms. Also computes the time windows of an
+ * order line.
  */
 import {
   guaranteeMonthsMin,
@@ -27,16 +28,15 @@ import type { AfterSalesObstacle, ReturnReason } from "./reasons.ts";
 export interface AfterSalesEligibilityFacts {
   readonly now: Date;
   /**
-   * For each product id: the ids of those variants of the product that are in stock and that the merchant may
-   * send in exchange for another variant.
+   * The possible variants for an exchange, by product id: the variants of the product that are in stock and
+   * that the merchant may send in exchange.
    */
   readonly siblingsInStock: ReadonlyMap<string, readonly string[]>;
   /** Number of returns that the buyer requested from this merchant in the last 365 days. */
   readonly returnsOfBuyer: number;
   /**
-   * Future times, in milliseconds since 1970, at which the loaded stock, prices or return counts become
-   * different although no row of the database is changed, for example because a stock hold expires or a price
-   * ends.
+   * Future times, in milliseconds since 1970, at which the loaded data becomes outdated although no database
+   * row changes. Examples are the expiry of a stock hold and the end of a price.
    */
   readonly changeTimes: readonly number[];
 }
@@ -80,8 +80,8 @@ export type AfterSalesOption = AfterSalesOptionOfKind<ReturnKind>;
 export type OrderLevelAfterSalesOption = AfterSalesOptionOfKind<"refund_undelivered" | "withdrawal">;
 
 /**
- * The order, the order line and its time windows, from which the after-sales options of the line are
- * evaluated. `facts` is the data from outside the order: stock, prices and the buyer's returns.
+ * The data from which the after-sales options of one order line are evaluated: the order, the line and its
+ * time windows. `facts` is the data from outside the order: stock, prices and the buyer's returns.
  */
 export interface AfterSalesLineEvaluationContext {
   readonly order: OrderAggregate;
@@ -91,8 +91,8 @@ export interface AfterSalesLineEvaluationContext {
 }
 
 /**
- * The values from which an after-sales option of an order line is evaluated, and whether the option is for
- * return reasons that are the merchant's fault.
+ * The data from which one after-sales option of an order line is evaluated. `isFault` is true if the option
+ * is for return reasons that are the merchant's fault.
  */
 export interface AfterSalesOptionEvaluationContext extends AfterSalesLineEvaluationContext {
   readonly isFault: boolean;
@@ -117,8 +117,8 @@ const noTerms: AfterSalesOptionTerms = {
 };
 
 /**
- * Builds an after-sales option and derives its decision from the reasons against the option. If the decision
- * is "denied", the option has quantity 0 and no terms (methods, fees, refund).
+ * Builds an after-sales option and derives its decision from the reasons against the option. A denied option
+ * has quantity 0 and no terms (methods, fees, refund).
  */
 export function buildAfterSalesOption({
   kind,
@@ -144,10 +144,9 @@ export function buildAfterSalesOption({
 }
 
 /**
- * Merges two after-sales options for the same units into one: `ordinary` is for return reasons that are not
- * the merchant's fault, `fault` is for reasons that are the merchant's fault. If only `ordinary` is denied,
- * returns `fault`. If both are denied, returns `ordinary`. Otherwise, returns `ordinary` with the reason
- * codes of both.
+ * Merges two after-sales options for the same units. `fault` is for return reasons that are the merchant's
+ * fault, `ordinary` for all other reasons. The result is `ordinary` with the reason codes of both options. If
+ * only `ordinary` is denied, the result is `fault`. If both are denied, the result is `ordinary` unchanged.
  */
 export function mergeNoFaultAndMerchantFaultOptions(
   ordinary: AfterSalesOption,
@@ -230,7 +229,9 @@ export function getAfterSalesWindowBoundaryTimes(windows: AfterSalesWindows): nu
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
-/** Returns the time window that ends later. A window without an end counts as ending later than any other. */
+/**
+ * Returns the time window that ends later. Returns the first window if the end of either window is not known.
+ */
 function longer(one: OrderTimeWindow, other: OrderTimeWindow): OrderTimeWindow {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;

@@ -2,7 +2,7 @@
 import { getOrderPolicy, type TimeWindowStartEvent } from "#commerce/orders/order-terms.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 
-/** A policy of an order (on returns, warranty or withdrawal) on which after-sales options depend. */
+/** A policy of an order on which its after-sales options depend: on returns, warranty or withdrawal. */
 export interface AfterSalesPolicy {
   readonly id: string;
   readonly type: "return" | "warranty" | "withdrawal";

@@ -1,8 +1,8 @@
 /**
- * Decides which after-sales options (refund, exchange, repair and so on) a buyer has for each order line and
- * for the whole order. The functions are pure: they read only the order, its policies, and the stock, prices
- * and earlier returns that the caller has loaded. `requestReturn` uses the same functions, so a request and
- * the displayed options cannot disagree.
+ * Decides which after-sales options a buyer has for each order line and for the whole order, for example a
+ * refund, an exchange or a repair. The functions are pure: they read only the order, its policies, and loaded
+ * data on stock, prices and earlier returns. `requestReturn` uses the same functions, so a request and the
+ * displayed options cannot disagree.
  */
 import {
   findMostFavorableEligibilityDecision,
@@ -49,7 +49,7 @@ type Quantities = Pick<
 >;
 
 /**
- * The after-sales options of one order line, with the numbers of the line's units, for example of delivered
+ * The after-sales options of one order line, and the unit counts of the line, for example its delivered
  * units.
  */
 export interface AfterSalesLineEligibility {
@@ -58,7 +58,7 @@ export interface AfterSalesLineEligibility {
   readonly options: readonly AfterSalesOption[];
 }
 
-/** An open return of the order: its status is neither closed nor declined nor canceled. */
+/** An open return of the order: a return that is not closed, declined or canceled. */
 export interface OpenReturnSummary {
   readonly returnId: string;
   readonly kind: ReturnKind;
@@ -111,7 +111,9 @@ export function evaluateAfterSalesEligibility(
   };
 }
 
-/** Selects the after-sales option for one order line, one kind of return and one reason of the buyer. */
+/**
+ * Criteria that select one after-sales option: the order line, the kind of return, and the buyer's reason.
+ */
 export interface ReturnOptionCriteria {
   readonly lineId: string;
   readonly kind: ReturnKind;
@@ -120,7 +122,7 @@ export interface ReturnOptionCriteria {
 
 /**
  * Evaluates the after-sales option that decides a return request with the given order line, kind and reason.
- * Returns undefined if the order has no such line.
+ * Returns undefined if the order has no line with the given id.
  */
 export function evaluateReturnOption(
   order: OrderAggregate,
@@ -169,9 +171,8 @@ interface RefundOnlyOptions {
 }
 
 /**
- * Combines two refund options of one order line: the refund for delivered units that the buyer keeps, and the
- * refund for units that were never delivered. The quantities are added, because no unit belongs to both
- * options.
+ * Combines two refund options of one order line: for delivered units that the buyer keeps, and for units that
+ * were never delivered. Adds the quantities of both options, because no unit belongs to both.
  */
 function addUndeliveredUnits(
   { order, line }: AfterSalesLineEvaluationContext,
@@ -260,9 +261,9 @@ interface LineOption {
 }
 
 /**
- * Selects the after-sales options of order lines that one return request can combine. One return request
- * cannot contain both goods that the buyer sends back and units that were never sent. Returns the options
- * with goods to send back if there are any; otherwise, returns all options.
+ * Selects the after-sales options that a single return request can combine. One request cannot contain both
+ * goods to send back and units that were never sent. Returns the options for goods to send back; if there are
+ * none, returns all options.
  */
 function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
   const sentBack = best.filter(({ option }) => !option.methods.includes("keep_item"));
@@ -270,8 +271,8 @@ function combinableOptions(best: readonly LineOption[]): readonly LineOption[] {
 }
 
 /**
- * Estimates the refund of one return request for several order lines. The cost of return shipping is deducted
- * once. Delivery costs are refunded only if the request covers the last delivered units of the order.
+ * Estimates the refund of one return request for several order lines. Deducts the cost of return shipping
+ * once. Refunds delivery costs only if the request covers the last delivered units of the order.
  */
 function combinedRefund(
   order: OrderAggregate,

@@ -1,9 +1,9 @@
 /**
- * Inspects and closes returns. The inspection divides the units of a return into accepted units, which count
- * as returned and may be added to the stock, and refused units, which the buyer keeps. If a replacement was
- * not sent yet, it is reduced to the accepted units. Closing a return refunds the accepted units. A return
- * for an exchange or replacement can be closed only after the new item was sent. The buyer can later return a
- * repaired or replaced item again.
+ * Inspects and closes returns. The inspection divides the units of a return into accepted and refused units.
+ * Accepted units count as returned and may be added to the stock; the buyer keeps the refused units. A
+ * replacement that was not sent yet is reduced to the accepted units. Closing a return refunds the accepted
+ * units. A return for an exchange or replacement can be closed only after the new item was sent. The buyer
+ * can later return a repaired or replaced item again.
  */
 import type {
   OrderAndIdOfChangedPart,

@@ -1,6 +1,6 @@
 /**
- * Loads the data from outside an order on which the order's after-sales options depend (stock, prices, the
- * buyer's earlier returns), in one statement for any number of orders.
+ * Loads the data from outside an order on which the order's after-sales options depend: stock, prices and the
+ * buyer's earlier returns. One statement loads the data for any number of orders.
  */
 import { type RawBuilder, sql } from "kysely";
 import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";
@@ -18,9 +18,8 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * The next times at which the loaded stock, prices or return counts become different although no row of the
-   * database is changed: when a stock hold expires, when a price changes, and when the oldest of the buyer's
-   * returns in the last 365 days becomes older than 365 days.
+   * Times at which the loaded data becomes outdated although no database row changes. Examples are the
+   * expiry of a stock hold, and the end of the 365 days in which a return of the buyer is counted.
    */
   readonly changeTimes: readonly (string | null)[];
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the obstacles to an after-sales request: in the order's state, the remaining units of the order line,
- * the restrictions of the product, the merchant's return policy and the time limits.
+ * Finds the obstacles to an after-sales request. Obstacles come from the order's state, the remaining units
+ * of the order line, restrictions of the product, the merchant's return policy, and time limits.
  */
 import type { ReturnRules } from "#commerce/markets/policy-rules.ts";
 import { isTimeWindowOver, type OrderTimeWindow } from "#commerce/orders/order-terms.ts";
@@ -19,10 +19,7 @@ export const returnsPerOrderMax = 100;
 interface OrderStateContext {
   /** True if the law gives the buyer the right to this request; false if only the merchant grants it. */
   readonly isRight: boolean;
-  /**
-   * The obstacles that do not come from the order's state but, for example, from the merchant's return
-   * policy.
-   */
+  /** Obstacles that do not come from the order's state, for example from the merchant's return policy. */
   readonly reasons: readonly AfterSalesObstacle[];
 }
 
@@ -41,9 +38,9 @@ export function prependOrderStateObstacles(
 }
 
 /**
- * Returns the obstacles that come from the state of an order that is not canceled. If the payment is disputed
- * or the order is on hold, a request that only the merchant offers is denied. In these two cases, a request
- * that is a statutory right (`isRight`) is left to the merchant's decision.
+ * Returns the obstacles that come from the state of an order that is not canceled. A disputed payment or a
+ * hold denies a request that is no statutory right. If the request is a statutory right (`isRight`), the
+ * merchant decides it.
  */
 function findOrderStateObstacles(
   { status, paymentStatus, payments, returns }: OrderAggregate,
@@ -64,8 +61,8 @@ function findOrderStateObstacles(
 }
 
 /**
- * The number of units of an order line that an after-sales request may include. If the number is 0, `reasons`
- * contains the reasons.
+ * Number of units of an order line that an after-sales request may include. If the number is 0, `reasons`
+ * says why.
  */
 export interface ReturnableQuantityWithObstacles {
   readonly quantity: number;
@@ -87,10 +84,10 @@ export function assessReturnableUnits(
 const finalSaleRestrictions = ["no_returns", "final_sale"];
 
 /**
- * Returns the obstacles that follow from restrictions of the product, for example "final sale". If the
- * merchant is at fault for the return, most of these obstacles do not deny the return, but leave the decision
- * to the merchant. Digital content and gift cards are still denied, because the merchant cannot inspect them
- * after a return.
+ * Returns the obstacles that follow from restrictions of the product, for example "final sale". A restriction
+ * denies the return, except for a hygiene seal, about which the merchant decides. If the merchant is at fault,
+ * the merchant also decides about most other restrictions. Digital content and gift cards are always denied,
+ * because the merchant cannot inspect them.
  */
 export function findProductRestrictionObstacles({
   line,
@@ -109,8 +106,8 @@ export function findProductRestrictionObstacles({
 }
 
 /**
- * Returns the obstacles that come from the merchant's return policy: buyers cannot request returns
- * themselves, an excluded country or category, or too many returns of the buyer.
+ * Returns the obstacles that come from the merchant's return policy. The policy can forbid return requests by
+ * buyers, exclude a country or a category, or limit the number of a buyer's returns.
  */
 export function findReturnPolicyObstacles(
   { order, facts, line, isFault }: AfterSalesOptionEvaluationContext,
@@ -162,9 +159,9 @@ function limitObstacles(
 }
 
 /**
- * Returns the time window in which the buyer may request a return. If the given window is over, also returns
- * a reason against the return. This reason denies the return, unless the merchant is at fault and the longer
- * window `windows.faults` is not over: then the merchant decides, and this longer window is returned.
+ * Checks the time window in which the buyer may request a return. If this window is over, returns a reason
+ * that denies the return. Exception: if the merchant is at fault, the longer window `windows.faults` may
+ * still be open. The merchant then decides, and the longer window is returned.
  */
 export function findReturnWindowObstacles(
   { facts, windows, isFault }: AfterSalesOptionEvaluationContext,
@@ -220,8 +217,8 @@ export function countUnitsRefundedOrAcceptedForRefund(order: Returns, line: Orde
 }
 
 /**
- * Counts the units of services and digital products in an order line that the merchant has not provided yet,
- * without units for which the buyer has already requested a withdrawal.
+ * Counts the units of services and digital products in an order line that the merchant has not provided yet.
+ * Leaves out units for which the buyer has already requested a withdrawal.
  */
 export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
   const requestedReturns = returns.filter(
@@ -238,7 +235,7 @@ export const isWithdrawalOfUnsentUnits = ({ kind, method }: Pick<OrderReturn, "k
   kind === "withdrawal" && method === "keep_item";
 
 /**
- * Counts the units of an order line that were sent and not delivered, without units that the buyer has
+ * Counts the units of an order line that were sent and not delivered. Leaves out units that the buyer has
  * already reported as lost.
  */
 export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): number {

@@ -1,6 +1,6 @@
 /**
- * The codes of after-sales requests: the reasons that a buyer can give for a return, and the obstacles that
- * deny a request or leave the decision to the merchant.
+ * The codes of after-sales requests: reasons that a buyer can give for a return, and obstacles. An obstacle
+ * denies a request or leaves the decision to the merchant.
  */
 import { getEligibilityObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
@@ -74,8 +74,8 @@ export const returnReasonsByKind: Readonly<Record<ReturnKind, readonly ReturnRea
 };
 
 /**
- * For each code of an obstacle to an after-sales request, the English message for people. Programs should use
- * the code.
+ * The English messages of the obstacles to an after-sales request, by obstacle code. The messages are for
+ * people; programs should use the code.
  */
 export const afterSalesObstacleMessages = englishTexts.afterSalesObstacles;
 export type AfterSalesObstacleCode = keyof typeof afterSalesObstacleMessages;

@@ -98,7 +98,7 @@ export async function cancelReplacementFulfillment(
 }
 
 export interface UnitsToKeepInUnsentReplacement extends ReplacementContext {
-  /** The units that the unsent replacement must still contain after the removal, by order line. */
+  /** The units that stay in the unsent replacement after the removal, by order line. */
   readonly keep: readonly OrderLineIdAndQuantity[];
 }
 
@@ -139,7 +139,7 @@ export async function removeUnitsFromUnsentReplacement(
 
 interface DroppedLine extends OrderLineIdAndQuantity {
   /**
-   * Number of those removed units for which no stock was reserved. Units without reserved stock are removed
+   * Number of removed units for which no stock was reserved. A removal takes units without reserved stock
    * first.
    */
   readonly unreserved: number;
@@ -173,9 +173,8 @@ export function isReplacementSent(
 }
 
 /**
- * Returns the stock that becomes free if units are removed from a replacement. Until packing, the units are
- * only reserved (`waiting`). From packing on, the units have been taken from the stock on hand
- * (`allocated`).
+ * Returns the stock that becomes free if units are removed from a replacement. Before packing, these are
+ * reserved units (`waiting`). From packing on, these are units taken from the stock on hand (`allocated`).
  */
 function toReleasedStock(
   { status }: OrderFulfillment,

@@ -135,7 +135,7 @@ async function insertReturnRequest(
   return { ...outcome, events: [requested, ...events] };
 }
 
-/** The input of a return request, without the id of the order. */
+/** The fields of a return request, without the id of the order. */
 export interface ReturnRequestFields {
   readonly kind: ReturnKind;
   readonly lines: readonly OrderLineIdAndQuantity[];
@@ -161,8 +161,8 @@ interface ReturnPlanInput {
 }
 
 /**
- * Decides a return request and calculates the value of the return. Throws a failure if an after-sales option
- * that the request needs is denied. Pure.
+ * Plans a return request without writing data: decides the request and calculates the value of the return.
+ * Throws a failure if the order's after-sales options do not allow the request.
  */
 export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanInput): PlannedReturn {
   const { kind, reason, lines } = input;
@@ -216,8 +216,8 @@ function requireReason({ kind, reason }: ReturnRequestFields): void {
 }
 
 /**
- * Refuses a return request for more units of an order line than the line's after-sales option allows; a
- * denied option allows 0 units. In the error, blocking reasons come before reasons about which the merchant
+ * Refuses a return request for more units of an order line than the line's after-sales option allows. A
+ * denied option allows 0 units. The error lists blocking reasons first, then reasons about which the merchant
  * decides.
  */
 function requireOffered(
@@ -260,8 +260,8 @@ function requireExchangeable(
 }
 
 /**
- * Returns the terms (for example return methods) that the after-sales options of all requested order lines
- * have in common, in the order of the first option.
+ * Returns the terms that the after-sales options of all requested order lines have in common, for example
+ * return methods. The terms are in the order of the first option.
  */
 function commonTerms<Term>(
   options: readonly AfterSalesOption[],
@@ -287,7 +287,7 @@ function requireCommonMethod(methods: readonly unknown[]): void {
 }
 
 /**
- * Returns the return method or settlement that the caller chose; if the caller chose none, the first that the
+ * Returns the return method or settlement that the caller chose; by default, the first one that the
  * after-sales options offer. Throws if the options do not offer the choice.
  */
 function chooseTerm<Term extends string>(

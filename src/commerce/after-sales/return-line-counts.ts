@@ -11,26 +11,25 @@ import {
 } from "#foundation/faults.ts";
 
 /**
- * A return line with numbers of units that the merchant has counted when the goods were received or
- * inspected. The merchant must report every line of the return exactly once. The maximum is the number of
- * requested units (on receipt) or of received units (on inspection).
+ * A return line with the units that the merchant counted when the goods were received or inspected. The
+ * merchant must report every line of the return exactly once. A count is at most the requested units (on
+ * receipt) or the received units (on inspection).
  */
 export interface CountedReturnLine {
   readonly lineId: string;
 }
 
 /**
- * For each count that the merchant reports for a return line (for example received units): a function that
- * computes the highest allowed count from the return line and from the other counts that are reported for
- * this line.
+ * For each count of a return line (for example received units), a function that returns the highest allowed
+ * value. The limit depends on the return line and on the other counts that the merchant reports for the line.
  */
 type CountBounds<Count extends CountedReturnLine> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>
 >;
 
 /**
- * Checks the numbers of units that the merchant reports for a return: every line is reported once, and each
- * number is from 0 to its maximum.
+ * Returns the faults in the unit counts that the merchant reports for a return. Every line of the return must
+ * occur once, and each count must be from 0 to its maximum.
  */
 export function findReturnedUnitCountFaults<Count extends CountedReturnLine>(
   { lines }: Pick<OrderReturn, "lines">,

@@ -1,7 +1,7 @@
 /**
- * Evaluates the after-sales options of a return, exchange, withdrawal, or refund without a return. Each
- * function evaluates an option for one of two kinds of return reasons: reasons that are the merchant's fault,
- * or all other reasons. Callers that need both kinds call the function twice.
+ * Evaluates the after-sales options to return units, exchange units, withdraw from the purchase, or get a
+ * refund without a return. Each function evaluates an option for one group of return reasons: either reasons
+ * that are the merchant's fault, or all other reasons. Callers that need both groups call the function twice.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isTimeWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
@@ -275,7 +275,9 @@ function returnableUnitsOf({
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
-/** Adds further reasons against an after-sales option, unless a blocking reason already denies the option. */
+/**
+ * Adds reasons against an after-sales option. Adds nothing if an earlier reason already denies the option.
+ */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableQuantityWithObstacles,
   rest: readonly AfterSalesObstacle[],

@@ -1,7 +1,7 @@
 /**
- * The rules of a return, as pure functions: which step leads from which status to which status, the failure
- * that refuses a step, and the value of the returned units (their share of the order's total, less the
- * buyer's fees).
+ * The rules of a return, as pure functions: the possible steps in each status, the failure that refuses a
+ * step, and the value of the returned units. The value is the units' share of the order's total, less the
+ * buyer's fees.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
@@ -20,8 +20,8 @@ import { createFailure, type Failure, type FailureCode } from "#foundation/failu
 import { countUnitsRefundedOrAcceptedForRefund } from "./obstacles.ts";
 
 /**
- * The data from which the value of a return is calculated: its kind, method and lines, whether the merchant
- * is at fault, and whether the units were lost.
+ * The data from which the value of a return is calculated: its kind, method and lines, the merchant's fault,
+ * and the loss of the units in transit.
  */
 export interface CalculateReturnedUnitsValueInput {
   readonly kind: ReturnKind;
@@ -90,9 +90,9 @@ function lineUnitsValue({ lines }: OrderAggregate, { lineId, quantity }: OrderLi
 }
 
 /**
- * Returns true if the delivery costs are refunded too. This requires that the return includes the last units
- * of the order that were neither canceled nor refunded. In addition, the return must be a withdrawal
- * (Directive 2011/83/EU, article 13), or no unit of the order may have been delivered (article 18).
+ * Returns true if the delivery costs are refunded too. The return must include the last goods of the order
+ * that were neither canceled nor refunded. In addition, the return must be a withdrawal (Directive
+ * 2011/83/EU, article 13), or a refund for lost units of an order without delivered goods (article 18).
  */
 function refundsDelivery(
   order: OrderAggregate,
@@ -113,9 +113,8 @@ export const returnSteps = ["approve", "decline", "track", "receive", "inspect",
 export type ReturnStep = (typeof returnSteps)[number];
 
 /**
- * For each status of a return: the steps that are possible, and the status to which each step leads. In
- * addition, a return without a carrier can go directly from `approved` to `received`; see
- * `methodsWithoutCarrier`.
+ * The possible steps of a return in each status, and the status to which each step leads. In addition, a
+ * return without a carrier can go directly from `approved` to `received`; see `methodsWithoutCarrier`.
  */
 export const returnTransitions = {
   requested: { approve: "approved", decline: "declined", cancel: "canceled" },
@@ -154,7 +153,7 @@ export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): 
   return next;
 }
 
-/** For each step of a return, the GraphQL mutation that runs the step. Error messages name the mutation. */
+/** The GraphQL mutation that runs each step of a return, for error messages. */
 const stepMutations: Readonly<Record<ReturnStep, string>> = {
   approve: "returnApprove",
   decline: "returnDecline",
@@ -166,8 +165,8 @@ const stepMutations: Readonly<Record<ReturnStep, string>> = {
 };
 
 /**
- * Describes, for the error, why a step is not possible in the status of the return and which steps are
- * possible instead.
+ * Builds the error text for a step that is not possible in the status of the return. The text says why, and
+ * which steps are possible.
  */
 function describeImpossibleStep(found: OrderReturn, step: ReturnStep): ReturnRefusalDetails {
   const mutations = returnSteps

@@ -49,22 +49,22 @@ export interface ReturnIdAndExpectedVersion extends ExpectedVersionInput {
   readonly returnId: string;
 }
 
-/** A return together with its order; the transaction has locked the order. */
+/** A return together with its order. The order is locked in the current transaction. */
 export interface ReturnWithLockedOrder {
   readonly order: OrderAggregate;
   readonly found: OrderReturn;
 }
 
 /**
- * One step of a return, for example its approval: the return to change, a check that runs before the step,
- * and the function that does the work of the step.
+ * One step of a return, for example its approval. Contains the return to change, a check that runs before the
+ * step, and the function that does the work of the step.
  */
 export interface ReturnStepDefinition {
   readonly target: ReturnIdAndExpectedVersion;
   readonly step: ReturnStep;
   /**
-   * Checks the conditions of the step other than the status of the return, and throws if one is not met.
-   * Called after the check of the status, before the check of the return's version.
+   * Throws if the step is not possible for another reason than the return's status. Runs after the check of
+   * the return's status and before the check of its version.
    */
   readonly requireState?: (found: ReturnWithLockedOrder) => void;
   readonly work: (found: ReturnWithLockedOrder) => Promise<OrderChangeOutcome>;
@@ -112,7 +112,7 @@ export function approveReturn(
 const isSettledOnApproval = (found: Pick<OrderReturn, "kind" | "method">): boolean =>
   found.kind === "refund_only" || isWithdrawalOfUnsentUnits(found);
 
-/** The data that is needed to approve a return: its order and some fields of the return. */
+/** The order and those fields of a return that are needed to approve the return. */
 export interface ReturnToApprove {
   readonly order: OrderAggregate;
   readonly found: Omit<ReturnToSettle["found"], "lines"> &
@@ -270,8 +270,8 @@ async function withdrawUnsent(
     .where("id", "=", found.id)
     .execute();
   const { cancellationRequest, ...outcome } = canceled;
-  // If the buyer has also requested to cancel units, the cancellation request stays open, unless the
-  // withdrawal leaves no units that could be canceled.
+  // An open cancellation request of the buyer stays open. The withdrawal ends the cancellation request only
+  // if no units are left that could be canceled.
   return outcome.status === undefined
     ? outcome
     : { ...outcome, cancellationRequest: cancellationRequest ?? null };

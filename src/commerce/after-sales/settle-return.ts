@@ -33,15 +33,15 @@ export interface ReturnToSettle {
 
 type SettledLine = OrderLineIdAndQuantity & { readonly amountMinor: number };
 
-/** The result of settling a return, in minor units of the order's currency. */
+/** The amounts that the settlement of a return produces, in minor units of the order's currency. */
 export interface ReturnSettlement {
   readonly lines: readonly SettledLine[];
   readonly shippingMinor: number;
-  /** Amount by which the return reduces what the buyer owes, in minor units. */
+  /** Amount by which the settlement of the return reduces what the buyer owes, in minor units. */
   readonly reducedMinor: number;
   /**
-   * The part of the amount `reducedMinor` that the buyer has already paid, so that it is refunded; in minor
-   * units.
+   * The part of the amount `reducedMinor` that the buyer has already paid and that is therefore refunded, in
+   * minor units.
    */
   readonly refundMinor: number;
 }
@@ -96,9 +96,8 @@ export function calculateReturnSettlement({ order, found, units }: ReturnToSettl
 }
 
 /**
- * Returns the order with the unit counts that it had before the goods of the return were inspected. The value
- * of the return is then calculated from the same counts as the refund that was promised when the return was
- * requested.
+ * Returns the order with the unit counts from before the inspection of the returned goods. The value of the
+ * return is then calculated from the same counts as the refund that was promised on request.
  */
 function orderBeforeInspection({ order, found, units }: ReturnToSettle): OrderAggregate {
   const returns = order.returns.filter(({ id }) => id !== found.id);
@@ -118,8 +117,8 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 
 /**
  * Limits the settled amount of each order line to the part of the line's total that was not reduced before.
- * Because of rounding, the refund that was promised on request can be a few minor units higher than the
- * present value of the units. These minor units are added to lines that have not reached their limit.
+ * Because of rounding, the promised refund can be a few minor units higher than the present value of the
+ * units. These minor units are added to lines that are below their limit.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,

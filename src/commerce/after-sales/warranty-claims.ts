@@ -139,8 +139,8 @@ function warrantyOf({ warranties }: OrderAggregate, warrantyId: string): OrderWa
 
 /**
  * Throws if the buyer cannot open a claim under the warranty. Checks in this order: the warranty is void, it
- * has expired, the number of claims has reached the maximum, another claim is open, no benefit is left. So a
- * void warranty is reported as void, even if it has also expired.
+ * has expired, it has the maximum number of claims, another claim is open, no benefit is left. An expired
+ * warranty that is also void is therefore reported as void.
  */
 function requireClaimable(
   warranty: OrderWarranty,
@@ -182,7 +182,7 @@ async function writeResolution(
 
 export interface WarrantyUsageUpdate {
   readonly id: string;
-  /** Numbers of repairs and replacements that this change takes from those that the warranty grants. */
+  /** Numbers of repairs and of replacements to subtract from those that the warranty still grants. */
   readonly used?: Partial<Record<WarrantyClaimKind, number>>;
 }
 
@@ -241,13 +241,13 @@ function warrantyConflict(
 interface AcceptedReturn {
   readonly order: OrderAggregate;
   readonly found: Pick<OrderReturn, "id" | "kind">;
-  /** The units that the merchant has accepted on inspection, by order line. */
+  /** The returned units that the merchant has accepted on inspection, by order line. */
   readonly accepted: readonly OrderLineIdAndQuantity[];
 }
 
 /**
- * Subtracts the accepted units of a repair or replacement from the repairs or replacements that the warranty
- * still grants. Skips units with an accepted claim, because accepting the claim has already subtracted them.
+ * Subtracts the accepted units of a repair or replacement from the benefits that the warranty still grants.
+ * Skips units of an accepted claim, because the acceptance of the claim has already subtracted them.
  */
 export async function subtractUsedWarrantyRemedies(
   transaction: Transaction,

@@ -65,9 +65,9 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
 ]);
 
 /**
- * Counts the repairs or replacements that a buyer may still request for an order line under its warranty: the
- * repairs or replacements that the warranty still grants, plus accepted claims for which no return exists
- * yet, minus the units of returns that are not inspected yet.
+ * Counts the repairs or replacements that a buyer may still request for an order line under its warranty.
+ * This is the number that the warranty still grants, plus accepted claims without a return, minus units of
+ * returns that are not inspected yet.
  */
 function remainingUnitsOf(
   { order, line }: AfterSalesLineEvaluationContext,
@@ -129,8 +129,8 @@ function registrationObstacles(
 const noWindow: OrderTimeWindow = { clock: "warranty_start", startsAt: null, endsAt: null, estimated: false };
 
 /**
- * Returns the time window that ends later: the window of the registered warranty, or the window of the
- * statutory guarantee.
+ * Returns the window of the registered warranty or the window of the statutory guarantee: the one that ends
+ * later.
  */
 function laterWindow({
   windows: { registered, guarantee },
@@ -150,7 +150,7 @@ function termsOf(context: AfterSalesLineEvaluationContext, kind: WarrantyRemedy)
   };
 }
 
-/** Returns how many repairs, or how many replacements, a warranty still grants. */
+/** Returns the number of repairs or of replacements that a warranty still grants. */
 export function getRemainingWarrantyRemedyCount(
   { repairsLeft, replacementsLeft }: OrderWarranty,
   kind: WarrantyRemedy,

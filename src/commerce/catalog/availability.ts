@@ -1,6 +1,7 @@
 /**
- * Computes the availability of variants and products ("in_stock", "backorder" and so on): in TypeScript for
- * rows that are already loaded, and in SQL for statements that sort or group many variants.
+ * Computes the availability of variants and products, for example "in_stock" or "backorder". TypeScript
+ * functions compute the availability for rows that are already loaded, SQL expressions for statements that
+ * sort or group many variants.
  */
 import { type RawBuilder, sql } from "kysely";
 

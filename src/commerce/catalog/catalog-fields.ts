@@ -252,8 +252,8 @@ function gtinFaults(field: string, gtin: string | null | undefined): InputFieldE
 }
 
 /**
- * Returns true if the check digit of a GTIN is right (GS1 General Specifications 7.9): counted from the
- * right, the digits have the weights 1, 3, 1, 3 and so on, and the weighted sum must be a multiple of ten.
+ * Returns true if the check digit of a GTIN is right (GS1 General Specifications 7.9). Counted from the
+ * right, the digits have the weights 1, 3, 1, 3 and so on. The weighted sum must be a multiple of ten.
  */
 export function isGtin(text: string): boolean {
   if (!/^(?:\d{8}|\d{12,14})$/.test(text)) return false;

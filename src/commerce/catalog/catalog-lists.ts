@@ -32,8 +32,8 @@ export const findCategories = (reader: DatabaseReader, ids: readonly string[]): 
 export const productListMax = 500;
 
 /**
- * A merchant's product list: the ids of its most recently published products (at most `productListMax`), the
- * total number of its published products, and its default locale and market.
+ * A merchant's product list. Contains the ids of its most recently published products (at most
+ * `productListMax`), the total number of its published products, and its default locale and market.
  */
 export interface PublishedProductList {
   readonly ids: readonly string[];

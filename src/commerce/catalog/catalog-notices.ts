@@ -1,17 +1,18 @@
 /**
- * The notices (NOTIFY) that the database sends when data of a catalog changes, and the names by which cached
- * answers depend on this data. The triggers of schema/migrations/0044-catalog-notices.sql send the notices.
+ * Defines the cache tags of answers that contain catalog data, and reads the notices (NOTIFY) that the
+ * database sends when this data changes. The response cache removes the answers whose cache tags a notice
+ * names. The triggers of schema/migrations/0044-catalog-notices.sql send the notices.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
 
 /**
- * The name of a part of the catalogs that answers depend on, for example one product. An answer depends on
- * the parts that `getProductDependencies` and the constants beside it return.
+ * A cache tag: the name of a part of the catalogs, for example of one product. A cached answer has the cache
+ * tags of all parts on which it depends, and becomes outdated when one of these parts changes.
  */
 export type CatalogDependency = string;
 
-/** Every search depends on all catalogs. */
+/** The cache tags of every search answer, because a search depends on the catalogs of all merchants. */
 export const searchDependencies: readonly CatalogDependency[] = ["searches"];
 
 const wholeCatalog = (merchantId: string): CatalogDependency => `catalog ${merchantId}`;
@@ -23,7 +24,7 @@ export const getProductDependencies = (
   merchantId: string,
 ): readonly CatalogDependency[] => [product(productId), wholeCatalog(merchantId)];
 
-/** Returns the dependencies of a list of a merchant's products. */
+/** Returns the cache tags of an answer with a list of a merchant's products. */
 export const getProductListDependencies = (merchantId: string): readonly CatalogDependency[] => [
   productList(merchantId),
   wholeCatalog(merchantId),
@@ -32,8 +33,9 @@ export const getProductListDependencies = (merchantId: string): readonly Catalog
 const form = /^(?:catalog:(?<catalog>\S*)|products:(?<owner>[^\s:]+):(?<ids>\S*)|searches)$/;
 
 /**
- * Returns the parts of the catalogs that a notice reports as changed; "all" if every part can have changed,
- * and undefined for a notice about something else. The empty notice says that notices may have been missed.
+ * Returns the cache tags of the answers that a notice makes outdated. Returns "all" if every answer may be
+ * outdated, and undefined for a notice about something else. The empty notice means that notices may have
+ * been missed.
  */
 export function parseCatalogChangeNotice(text: string): readonly CatalogDependency[] | "all" | undefined {
   if (text === "") return "all";
@@ -49,8 +51,8 @@ export function parseCatalogChangeNotice(text: string): readonly CatalogDependen
 
 /**
  * Returns the next time after `now` at which one of the products looks different although no request changes
- * it; null if there is no such time. At such a time a price ends, a preordered variant becomes available, or
- * reserved units become free. Free units of a variant above its low-stock threshold change nothing.
+ * it; null if there is no such time. At this time, a price ends, a preordered variant becomes available, or a
+ * stock hold expires. Stock holds of a variant with more free units than its low-stock threshold are ignored.
  */
 export async function findNextTimedProductChange(
   reader: DatabaseReader,

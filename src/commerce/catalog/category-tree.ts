@@ -36,13 +36,13 @@ export async function findChildCategories(
   return rows;
 }
 
-/** Returns, for each given category id, the categories above the category, the top-level category first. */
+/** Returns the categories above each given category, the top-level category first, by category id. */
 export async function findCategoryAncestors(
   reader: DatabaseReader,
   ids: readonly string[],
 ): Promise<Map<string, CategoryRow[]>> {
-  // `union` without `all` ignores rows that were found before, so the query also ends if the tree contains a
-  // cycle.
+  // Recursive query: `union` without `all` drops rows that were found before, so the query also ends if the
+  // category tree contains a cycle.
   const { rows } = await sql<CategoryRow & { readonly below: string }>`
     with recursive up as (
       select id as below, parent_id from category where id = any(${ids}::text[])

@@ -1,7 +1,7 @@
 /**
- * Ends prices whose end time has passed: sets the end of the price's row in the price history, inserts a row
- * for the price that applies next, and publishes the change. Even before this job runs, reads use the price
- * that applies next.
+ * Ends prices whose end time has passed. Sets the end of the price's row in the price history, inserts a row
+ * for the price that applies next, and publishes the change. Readers get the price that applies next even
+ * before this job runs.
  */
 import { sql } from "kysely";
 import type { CommandContext } from "#commerce/command-context.ts";
@@ -12,7 +12,7 @@ import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } fro
 import { lockMerchantCatalog, recordProductChanges } from "./change-catalog.ts";
 import { findProductAggregates } from "./read-products.ts";
 
-/** Identifies the price of one variant in one market. */
+/** Identifies a price by its variant and market. */
 export interface VariantMarketPriceKey {
   readonly variantId: string;
   readonly marketId: string;
@@ -125,7 +125,8 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   await sql`select id from product where id = any(${productIds}::text[]) order by id for no key update`.execute(
     transaction,
   );
-  // The products are loaded as they were one millisecond before the earliest end time of the ended prices.
+  // Loads the products as they were one millisecond before the first of these prices ended, so that the
+  // events contain the values before the end.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
   await endExpiredPricesOfGivenVariants(transaction, context, due);

@@ -27,8 +27,8 @@ export interface ImportedVariantInput extends VariantInputFields {
 }
 
 /**
- * A product to create or update. If a product of the merchant has one of the item's slugs or SKUs, that
- * product is updated, and its translations, variants and prices that the item does not list stay unchanged.
+ * A product to create or update. If a product of the merchant has one of the item's slugs or SKUs, this
+ * product is updated. Its translations, variants and prices that the item does not list stay unchanged.
  * Otherwise, a new product is created.
  */
 export interface ProductImportItem extends ProductInputFields {

@@ -51,8 +51,8 @@ export interface ImportedProductChanges {
   readonly types: readonly ProductEventType[];
   readonly stockChanges: readonly StockLevelBeforeAndAfter[];
   /**
-   * True if the product must be updated in the search index: it is published, or was published before the
-   * import, and the import changed the product or its stock.
+   * True if the product must be updated in the search index: the import changed the product or its stock, and
+   * the product is published or was published before.
    */
   readonly needsIndexing: boolean;
 }
@@ -94,8 +94,8 @@ export async function importProductItem(
     productId: product.id,
     isCreated: found === undefined,
     types,
-    // Stock changes of new variants publish no event, because a stock event compares the stock with earlier
-    // stock, which a new variant does not have.
+    // New variants are left out. A stock event compares the stock with earlier stock, which a new variant
+    // does not have.
     stockChanges: [
       ...saved.stockChanges,
       ...counted.filter(({ after }) => !saved.createdIds.has(after.variantId)),

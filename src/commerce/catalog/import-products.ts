@@ -1,7 +1,7 @@
 /**
  * Imports many products in one transaction, each in its own savepoint. If an item breaks a rule, its changes
- * are rolled back and its result reports the failure; the other items are saved. An unexpected error (any
- * error that is not a `Failure`) aborts the whole import.
+ * are rolled back and its result reports the failure; the other items are saved. Any error that is not a
+ * `Failure` aborts the whole import.
  */
 import { sql } from "kysely";
 import { publishStockEvents } from "#commerce/inventory/stock-levels.ts";

@@ -36,7 +36,7 @@ export interface PriceHistoryRow {
 
 type PriceQuery = SelectQueryBuilder<Tables, "price" | "market", PriceHistoryRow>;
 
-/** Matches the `id` of a price, which is also the cursor for paging. */
+/** Matches the id of a price in the price history. The id is also the cursor for paging. */
 export const priceCursorPattern = /^\d{1,17}:var_[0-9a-hjkmnp-tv-z]{26}:mkt_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /**
@@ -73,8 +73,8 @@ export function buildPriceHistorySqlQuery(
 }
 
 /**
- * Converts the cursor of a price to an SQL row value of the price's start, variant and market. A page
- * contains the prices that follow this row value in the sort order, or the prices that precede it.
+ * Converts the cursor of a price to an SQL row value: the price's start, variant and market. A page contains
+ * the prices before or after this row value in the sort order.
  */
 function position(cursor: string): RawBuilder<unknown> {
   const [micros = "", variantId = "", marketId = ""] = cursor.split(":");

@@ -5,8 +5,8 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 
 /**
- * Filter that selects products by the free units of their variants: at least one variant has free units
- * (in_stock), few free units (low_stock) or no free units (out_of_stock).
+ * Stock filter for products. A product matches if at least one of its variants has free units (in_stock), few
+ * free units (low_stock) or no free units (out_of_stock).
  */
 export type ProductStockFilter = "in_stock" | "low_stock" | "out_of_stock";
 
@@ -15,8 +15,8 @@ export interface ProductFilter {
   readonly merchantId: string | null;
   readonly status?: "draft" | "published" | "archived" | null | undefined;
   /**
-   * Ids of categories: products in at least one of them are selected. Callers also pass the categories below
-   * a category (`findCategoryAndDescendantIds`).
+   * Ids of categories; selects products that are in at least one of these categories. To include the
+   * categories below a category, the caller adds their ids (`findCategoryAndDescendantIds`).
    */
   readonly categoryIds?: readonly string[] | null | undefined;
   readonly brand?: string | null | undefined;

@@ -1,7 +1,7 @@
 /**
- * Merges the variants of an input into the stored variants of a product, in memory, and checks the rules:
- * each SKU is unique within the merchant, and each combination of choices is unique within the product and
- * fits the product's options.
+ * Merges the variants of an input into the stored variants of a product, in memory, and checks the rules.
+ * Each SKU must be unique within the merchant. Each combination of choices must be unique within the product
+ * and fit the product's options.
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import {
@@ -52,7 +52,7 @@ export interface VariantMergeContext {
 }
 
 export interface VariantToSave extends VariantInputFields {
-  /** JSON Pointer of this variant in the mutation's input, which error details contain. */
+  /** JSON Pointer of this variant in the mutation's input; error details contain it. */
   readonly at: string;
   readonly variantId?: string | null | undefined;
   readonly mediaId?: string | null | undefined;
@@ -151,8 +151,8 @@ function mergeVariant(given: VariantToSave, before: VariantRow, isNew: boolean):
 }
 
 /**
- * Returns the new value of a variant's field: the stored value if the field is left out, the default if the
- * field is null, otherwise the given value.
+ * Returns the new value of a variant's field. A field that is left out keeps its stored value, and null
+ * stands for the default value.
  */
 function resolveField<Value>(given: Value | null | undefined, before: Value, fallback: Value): Value {
   if (given === undefined) return before;

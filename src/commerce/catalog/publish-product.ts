@@ -79,8 +79,8 @@ export async function deleteOrArchiveProduct(
       .where("merchantId", "=", context.merchantId)
       .execute();
     await incrementCatalogVersion(transaction, context);
-    // The event about the deletion contains the last state of the product with a version that is one higher,
-    // because receivers ignore an event whose version is not newer than the version that they have.
+    // The event about the deletion contains the product's last state with the next version, because receivers
+    // ignore an event whose version is not newer than the version that they have.
     const { before } = product;
     const object = { ...before, version: before.version + 1 };
     context.outbox.append({ type: "product.deleted", id: product.id, before, object });

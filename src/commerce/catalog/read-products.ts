@@ -199,9 +199,9 @@ export async function findPublicProducts(
 }
 
 /**
- * The pair of merchant slug and product slug that is appended to a list of such pairs until the length of the
- * list is a power of two. The SQL text depends on the length, so few lengths mean few SQL texts. The pair
- * matches no product, because no merchant has an empty slug.
+ * Padding for lists of merchant slug and product slug. Each list is padded to a power of two, because the SQL
+ * text depends on the length of the list. The padding matches no product, because no merchant has an empty
+ * slug.
  */
 const paddingAddress: MerchantAndProductSlug = { merchantSlug: "", productSlug: "" };
 

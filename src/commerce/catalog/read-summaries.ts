@@ -1,8 +1,9 @@
 /**
  * SQL parts of the statements that return product summaries for lists and search. The parts of a summary that
- * change only with the catalog are stored as JSON in the table `search_summary`, one row for each locale,
- * written together with the search index. Prices and availability are read at every request.
- * `renderProductSummary` builds the same summary from a whole product; a test compares the two results.
+ * change only with the catalog are stored as JSON in the table `search_summary`. The table has one row for
+ * each locale, which is written together with the search index. Prices and availability are read at every
+ * request. `renderProductSummary` builds the same summary from a whole product; a test compares the two
+ * results.
  */
 import { type RawBuilder, sql } from "kysely";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
@@ -33,8 +34,8 @@ export interface StoredProductSummary {
 }
 
 /**
- * The row from which a product summary is rendered: the stored part of the summary, the merchant, the market
- * of the requested country, and the prices and availability of the variants in this market.
+ * The row from which a product summary is rendered. Contains the stored part of the summary, the merchant,
+ * and the market of the requested country with the variants' prices and availability in this market.
  */
 export interface ProductSummaryRow {
   readonly kept: StoredProductSummary;
@@ -54,8 +55,8 @@ export interface ProductSummaryRow {
   readonly maxCompareMinor: number | null;
   readonly variantCount: number;
   /**
-   * Best availability of all variants, as an index into the list `availabilities`. The field `offeredRank`
-   * contains the best availability of only those variants that have a price in the market.
+   * Best availability of all variants of the product, as an index into the list `availabilities`. The field
+   * `offeredRank` is the best availability of only those variants that have a price in the market.
    */
   readonly rank: number | null;
   readonly offeredRank: number | null;

@@ -1,6 +1,6 @@
 /**
- * Renders all fields of a product for a product page: the summary, all texts, media, variants and attributes,
- * and the offers of every country in which the product is sold.
+ * Renders all fields of a product for a product page: the summary, texts, media, variants and attributes.
+ * Also renders the offers of every country in which the product is sold.
  */
 import { getCurrencyExponent, type Money, createMoney } from "#foundation/money.ts";
 import {

@@ -70,7 +70,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
   const market = findMarketDefiningFallbackLocale(product, view.country);
   const translation = findBestProductTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
-  // Only prices in the market of the buyer's country are shown, because the buyer cannot buy at the prices of
+  // Shows only prices in the market of the buyer's country, because the buyer cannot buy at the prices of
   // another market.
   const sold = product.markets.find(({ countries }) => countries.includes(view.country));
   const offered = findVariantsWithPriceInMarket(product, sold);
@@ -119,7 +119,7 @@ export function getVariantAvailability(variant: StoredProductVariant, now: Date)
 }
 
 /**
- * Returns the market whose default locale is used for texts if no requested locale is available: the market
+ * Returns the market whose default locale is used for texts that no requested locale has. This is the market
  * of the buyer's country, or the merchant's default market if the product is not sold in this country.
  */
 export function findMarketDefiningFallbackLocale(
@@ -152,8 +152,8 @@ export function findBestProductTranslation(
 export type TranslatedNameSelector = (names: LocalizedTextMap) => string | null;
 
 /**
- * Returns a function that selects the translation of a name, for example of a category: in `locale`, or else,
- * as in `findBestProductTranslation`, in the default locale of the market or of the merchant.
+ * Returns a function that selects the translation of a name, for example of a category. The function prefers
+ * a translation in `locale`, then in the default locale of the market, then in the merchant's default locale.
  */
 export function createTranslatedNameSelector(
   product: ProductAggregate,

@@ -1,7 +1,7 @@
 /**
  * Sets the prices of variants in markets. The price history must stay unchanged, because the lowest price of
- * the last 30 days has to be shown beside a reduced price (Directive 98/6/EC, article 6a). A new price
- * therefore sets the end of the present price's row and inserts a new row; no other value of a stored row
+ * the last 30 days must be shown beside a reduced price (Directive 98/6/EC, article 6a). A new price
+ * therefore sets the end of the present price's row and inserts a new row. No other value of a stored row
  * ever changes. A temporary price has an end time; its row also contains the price that applies after this
  * time.
  */
@@ -218,9 +218,9 @@ export function findPriceCurrencyFaults(
 
 /**
  * Saves prices and returns the ids of the variants whose price changed. The caller must have locked the
- * merchant's row. A new price normally begins now, and the present price ends then. If the present price
- * began in this millisecond or later (by the clock of another machine), the new price begins one millisecond
- * after it. So the periods of the price history never overlap.
+ * merchant's row. A new price normally begins now, and the present price ends then. By the clock of another
+ * machine, the present price may have begun in this millisecond or later. The new price then begins one
+ * millisecond after it, so that the periods of the price history never overlap.
  */
 export async function savePrices(
   transaction: Transaction,
@@ -232,8 +232,8 @@ export async function savePrices(
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
     "endsAt" timestamptz)`;
-  // After the end of a temporary price, the price that it replaced applies again. If the replaced price is
-  // itself temporary, the price that applies after the replaced price is used.
+  // The price that applies after a temporary price is the price that it replaced. If the replaced price is
+  // itself temporary, it is the price that applies after the replaced price.
   const ended = await sql<
     VariantMarketPriceKey & { amountMinor: number | null; compareAtMinor: number | null }
   >`

@@ -192,7 +192,7 @@ function cartDifferences(
 
 export interface RepriceCheckoutSessionCartInput extends LockedCartAndCheckoutSession {
   /**
-   * The function that plans a change of the session's cart, for example of its address. If left out, the cart
+   * Function that plans the change of the session's cart, for example of its address. If left out, the cart
    * is only priced again.
    */
   readonly plan?: CartChangePlanner;
@@ -207,8 +207,8 @@ export interface CheckoutSessionRepriceResult {
    */
   readonly cart: CartAggregate;
   /**
-   * The warnings that the new calculation of the cart's prices has returned. They can be newer than the
-   * warnings that are stored with the cart, because an unchanged cart is not saved.
+   * Warnings from the new calculation of the cart's prices. They can be newer than the stored warnings of the
+   * cart, because an unchanged cart is not saved.
    */
   readonly warnings: readonly StoredCartWarning[];
   readonly isChanged: boolean;
@@ -247,8 +247,8 @@ export async function repriceCheckoutSessionCart(
     expiresAt: new Date(session.expiresAt),
     lines: toSellableVariantQuantities(after.lines, warnings),
   });
-  // Missing stock causes a failure that rolls back this change of the cart. The failure therefore contains
-  // the version that the cart had before the change.
+  // A shortage of stock causes a failure, which rolls back this change of the cart. The failure therefore
+  // contains the version that the cart had before the change.
   requireNoStockShortage({ ...after, version: cart.version }, shortages, context.now);
   return { cart: after, warnings, isChanged: after.version !== cart.version };
 }
@@ -300,7 +300,10 @@ export async function changeCheckoutSession(
   };
 }
 
-/** The context of commands that create or cancel checkout sessions. */
+/**
+ * The context of the commands that create or cancel a checkout session: the cart command context, and data on
+ * the caller.
+ */
 export interface CheckoutSessionCommandContext extends CartCommandContext {
   /** The kind of caller, which is stored as the actor if the caller cancels a checkout session. */
   readonly cancelActor: CheckoutSessionCancelActor;

@@ -12,8 +12,8 @@ import { replaceBuyerEmailOfCart } from "#commerce/carts/market-and-buyer.ts";
 import type { Transaction } from "#database/transaction.ts";
 
 /**
- * Returns the id of the cart's stored e-mail address. If the cart has none, first stores the e-mail address
- * in the cart's address. Returns null if neither exists.
+ * Returns the id of the cart's stored e-mail address. If the cart has none, first copies the e-mail address
+ * from the cart's postal address to the cart. Returns null if neither exists.
  */
 export async function findOrStoreContactEmail(
   transaction: Transaction,
@@ -30,7 +30,7 @@ export async function findOrStoreContactEmail(
 }
 
 /**
- * A new address for a checkout. If the caller gives a contact e-mail address with it, also this e-mail
+ * A new address for a checkout, and the contact e-mail address that the caller gave together with the
  * address.
  */
 interface AddressWithContact {
@@ -39,9 +39,9 @@ interface AddressWithContact {
 }
 
 /**
- * Returns the e-mail address that a cart gets together with a new address: the contact e-mail address that
- * the caller gives. If the caller gives none and the cart has no e-mail address, returns the e-mail address
- * in the new address. Returns null if the e-mail address of the cart stays unchanged.
+ * Returns the e-mail address that a cart gets together with a new address. The caller's contact e-mail
+ * address comes first. Without it, a cart that has no e-mail address gets the e-mail address in the new
+ * address. Returns null if the cart's e-mail address does not change.
  */
 export function chooseContactEmail(
   { buyerEmail }: Pick<CartAggregate, "buyerEmail">,

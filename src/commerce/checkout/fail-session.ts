@@ -39,9 +39,8 @@ export interface FailCheckoutSessionInput extends ExpectedVersionInput {
 }
 
 /**
- * Marks a pending payment as failed because the caller asks for it, and reopens its checkout session, or ends
- * the session if its time is over. If the payment provider reports later that the payment succeeded, the
- * money is refunded.
+ * Marks a pending payment as failed because the caller asks for it. Reopens the checkout session, or ends the
+ * session if its time is over. If the payment provider reports a success later, the money is refunded.
  */
 export async function failCheckoutSession(
   transaction: Transaction,
@@ -141,7 +140,7 @@ async function reopenSession(
   return { cart, session: after };
 }
 
-/** Gives a checkout session the status `expired`, because its expiry time has passed during the payment. */
+/** Ends a checkout session as expired, because its expiry time has passed during the payment. */
 async function expireSessionAfterFailure(
   transaction: Transaction,
   context: CartCommandContext,

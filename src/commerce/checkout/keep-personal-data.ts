@@ -1,7 +1,7 @@
 /**
  * Sets how long the personal data of a checkout is kept: until 24 hours after the expiry of an open session.
- * While a payment is processed, no erasure time is set (see `clearErasureTimeOfOrderPersonalData`), because
- * the data may become part of an order.
+ * While a payment is being processed, the data has no erasure time, because it may become part of an order
+ * (see `clearErasureTimeOfOrderPersonalData`).
  */
 import { sql } from "kysely";
 import { getPersonalDataIdsOfCartOrOrder } from "#commerce/addresses/personal-data.ts";
@@ -31,8 +31,9 @@ export async function extendPersonalDataRetentionForCheckoutSession(
 }
 
 /**
- * Sets the erasure times of personal data again after a failed payment: the address is kept until 24 hours
- * after the end of the checkout session, the e-mail address as long as the cart can be read.
+ * Sets the erasure times of personal data again after a failed payment. The address is kept until 24 hours
+ * after the end of the checkout session. The e-mail address is kept as long as the cart can be read, and at
+ * least as long as the address.
  */
 export async function setPersonalDataRetentionAfterFailedPayment(
   transaction: Transaction,

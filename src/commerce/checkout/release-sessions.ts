@@ -65,8 +65,8 @@ interface DueSession {
   readonly cartId: string;
   readonly merchantId: string;
   /**
-   * The session's expiry time as a text with microseconds, from which the next batch of sessions continues. A
-   * JavaScript Date has only milliseconds, so the next batch could repeat or skip a session.
+   * The session's expiry time as a text with microseconds, from which the next batch of sessions continues.
+   * With a JavaScript Date, which has only milliseconds, the next batch could repeat or skip a session.
    */
   readonly expiresAt: string;
 }

@@ -1,8 +1,8 @@
 /**
- * The type of a stored checkout session, with the statement that reads sessions, the query that lists
- * sessions, the computation of the status, and the conflict errors. The status depends on the time: an open
- * session whose expiry time has passed is treated as expired, even before a background job stores this
- * status. The items of a session are the lines of its cart; the session itself stores no items.
+ * The type of a stored checkout session, with the functions that read and list sessions, compute their status
+ * and create conflict errors. An open session whose expiry time has passed is treated as expired, even before
+ * a background job stores this status. The items of a session are the lines of its cart; the session itself
+ * stores no items.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { CheckoutSessionCancellation } from "./end-session.ts";
@@ -27,7 +27,7 @@ export interface CheckoutSessionAggregate {
   readonly status: CheckoutSessionStatus;
   readonly version: number;
   readonly merchant: { readonly id: string; readonly slug: string; readonly name: string };
-  /** The mode of the merchant and the provider of the session's next payment. */
+  /** The merchant's mode (live or test), and the payment provider of the session's next payment. */
   readonly paymentSetup: MerchantPaymentSetup;
   readonly cartId: string;
   readonly orderId: string | null;
@@ -128,8 +128,8 @@ function toSessionAggregate(row: SessionRow): CheckoutSessionAggregate {
 }
 
 /**
- * Returns the table, column and row to which the encryption of a checkout page's secret is bound, so that a
- * secret that is copied to another session cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a checkout page's secret is bound. A secret
+ * that is copied to another session cannot be decrypted there.
  */
 export const getCheckoutPageSecretEncryptionContext = (sessionId: string): EncryptionContext => ({
   table: "hosted_checkout_session",
@@ -208,8 +208,8 @@ const failureCodeOfEnd = {
 } as const;
 
 /**
- * Throws if the checkout session is not being processed (submitted and waiting for the payment), or if it has
- * another version than the caller expects. The status is checked first.
+ * Requires a checkout session that was submitted and waits for the payment. Throws if the session has another
+ * status, or another version than the caller expects. The status is checked first.
  */
 export function requireProcessingCheckoutSession(
   session: CheckoutSessionAggregate,

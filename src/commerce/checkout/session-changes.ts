@@ -66,8 +66,7 @@ export function setCheckoutSessionAddress(
 }
 
 /**
- * Returns a function that plans the same change of a cart and also sets the buyer's e-mail address, so that
- * the address and the e-mail address are changed together.
+ * Adds the buyer's e-mail address to the planned change of a cart, so that one save of the cart changes both.
  */
 const withBuyerEmail =
   (plan: CartChangePlanner, buyerEmailId: string | null): CartChangePlanner =>

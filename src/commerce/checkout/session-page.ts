@@ -14,8 +14,8 @@ export interface CheckoutPageSessionRow {
   readonly merchantId: string;
   readonly cartId: string;
   /**
-   * The digest of the cookie of the browser that claimed the checkout page (the first browser that changed
-   * something on the page); null if no browser has claimed the page.
+   * The digest of the cookie of the browser that claimed the checkout page. The first browser that changes
+   * something on the page claims it. Null if no browser has claimed the page.
    */
   readonly holderDigest: Buffer | null;
 }
@@ -37,7 +37,7 @@ export async function findCheckoutPageSessionRow(
 export interface CheckoutPageClaimByBrowser {
   readonly sessionId: string;
   readonly digest: Buffer;
-  /** True if this browser claims the checkout page although another browser claimed it before. */
+  /** True if this browser takes the checkout page over from another browser that claimed the page before. */
   readonly takesOver: boolean;
 }
 

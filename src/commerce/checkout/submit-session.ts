@@ -43,13 +43,13 @@ import {
 export interface SubmitCheckoutSessionInput extends ExpectedVersionInput {
   readonly sessionId: string;
   /**
-   * The total amount that the buyer has confirmed, in minor units of the currency. If the total is different
-   * by now, submitting fails.
+   * The total amount that the buyer has confirmed, in minor units of the currency. Submitting fails if the
+   * current total is different.
    */
   readonly expectedAmount: { readonly amountMinor: number; readonly currency: string };
   /**
-   * The token from the payment provider's payment form; not needed if the total is 0. Ignored if the buyer
-   * pays on a page of the provider.
+   * The token from the payment provider's payment form. Not needed if the total is 0, and ignored if the
+   * buyer pays on a page of the provider.
    */
   readonly paymentToken?: string | null | undefined;
 }
@@ -77,8 +77,8 @@ export async function submitCheckoutSession(
   );
   const { cart, warnings, isChanged } = await repriceCheckoutSessionCart(transaction, context, locked);
   const chosen = await choosePaymentProvider(transaction, context.merchantId);
-  // If the session cannot be paid, the failure rolls back this change of the cart, so the failure contains
-  // the cart's version before the change.
+  // A session that cannot be paid causes a failure, which rolls back this change of the cart. The failure
+  // therefore contains the cart's version before the change.
   requireReadyToPay(
     { cart: { ...cart, version: locked.cart.version }, session, warnings, chosen },
     input,
@@ -135,14 +135,14 @@ function submitFaults({
 
 interface PricedSession extends LockedCartAndCheckoutSession {
   readonly warnings: readonly StoredCartWarning[];
-  /** The provider of the payment; null if the merchant has disconnected its provider. */
+  /** The payment provider of the checkout; null if the merchant has disconnected its provider. */
   readonly chosen: ChosenPaymentProvider | null;
 }
 
 /**
  * Throws if the checkout session cannot be paid, for example because the cart is empty or no delivery option
- * is chosen. Most other reasons are checked before the confirmed total is compared with the current total,
- * because they may be the cause of a different total.
+ * is chosen. Most of these reasons are checked before the confirmed total is compared, because they can be
+ * the cause of a different total.
  */
 function requireReadyToPay(
   priced: PricedSession,
@@ -209,8 +209,8 @@ const usageLimitReasons: ReadonlySet<unknown> = new Set<PromotionRefusalReason>(
 ]);
 
 /**
- * Throws if the cart has just lost its promotion code because a usage limit of the code is reached, for
- * example because other buyers have used the code meanwhile.
+ * Throws if the cart has just lost its promotion code because a usage limit of the code was reached. Other
+ * buyers may have used the code meanwhile.
  */
 function requirePromotionCodeLeft({ session, warnings }: PricedSession, now: Date): void {
   const removed = warnings.find(
@@ -269,7 +269,7 @@ async function startSessionPayment(
     amountMinor,
     currency,
     chosen,
-    // A token is ignored if the buyer pays on a page of the provider.
+    // The payment token is dropped if the buyer pays on a page of the payment provider.
     token: paymentProviderTraits[chosen.provider].hasPaymentPage ? null : token,
     keyring,
     now,

@@ -1,8 +1,7 @@
 /**
- * Chooses the language of an eligibility answer. All texts of an answer are in one language: the first of the
- * caller's languages for which texts exist, or else the language of the order, or else English. If the
- * merchant has written no summary of a policy in this language, the answer contains a description of the
- * policy's rules instead.
+ * Chooses the language of an eligibility answer, which is the same for all of its texts. The caller's
+ * languages come first, then the language of the order, then English. If the merchant has written no summary
+ * of a policy in this language, the answer contains a description of the policy's rules instead.
  */
 import type { PolicyTypeWithRules } from "#commerce/markets/policy-rules.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";

@@ -40,8 +40,8 @@ export function chooseEligibilityLanguage(locales: readonly string[]): Eligibili
 }
 
 /**
- * Describes the rules of a policy in the given language, if the merchant has written no text in this
- * language.
+ * Describes the rules of a policy in the given language. Used if the merchant has written no summary of the
+ * policy in this language.
  */
 export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>(
   type: Type,
@@ -56,8 +56,8 @@ export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>
 type ObstacleSection = "cancellationObstacles" | "afterSalesObstacles";
 
 /**
- * Returns the text of an obstacle to a buyer's request. The text can depend on whether the obstacle denies
- * the request or leaves the decision to the merchant.
+ * Returns the text of an obstacle to a buyer's request. Some obstacles have two texts: one for a denied
+ * request, and one for a request about which the merchant decides.
  */
 export function getEligibilityObstacleText<Section extends ObstacleSection>(
   section: Section,

@@ -4,9 +4,8 @@
  */
 
 /**
- * The texts of eligibility answers in one language. The parts with the suffix `ToApprove` contain those
- * obstacles whose text differs if the obstacle leaves the decision to the merchant instead of denying the
- * request.
+ * The texts of eligibility answers in one language. Some obstacles have a second text for requests about
+ * which the merchant decides. These second texts are in the parts with the suffix `ToApprove`.
  */
 export type EligibilityTexts = {
   readonly [Section in keyof typeof englishTexts]: {

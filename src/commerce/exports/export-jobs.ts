@@ -29,8 +29,8 @@ export const exportSettleSeconds = 60;
 const settleMs = exportSettleSeconds * 1_000;
 
 /**
- * Returns the time at which an export is deleted. It is computed again whenever the export is created,
- * continued or ended at the time `now`, so that each step postpones the deletion.
+ * Returns the time at which an export is deleted, a fixed time after `now`. Called when the export is
+ * created, continued or ended, so each of these steps postpones the deletion.
  */
 export const getExportExpiryTime = (now: Date): Date =>
   new Date(now.getTime() + exportRetentionHours * 3_600_000);

@@ -218,7 +218,7 @@ export interface ExportKindMerchantAndPeriod {
   readonly periodEnd: Date;
 }
 
-/** The values of the sort keys of one exported row, as texts. */
+/** The sort keys of one exported row, converted to texts. */
 export type ExportRowSortKeys = readonly string[];
 
 const toKeySql = ({ type }: SortKey, value: string | undefined): RawBuilder<unknown> =>
@@ -240,9 +240,9 @@ function buildExportCondition(
   ];
   if (after !== null) {
     const values = sql.join(keys.map((each, index) => toKeySql(each, after[index])));
-    // The first condition excludes no row that the second condition would include. It is needed because, if
-    // the sort keys are columns of several tables, PostgreSQL can use only the first condition to limit the
-    // range of an index.
+    // The first condition excludes no row that the second condition includes. It helps if the sort keys are
+    // columns of several tables: PostgreSQL can then limit the range of an index only with the first
+    // condition.
     conditions.push(
       sql`${key} >= ${toKeySql(first, after[0])}`,
       sql`(${sql.join(keys.map((each) => sql.raw(each.sql)))}) > (${values})`,

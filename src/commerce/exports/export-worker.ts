@@ -17,14 +17,14 @@ import {
 export interface ExportWorkerOptions extends ExportWriterOptions {
   readonly log: Log;
   /**
-   * Returns whether notices of new work reach this process; without them, it looks for work more often. If
-   * left out, they do.
+   * Returns true if database notices about new work reach this process. If they do not, the worker polls more
+   * often. By default, the worker expects that they do.
    */
   readonly areNoticesReceived?: () => boolean;
 }
 
 export interface ExportWorker {
-  /** Looks for due exports at once, instead of waiting for the next poll. */
+  /** Makes the worker look for due exports at once, without waiting for the next poll. */
   readonly wake: () => void;
   readonly start: () => void;
   /**
@@ -32,7 +32,7 @@ export interface ExportWorker {
    * restart, continues unfinished exports.
    */
   readonly stop: () => Promise<void>;
-  /** Writes all exports that are due. The promise resolves when they are written. */
+  /** Writes all exports that are due. The returned promise resolves when they are written. */
   readonly drain: () => Promise<void>;
 }
 
@@ -42,8 +42,8 @@ const chunksPerTurn = 20;
 export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
   const { db, clock, log, areNoticesReceived = () => true } = options;
   const stopping = new AbortController();
-  // `wake` can be called during an HTTP request that is being traced. The snapshot of the asynchronous
-  // context makes the exports run outside of that request's trace.
+  // The exports run in the asynchronous context of the worker's creation. `wake` can be called during an HTTP
+  // request with a trace; without this context, the exports would become part of that trace.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let isStarted = false;
   let isWoken = false;
@@ -88,8 +88,8 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
 }
 
 /**
- * Writes up to `chunksPerTurn` chunks of an export that this worker has claimed (reserved). If rows are left
- * then, ends the claim, so that any worker can continue the export.
+ * Writes up to `chunksPerTurn` chunks of an export on which this worker has a lease. If rows are left, ends
+ * the lease, so that any worker can continue the export.
  */
 async function takeTurn(
   options: ExportWorkerOptions,

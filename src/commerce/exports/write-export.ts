@@ -1,8 +1,8 @@
 /**
- * Writes exports in steps. A step either claims an export job (reserves it for this worker for a limited
- * time), or reads one page of rows and stores the page as a chunk. All state is in the database, so another
- * worker can continue the job after any step. A chunk is stored only if the file still has the length that it
- * had when the step began, so no row is stored twice.
+ * Writes exports in steps. A first step gives the worker a lease on an export job. Each further step reads
+ * one page of rows and stores the page as a chunk. All state is in the database, so another worker can
+ * continue the job after any step. A chunk is stored only if the file still has the length from the beginning
+ * of the step, so no row is stored twice.
  */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -36,14 +36,14 @@ export const exportRowsMax = 1_000_000;
 const usualChunkRowsMax = 1_000;
 
 /**
- * How long a claimed export job is reserved for one worker, in milliseconds. Each stored chunk restarts this
- * time.
+ * Length of the lease that a worker has on an export job, in milliseconds. Each stored chunk renews the
+ * lease.
  */
 export const exportLeaseMs = 60_000;
 
 /**
- * Claims (reserves for this worker) the export job that has been due for the longest time; undefined if no
- * job is due.
+ * Takes a lease for this worker on the export job that has been due for the longest time. Returns undefined
+ * if no job is due.
  */
 export async function claimExportJob(db: Database, now: Date): Promise<ExportJobRow | undefined> {
   return runInTransaction(db, async (transaction) => {
@@ -95,9 +95,9 @@ async function countRows(
 }
 
 /**
- * Throws if the rows are read from a replica that still shows the export job as waiting. The job was claimed
- * after the end of the export's period, so a replica that shows the claim also contains all rows of the
- * period.
+ * Throws if the rows are read from a replica that is behind, so that it still shows the export job as
+ * waiting. The lease on the job was taken after the end of the export's period. A replica that shows the
+ * lease therefore also contains all rows of the period.
  */
 async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow): Promise<void> {
   const job = await reader.selectFrom("exportJob").select("status").where("id", "=", id).executeTakeFirst();
@@ -120,7 +120,7 @@ function toLine(cells: Readonly<Record<string, ExportRowCell>>): string {
 
 interface NewChunk {
   readonly totalRows: number;
-  /** The rows of the page as NDJSON (one JSON object for each line); empty if the page has no rows. */
+  /** The rows of the page as NDJSON: one JSON object on each line. Empty if the page has no rows. */
   readonly lines: Buffer;
   readonly rowCount: number;
   readonly lastKeys: ExportRowSortKeys | null;
@@ -166,8 +166,8 @@ async function storeChunk(
 }
 
 /**
- * Waiting times after the first, second, … failed read of an export, in milliseconds. If one more read fails,
- * the export fails.
+ * Delays in milliseconds before a failed read of an export is repeated: after the first failure, the second,
+ * and so on. The export fails if one more read fails.
  */
 const backoffMs = [5_000, 10_000, 20_000, 60_000, 120_000, 300_000];
 

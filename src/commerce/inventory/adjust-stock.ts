@@ -57,8 +57,8 @@ export interface StockAdjustmentResult {
 const stockNoteLengthMax = 500;
 
 /**
- * Adds units to a variant's stock on hand or removes units from it. If too few units are free, deletes the
- * expired stock holds first, and refuses the change only if there are still too few.
+ * Adds units to a variant's stock on hand or removes units from it. If too few units are free, first deletes
+ * expired stock holds. Refuses the change only if too few units are free even then.
  */
 export async function adjustStock(
   transaction: Transaction,

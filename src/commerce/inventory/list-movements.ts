@@ -26,7 +26,7 @@ export interface StockMovementFilter {
 }
 
 export interface StockMovementRow {
-  /** The number of the stock movement; later movements have higher numbers. */
+  /** Sequence number of the stock movement; later movements have higher numbers. */
   readonly id: string;
   readonly variantId: string;
   readonly delta: number;

@@ -1,6 +1,6 @@
 /**
- * Manages the stock of orders: turns the stock holds of a checkout session into stock of the order, reserves
- * further units, takes units from the stock on hand, and gives back the units of canceled or returned items.
+ * Manages the stock of orders. Turns the stock holds of a checkout session into stock of the order, reserves
+ * further units, and takes units from the stock on hand. Gives back the units of canceled or returned items.
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -22,9 +22,9 @@ import {
 } from "./stock-levels.ts";
 
 /**
- * Turns the stock holds of a checkout session into stock of an order: units that are on hand are taken from
- * the stock on hand, and all other units stay reserved for the order. Returns, for each variant id, the
- * number of units that were taken.
+ * Turns the stock holds of a checkout session into stock of an order. Takes the units that are on hand from
+ * the stock on hand; all other units stay reserved for the order. Returns the number of units that were
+ * taken, by variant id.
  */
 export async function assignHeldStockToOrder(
   transaction: Transaction,
@@ -50,8 +50,8 @@ const takeReservedUnits = ({ quantity }: VariantQuantity): Omit<StockLevelDelta,
 });
 
 /**
- * The last two parameters of each function in this file that changes the stock of an order: the order lines,
- * and the note that is stored with the stock movements (the order's number).
+ * The last two parameters of functions that change the stock of an order: the order lines, and the note for
+ * the stock movements. The note is the order's number.
  */
 type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
 
@@ -133,8 +133,8 @@ export async function restockReturnedUnits(
 }
 
 /**
- * Reserves as many of the wanted units for an order as are available, and returns the shortages. Deleted
- * variants are ignored.
+ * Reserves units for an order as far as they are available, and returns the shortages. Ignores deleted
+ * variants.
  */
 export async function reserveAvailableStockForOrder(
   transaction: Transaction,

@@ -15,7 +15,7 @@ import {
   type VariantQuantity,
 } from "./stock-levels.ts";
 
-/** A variant of which fewer units are available than a cart, checkout or order needs. */
+/** A variant that has fewer available units than a cart, checkout or order needs. */
 export interface StockShortage {
   readonly variantId: string;
   readonly wanted: number;
@@ -66,7 +66,7 @@ export async function replaceStockHolds(
 
 /** The stock holds of a checkout session, with the locked stock levels of the variants. */
 export interface StockHoldsAndLockedStockLevels {
-  /** For each variant id, the number of units that the checkout session holds. */
+  /** Number of units that the checkout session holds, by variant id. */
   readonly holds: ReadonlyMap<string, number>;
   /** The stock levels of the held and the requested variants, by variant id; all are locked. */
   readonly levels: Map<string, StockLevel>;
@@ -176,8 +176,8 @@ async function deleteExpiredHolds(
 }
 
 /**
- * Deletes expired stock holds of variants that have too few available units, so that the request may succeed.
- * Returns true if expired holds were deleted.
+ * Deletes expired stock holds of variants that have too few available units, so that the refused request may
+ * succeed. Returns true if expired holds were deleted.
  */
 export async function releaseExpiredStockHolds(
   transaction: Transaction,
@@ -197,8 +197,8 @@ export async function releaseExpiredStockHolds(
 }
 
 /**
- * Converts rows that each contain a variant to changes of the stock levels of these variants. Leaves out rows
- * of deleted variants, because deleted variants have no stock level.
+ * Converts rows with a variant id to changes of stock levels: `change` computes the change from the row and
+ * the stock level of its variant. Skips rows of deleted variants, which have no stock level.
  */
 export function toStockLevelDeltas<Row extends { readonly variantId: string }>(
   rows: readonly Row[],

@@ -18,7 +18,7 @@ export type StockCommandContext = Pick<CommandContext, "merchantId" | "now" | "o
 export interface StockLevel extends VariantStock {
   readonly variantId: string;
   readonly productId: string;
-  /** Version of the stock level; increases by one with every change. */
+  /** Version of the stock level; every change of the stock level increases it by one. */
   readonly version: number;
 }
 
@@ -48,8 +48,8 @@ export async function lockStockLevels(
 }
 
 /**
- * A change of a locked stock level: the numbers of units to add to the stock on hand and to the reserved
- * units.
+ * A change of a locked stock level: the number of units to add to the stock on hand, and the number to add to
+ * the reserved units. Left-out numbers add 0.
  */
 export interface StockLevelDelta {
   readonly level: StockLevel;
@@ -115,9 +115,9 @@ export async function applyStockLevelDeltas(
     },
   }));
   publishStockEvents(owner, changes);
-  // The column `reserved` still contains the units of expired stock holds, which readers do not count as
-  // reserved. For a variant with expired holds, the stock level therefore does not show whether its
-  // availability has changed. Its product is always queued for an update of the search index.
+  // The column `reserved` still counts the units of expired stock holds, which readers ignore. The stock
+  // level of such a variant therefore does not show whether its availability has changed. Its product is
+  // always queued for an update of the search index.
   const uncertain = new Set(
     changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
   );
@@ -159,7 +159,7 @@ export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): M
   return quantities;
 }
 
-/** The values of a stock level that the data of an error contains. */
+/** The values of a variant's stock level that the data of an error contains. */
 export interface StockLevelInErrorDetails {
   readonly variantId: string;
   readonly onHand: number;
@@ -193,8 +193,8 @@ function stockFailure(variantId: string, reason: string, data: Readonly<Record<s
 }
 
 /**
- * The changes of stock levels for which no event was published yet: for each transaction (identified by its
- * outbox), the changes by variant id.
+ * Stock level changes for which no event was published yet. The outbox identifies the transaction; each
+ * outbox has a map of the changes by variant id.
  */
 const pendingChanges = new WeakMap<EventOutbox, Map<string, StockLevelBeforeAndAfter>>();
 
@@ -227,8 +227,9 @@ function thresholdEvents({ before, after }: StockLevelBeforeAndAfter, now: Date)
 type StockState = "out" | "low" | "enough";
 
 /**
- * Returns how buyers see the variant: as sold out, low or sufficiently in stock. The variant is sold out only
- * if no units are free and its backorder limit (units that may be sold beyond the stock on hand) is used up.
+ * Returns how buyers see the variant: as sold out, low or sufficiently in stock. A variant is sold out if no
+ * units are free and its backorder limit is used up. The backorder limit is the number of units that may be
+ * sold beyond the stock on hand.
  */
 function stockStateOf({ onHand, reserved, backorderLimit, lowStockThreshold }: StockLevel): StockState {
   const free = onHand - reserved;

@@ -1,6 +1,6 @@
 /**
- * Sets a variant's backorder limit (the number of units that may be sold beyond the stock on hand) and its
- * low-stock threshold. Creates the stock level of a new variant with 0 units.
+ * Sets a variant's backorder limit and its low-stock threshold. The backorder limit is the number of units
+ * that may be sold beyond the stock on hand. Creates the stock level of a new variant with 0 units.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
@@ -19,13 +19,13 @@ export interface SaveStockSettingsInput {
   readonly variantId: string;
   readonly isNew: boolean;
   /**
-   * Number of units that may be sold beyond the stock on hand. If null, the stored value is not changed; a
-   * new variant gets 0.
+   * Backorder limit: number of units that may be sold beyond the stock on hand. If null, the stored value is
+   * not changed; a new variant gets 0.
    */
   readonly backorderLimit: number | null;
   /**
-   * The stock is called low if its number of free units is not higher than this number. If null, the stored
-   * value is not changed; a new variant gets 5.
+   * Low-stock threshold: the stock is called low if at most this number of units are free. If null, the
+   * stored value is not changed; a new variant gets 5.
    */
   readonly lowStockThreshold: number | null;
 }
@@ -143,8 +143,8 @@ interface PreviousSettings {
 }
 
 /**
- * Returns the variants that `writeSettings` skipped: those whose stored backorder limit differs from the
- * wanted limit.
+ * Returns the variants that `writeSettings` skipped: the variants whose stored backorder limit is not the new
+ * one.
  */
 async function findRefusedSettings(
   transaction: Transaction,

@@ -53,12 +53,12 @@ export interface UpsertMarketInput {
   /** True if the prices in the market include tax. */
   readonly taxIncluded: boolean;
   /**
-   * Whether the tax is rounded for each line or for the sum of all lines with the same rate. If left out, a
-   * new market rounds each line, and an existing one keeps its rule.
+   * How the tax is rounded: for each line, or for the sum of all lines with the same rate. If left out, a new
+   * market rounds each line, and an existing market keeps its setting.
    */
   readonly taxRounding?: TaxRounding | null | undefined;
   readonly defaultLocale: string;
-  /** IANA time zone that decides at which moment a day, and so a deadline, ends in the market. */
+  /** IANA time zone of the market. It decides when a day ends, for example the last day of a deadline. */
   readonly timeZone: string;
   /** ISO 3166-1 alpha-2 codes of the market's countries; the first is its main country. */
   readonly countries: readonly string[];

@@ -137,8 +137,8 @@ function policyFaults({
 }
 
 /**
- * Rules of a policy as a merchant enters them. Null means the same as leaving the rule out, except for the
- * rules listed in `nullable`: for these, null is a value.
+ * Rules of a policy as a merchant enters them. A rule that is null or left out is not set. For the rules
+ * listed in `nullable`, null is a value and not the same as leaving the rule out.
  */
 type PartialRules<Rules> = { readonly [Key in keyof Rules]?: Rules[Key] | null | undefined };
 

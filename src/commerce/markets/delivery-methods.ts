@@ -28,8 +28,8 @@ import type { CommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./change-market.ts";
 
 /**
- * All fields of a delivery method. Saving a delivery method replaces all stored fields, except that `taxRule`
- * and `taxClass` stay if they are left out.
+ * All fields of a delivery method. Saving a delivery method replaces all stored fields; only `taxRule` and
+ * `taxClass` keep their stored values if they are left out.
  */
 export interface UpsertDeliveryMethodInput {
   readonly marketId: string;
@@ -47,12 +47,13 @@ export interface UpsertDeliveryMethodInput {
   readonly currency?: string | null | undefined;
   readonly minDays: number;
   readonly maxDays: number;
-  /** True if the delivery method is offered to buyers. If left out: true. */
+  /** True if the delivery method is offered to buyers. True by default. */
   readonly active?: boolean | null | undefined;
   readonly position?: number | null | undefined;
   /**
-   * How the shipping price is taxed: by the class of the delivery method, or in proportion to the delivered
-   * goods. If left out, a new method is taxed by its own class, and an existing one keeps its rule.
+   * How the shipping price is taxed: by the tax class of the delivery method, or in proportion to the
+   * delivered goods. If left out, a new method is taxed by its own class, and an existing method keeps its
+   * setting.
    */
   readonly taxRule?: CartTaxTerms["shipping"]["rule"] | null | undefined;
   /**

@@ -1,6 +1,6 @@
 /**
- * Defines the rules of policies, which decide what a buyer can request: their types, the defaults of rules
- * that a merchant leaves out, and the legal minimum in each country.
+ * Defines the rules of policies, which decide what a buyer can request. Contains the types of the rules, the
+ * defaults of rules that a merchant leaves out, and the legal minimum in each country.
  */
 
 /**
@@ -47,8 +47,8 @@ export interface ReturnRules {
    */
   readonly keepItemMinor: number | null;
   /**
-   * A date in the form `YYYY-MM-DD`. Buyers can return goods at least until the end of this day, even if the
-   * return window ends earlier.
+   * Earliest end of the return window, as a date in the form `YYYY-MM-DD`: buyers can return goods at least
+   * until the end of this day. Null if the merchant names no such day.
    */
   readonly extendUntil: string | null;
   readonly excludedCategoryIds: readonly string[];
@@ -74,10 +74,7 @@ export interface WarrantyRules {
   readonly replacements: number;
 }
 
-/**
- * The complete rules of a policy, as an order stores them. The policy's type decides which of these four
- * types the rules have.
- */
+/** The complete rules of a policy of any type, as an order stores them. */
 export type MerchantPolicyRules = CancellationRules | ReturnRules | WithdrawalRules | WarrantyRules;
 
 export interface PolicyRulesByType {
@@ -89,7 +86,7 @@ export interface PolicyRulesByType {
 
 export type PolicyTypeWithRules = keyof PolicyRulesByType;
 
-/** The rules that a stored policy contains. Rules that the merchant has left out are not contained. */
+/** The rules of a policy as they are stored: only the rules that the merchant has set. */
 export type StoredPolicyRules<Type extends PolicyTypeWithRules = PolicyTypeWithRules> = Partial<
   PolicyRulesByType[Type]
 >;

@@ -1,8 +1,8 @@
 /**
- * Changes orders; only this file updates the table `sales_order`. A change locks the order, reads it, checks
- * its version, runs the work of the change, reads the order again, computes its statuses, saves it once,
- * publishes its events and adds them to its timeline. An order can also be changed by the id of one of its
- * parts (for example a payment), or by background work.
+ * Changes orders; only this file updates the table `sales_order`. A change locks and reads the order, checks
+ * its version, runs the work of the change, and reads the order again. Then it computes the statuses, saves
+ * the order once, publishes its events and adds them to its timeline. An order can also be changed by the id
+ * of one of its parts (for example a payment), or by background work.
  */
 import { sql } from "kysely";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
@@ -59,8 +59,8 @@ export interface OrderChangeOutcome extends OrderColumnUpdate {
 }
 
 /**
- * Does the work of an order change: writes the order's parts (lines, fulfillments, payments, returns) and
- * returns the new values of the order's own row. Returns null if the order stays unchanged.
+ * Does the work of an order change. Writes the order's parts (lines, fulfillments, payments, returns), and
+ * returns the values to set in the order's row. Returns null if the order stays unchanged.
  */
 export type OrderChangeFunction = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
 
@@ -100,8 +100,8 @@ export async function lockOrder(
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  // The order is read by a second statement, because the first statement (which locks the order) may have
-  // waited for another transaction and would return the order's lines from before the wait.
+  // A second statement reads the order, because the first statement, which locks it, may have waited for
+  // another transaction. The first statement would then return the order's lines from before the wait.
   const order =
     locked === undefined ? undefined : (await findOrders(transaction, [locked.id])).get(locked.id);
   if (order === undefined || isOrderOfOtherBuyer(order, context)) throw createFailure("order_not_found");
@@ -215,8 +215,8 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
 }
 
 /**
- * The services for order changes that this service makes itself, without an API request, for example after an
- * answer of the payment provider.
+ * Services that this service needs to change orders without an API request, for example after an answer of
+ * the payment provider.
  */
 export interface SystemOrderChangeServices {
   readonly db: Database;

@@ -23,9 +23,9 @@ import {
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
 /**
- * Submits a checkout session, and places the order if the total is 0. If submitting has changed the cart, the
- * order is placed later by background work in another transaction, because a transaction can save a cart only
- * once.
+ * Submits a checkout session, and places the order if the total is 0. A transaction can save a cart only
+ * once. If submitting has saved the cart, background work therefore places the order later, in another
+ * transaction.
  */
 export async function submitCheckoutSessionAndPlaceFreeOrder(
   transaction: Transaction,

@@ -40,9 +40,9 @@ export function removeReasonsWithRepeatedCode<Reason extends EligibilityReason>(
 const answerMinutesMax = 15;
 
 /**
- * Returns the time until which an eligibility answer is valid if the order does not change: the earliest of
- * those `instants` (in milliseconds since 1970) that are later than `now`, but at most 15 minutes after
- * `now`.
+ * Returns the time until which an eligibility answer is valid if the order does not change. This is the
+ * earliest of those `instants` (in milliseconds since 1970) that are later than `now`, but at most 15 minutes
+ * after `now`.
  */
 export function calculateEligibilityExpiry(now: Date, instants: readonly number[]): string {
   const at = now.getTime();

@@ -29,7 +29,10 @@ export async function findMerchantAndOrderOfOrderPart(
   return rows[0];
 }
 
-/** Returns the payments whose checkout session has no order (yet), by payment id. */
+/**
+ * Returns those of the given payments that have no order, as a map by payment id. The checkout session of
+ * such a payment has not become an order.
+ */
 export async function findPaymentsWithoutOrder(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -45,7 +48,10 @@ export async function findPaymentsWithoutOrder(
   return new Map(rows.map((payment) => [payment.id, toPaymentView(payment, { ...payment, orderId: null })]));
 }
 
-/** Returns the refunds of payments that succeeded too late to place an order, by refund id. */
+/**
+ * Returns those of the given refunds that have no order, as a map by refund id. Such a refund belongs to a
+ * payment that succeeded too late to place an order.
+ */
 export async function findRefundsWithoutOrder(
   reader: DatabaseReader,
   ids: readonly string[],
@@ -73,8 +79,8 @@ export const orderPartTables = {
 export type OrderPartKind = keyof typeof orderPartTables;
 
 /**
- * Returns true if the caller acts for a buyer and the order belongs to another buyer. An order without a
- * buyer reference belongs to the buyer session that created the order's cart.
+ * Returns true if the caller acts for a buyer and the order belongs to another buyer. If an order has no
+ * buyer reference, it belongs to the buyer session that created its cart.
  */
 export function isOrderOfOtherBuyer(
   order: Pick<OrderAggregate, "buyerReference" | "buyerSessionId">,
@@ -221,8 +227,8 @@ const aggregate = sql<OrderAggregate>`json_build_object(
   'policies', ${policies}, 'warranties', ${warranties}, 'timeline', ${timeline})`;
 
 /**
- * Returns, by id of the checkout session, the failure code of the session's latest payment if this payment
- * has failed.
+ * Returns failure codes of payments, as a map by checkout session id. Contains only sessions whose latest
+ * payment has failed.
  */
 export async function findCheckoutSessionPaymentFailureCodes(
   reader: DatabaseReader,

@@ -1,6 +1,6 @@
 /**
- * Builds the queries for filtered lists of orders and of their parts (payments, refunds, returns,
- * fulfillments and warranties); the queries return ids.
+ * Builds the queries for filtered lists of orders and of their parts: payments, refunds, returns,
+ * fulfillments and warranties. The queries return ids.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
@@ -27,8 +27,8 @@ export interface OrderFilter {
    */
   readonly buyer: BuyerRepresentedByCaller;
   /**
-   * An additional SQL condition, which selects the orders with one opaque buyer reference (`byr_…`); null to
-   * select orders with any reference.
+   * An additional SQL condition that selects the orders with one opaque buyer reference (`byr_…`); null if
+   * the filter names no opaque reference.
    */
   readonly opaqueBuyer: RawBuilder<boolean> | null;
   readonly status?: Optional<OrderStatus>;
@@ -75,8 +75,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
     ] as const,
     [
       filter.marketIds,
-      // For a single market, the condition is `=` instead of `any`, so that PostgreSQL can read the orders of
-      // this market from an index in the order of their ids.
+      // The condition for a single market is `=` and not `any`. PostgreSQL can then read the orders of this
+      // market from an index in the order of their ids.
       (ids: unknown) =>
         Array.isArray(ids) && ids.length === 1
           ? sql<boolean>`sales_order.market_id = ${ids[0]}`
@@ -116,7 +116,7 @@ export function buildOrderIdSqlQuery(
   return list;
 }
 
-/** For each kind of order part (payment, refund and so on), the kind of id that these parts have. */
+/** The kinds of the ids of order parts (payments, refunds and so on), by the kind of part. */
 const idKinds: Readonly<Record<OrderPartKind, IdKind>> = {
   payment: "payment",
   refund: "refund",

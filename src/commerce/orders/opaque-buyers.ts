@@ -61,8 +61,8 @@ export async function createOpaqueBuyerReferenceSqlCondition(
 const blockBytes = 64;
 
 /**
- * Returns the two blocks that HMAC-SHA-256 puts before the text (inner hash) and before the inner hash (outer
- * hash).
+ * Returns the two padded key blocks of HMAC-SHA-256. The block `inner` is put before the text, the block
+ * `outer` before the inner hash.
  */
 function createHmacPads(key: string): { readonly inner: Buffer; readonly outer: Buffer } {
   const given = Buffer.from(key, "utf8");

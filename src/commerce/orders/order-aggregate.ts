@@ -38,7 +38,9 @@ export interface OrderLine {
   readonly unitPriceMinor: number;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
-  /** The rate by which the line was taxed; null if an earlier release placed the order. */
+  /**
+   * The tax rate of the line; null if an earlier release, which did not store tax rates, placed the order.
+   */
   readonly taxRate: AppliedTaxRate | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
@@ -197,7 +199,7 @@ export interface CancellationRequest {
   readonly at: string;
 }
 
-/** The reason, actor and time of the cancellation of a whole order. */
+/** The cancellation of a whole order: reason, actor and time. */
 export interface OrderCancellationRecord {
   readonly reason: CancellationReason;
   readonly note: string | null;
@@ -205,7 +207,10 @@ export interface OrderCancellationRecord {
   readonly at: string;
 }
 
-/** The minimum subtotal or quantity that certain lines had to reach so that a promotion applies. */
+/**
+ * The minimum subtotal or quantity that the lines with the given ids had to reach so that a promotion
+ * applies.
+ */
 export interface OrderPromotionMinimum {
   readonly lineIds: readonly string[];
   readonly subtotalMinor: number | null;
@@ -226,7 +231,10 @@ export interface OrderPromotion {
   readonly allocations: readonly { readonly lineId: string | null; readonly amountMinor: number }[];
   /** Ids of the lines that the buyer had to buy so that the promotion applies; empty if left out. */
   readonly boughtLineIds?: readonly string[];
-  /** The minimum that lines had to reach so that the promotion applies; null or left out if there was none. */
+  /**
+   * The minimum subtotal or quantity that lines had to reach so that the promotion applies; null or left out
+   * if there was none.
+   */
   readonly minimum?: OrderPromotionMinimum | null;
 }
 
@@ -266,8 +274,8 @@ export interface OrderAggregate {
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
   /**
-   * The parts of the shipping price after discounts, each with its tax rate; null if an earlier release
-   * placed the order.
+   * The parts of the shipping price after discounts, each with its tax rate; null if an earlier release,
+   * which did not store these parts, placed the order.
    */
   readonly shippingTaxes: readonly ShippingTax[] | null;
   readonly taxMinor: number | null;

@@ -71,7 +71,7 @@ export interface OrderLineSelectionLimit<Reason extends { readonly code: string 
 export interface OrderLineSelectionCheck<Reason extends { readonly code: string }> {
   readonly lines: readonly OrderLineIdAndQuantity[];
   readonly selectable: readonly OrderLineSelectionLimit<Reason>[];
-  /** The general reason of the failure; used if no refused line has a reason of its own. */
+  /** Reason of the failure if none of the refused lines has a reason of its own. */
   readonly reason: string;
   readonly message: string;
 }

@@ -9,7 +9,7 @@ import type { OrderActor } from "./order-states.ts";
 /** An event about a change of an order or of one of its parts, for example a payment. */
 export interface OrderEvent {
   readonly type: EventType;
-  /** The id of the changed part, for example of a payment. If left out: the id of the order. */
+  /** Id of the changed part of the order, for example of a payment. By default: the id of the order. */
   readonly id?: string;
   readonly previous?: Readonly<Record<string, unknown>> | null;
 }
@@ -47,10 +47,10 @@ export async function appendOrderCompletionToTimeline(
   return { ...after, timeline: [...after.timeline, line].slice(-timelineMax) };
 }
 
-/** Number of timeline entries that the API shows of an order. */
+/** Maximum number of timeline entries that the API shows of one order. */
 const timelineMax = 50;
 
-/** Adds an entry to the order's timeline for each event except `order.updated`. */
+/** Adds an entry to the order's timeline for each published event except `order.updated`. */
 export async function insertOrderTimelineEntries(
   transaction: Transaction,
   { now, actor }: ActorAndTime,
@@ -66,8 +66,9 @@ export async function insertOrderTimelineEntries(
 }
 
 /**
- * Publishes the events of an order change. Every change publishes at least one event of the order itself: an
- * event that the change names, `order.completed` if the change completed the order, or else `order.updated`.
+ * Publishes the events of an order change. Every change publishes at least one event of the order itself.
+ * This is an event that the change names, `order.completed` if the change completed the order, or else
+ * `order.updated`.
  */
 export function publishOrderEvents(
   { outbox }: { readonly outbox: EventOutbox },

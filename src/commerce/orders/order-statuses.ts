@@ -43,12 +43,15 @@ export function deriveOrderStatuses(order: StatusInputs): DerivedOrderStatuses {
   };
 }
 
-/** Returns the sum, over all payments, of the captured amount minus the refunded amount. */
+/** Returns the captured amount of all payments of an order minus their refunded amount, in minor units. */
 export function computeNetCapturedAmountMinor({ payments }: Pick<StatusInputs, "payments">): number {
   return payments.reduce((sum, { capturedMinor, refundedMinor }) => sum + capturedMinor - refundedMinor, 0);
 }
 
-/** Returns the amount that the buyer still owes; negative if the merchant owes the buyer. */
+/**
+ * Returns the amount that the buyer still owes for the order, in minor units; negative if the merchant owes
+ * the buyer.
+ */
 export function computeOutstandingAmountMinor(
   order: Pick<StatusInputs, "totalMinor" | "reducedMinor" | "payments">,
 ): number {
@@ -75,7 +78,7 @@ export function isFulfillmentNeededForLine({
   return requiresShipping || restrictions.includes("digital") || restrictions.includes("gift_card");
 }
 
-/** Returns the number of ordered units that were not canceled. */
+/** Returns the number of units of an order line that were ordered and not canceled. */
 export const getUncanceledQuantity = ({
   ordered,
   canceled,
@@ -124,7 +127,7 @@ function fulfillmentStatusOf({ lines, fulfillments }: StatusInputs): OrderFulfil
 
 const overReturnStatuses: ReadonlySet<ReturnStatus> = new Set(["declined", "closed", "canceled"]);
 
-/** Returns true if the return is neither declined nor closed nor canceled. */
+/** Returns true if the return is open: not declined, closed or canceled. */
 export const isOpenReturn = ({ status }: Pick<OrderReturn, "status">): boolean =>
   !overReturnStatuses.has(status);
 
@@ -140,9 +143,9 @@ function returnStatusOf({ lines, returns }: StatusInputs): OrderReturnStatus {
 }
 
 /**
- * Computes the status of an order. A confirmed order becomes completed when all units that need delivery are
- * delivered, the buyer owes nothing, the payment status is not pending, failed or disputed, and no return is
- * open. A completed order stays completed, even if units are returned later.
+ * Computes the status of an order. A confirmed order becomes completed under three conditions. All units that
+ * need delivery are delivered. The buyer owes nothing, and the payment status is not pending, failed or
+ * disputed. No return is open. A completed order stays completed, even if units are returned later.
  */
 function statusOf(
   order: StatusInputs,
@@ -150,7 +153,7 @@ function statusOf(
 ): OrderStatus {
   if (order.status !== "confirmed") return order.status;
   const isFulfilled = ["delivered", "not_required", "canceled"].includes(fulfillmentStatus);
-  // If the buyer owes nothing, an authorized or voided payment is treated as paid, because the merchant will
+  // An authorized or voided payment is treated as paid if the buyer owes nothing, because the merchant will
   // capture nothing more.
   const isPaid =
     !["pending", "failed", "disputed"].includes(paymentStatus) && computeOutstandingAmountMinor(order) <= 0;
@@ -187,8 +190,8 @@ function unitsAt(
 }
 
 /**
- * Counts the units of an order line that were refunded before their parcel was lost or came back. These units
- * are still included in the shipped units, and are not sent again.
+ * Counts the units of an order line that were refunded and whose parcel was then lost or came back. These
+ * units are still counted as shipped, and are not sent again.
  */
 export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine): number {
   if (line.refunded === 0) return 0;
@@ -205,9 +208,9 @@ export function countUnitsRefundedBeforeLoss(order: Fulfilled, line: OrderLine):
 type Refunded = Pick<OrderAggregate, "fulfillments" | "refunds" | "returns">;
 
 /**
- * Counts the refunded units of an order line that never reached the buyer. The number is the larger of two:
- * the refunded units that were reported as not received, or the refunded units minus the delivered units.
- * Units that `countUnitsRefundedBeforeLoss` counts are subtracted from it.
+ * Counts the refunded units of an order line that never reached the buyer. Takes the larger of two numbers:
+ * the refunded units that were reported as not received, and the refunded units minus the delivered units.
+ * Subtracts the units that `countUnitsRefundedBeforeLoss` counts.
  */
 export function countRefundedUndeliveredUnits(order: Refunded, line: OrderLine): number {
   if (line.refunded === 0) return 0;

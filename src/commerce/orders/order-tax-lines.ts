@@ -53,7 +53,10 @@ export function computeOrderTaxLines(order: TaxedOrder): readonly OrderTaxLine[]
 export const toStoredTaxLines = (order: TaxedOrder): readonly Omit<OrderTaxLine, "lineIds">[] =>
   computeOrderTaxLines(order).map(({ lineIds: _ids, ...line }) => line);
 
-/** A taxed part of an order, with its cost for the buyer and the part of it that the buyer no longer owes. */
+/**
+ * A taxed part of an order: a line, or a part of the shipping price. Contains its total, and the amount of
+ * the total that the buyer no longer owes.
+ */
 interface ReduciblePart extends TaxedPart {
   readonly totalMinor: number;
   readonly reducedMinor: number;
@@ -65,7 +68,10 @@ const toReducibleLine = (line: TaxedOrder["lines"][number]): ReduciblePart => ({
   reducedMinor: line.reducedMinor,
 });
 
-/** Returns the parts of the shipping price. All parts are reduced in the same proportion. */
+/**
+ * Returns the taxed parts of the shipping price. A reduction of the shipping price reduces all parts in the
+ * same proportion.
+ */
 function listReducibleShippingParts(order: TaxedOrder): readonly ReduciblePart[] {
   const reducedMinor = order.shippingReducedMinor;
   const totalMinor = computeRemainingShippingMinor(order) + reducedMinor;
@@ -73,8 +79,8 @@ function listReducibleShippingParts(order: TaxedOrder): readonly ReduciblePart[]
 }
 
 /**
- * Returns the tax in proportion to the part of an amount that is left, rounded. Returns the whole tax if
- * nothing of the amount is gone, and 0 if all of it is gone.
+ * Reduces a tax in the proportion in which its amount was reduced, from `wholeMinor` to `leftMinor`, and
+ * rounds it. Returns the whole tax if the amount was not reduced, and 0 if nothing of the amount is left.
  */
 function scale(taxMinor: number, leftMinor: number, wholeMinor: number): number {
   if (leftMinor >= wholeMinor) return taxMinor;

@@ -17,7 +17,10 @@ export interface OrderTimeWindow {
   readonly startsAt: string | null;
   /** The last millisecond of the time window; null if the window has no end or the end is not known yet. */
   readonly endsAt: string | null;
-  /** True if the time window is counted from an expected delivery that has not happened yet. */
+  /**
+   * True if the time window is counted from an expected delivery, because the goods have not been delivered
+   * yet.
+   */
   readonly estimated: boolean;
 }
 
@@ -35,7 +38,10 @@ export interface OrderLineArrivalTime {
   readonly startsAt: string;
   /** The time at which the last parcel of the order line was delivered or is expected to be delivered. */
   readonly at: string;
-  /** `delivered` if no parcel of the order line is in transit; otherwise `shipped_plus_transit`. */
+  /**
+   * `delivered` if all sent parcels of the order line were delivered; `shipped_plus_transit` while one is in
+   * transit.
+   */
   readonly clock: "delivered" | "shipped_plus_transit";
 }
 
@@ -71,8 +77,8 @@ export const isTimeWindowOver = ({ endsAt }: Pick<OrderTimeWindow, "endsAt">, no
   endsAt !== null && Date.parse(endsAt) < now.getTime();
 
 /**
- * Returns the times (in milliseconds since 1970) at which a time window begins and at which it is over. Times
- * that are not known yet are left out.
+ * Returns the begin of a time window and the time at which it is over, in milliseconds since 1970. Times that
+ * are not known yet are left out.
  */
 export function getTimeWindowBoundaries({
   startsAt,
@@ -124,8 +130,8 @@ function parcelsOf(
 }
 
 /**
- * Returns the time from which the last undelivered parcel of an order line counts as lost: 7 days after its
- * expected delivery, or at once if the delivery has failed. Null if all sent parcels of the line were
+ * Returns the time from which the last undelivered parcel of an order line counts as lost. This is 7 days
+ * after its expected delivery; if the delivery has failed, at once. Null if all sent parcels of the line were
  * delivered, or none was sent.
  */
 export function calculateOrderLineLossTime(
@@ -148,8 +154,8 @@ function parcelLossTime({
 
 export interface OrderTimeWindowTerms extends OrderTimeWindowLength {
   /**
-   * The time window ends no earlier than the end of this day (`YYYY-MM-DD`). If neither days nor months are
-   * given, the window has no end.
+   * Earliest possible end of the time window: the end of this day (`YYYY-MM-DD`). If neither days nor months
+   * are given, the window has no end.
    */
   readonly extendUntil?: string | null;
 }
@@ -230,7 +236,7 @@ function laterByDays(instant: string, days: number): string {
 const withoutNulls = (instants: readonly (string | null)[]): string[] =>
   instants.filter((instant) => instant !== null).toSorted();
 
-// All times are texts in the same format, so sorting the texts sorts the times.
+// The times have the same text format, so sorting the texts sorts the times.
 const latest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants).at(-1) ?? null;
 const earliest = (instants: readonly (string | null)[]): string | null => withoutNulls(instants)[0] ?? null;
 

@@ -22,7 +22,7 @@ export interface CanceledOrderLineUnits extends OrderLineIdAndQuantity {
    * cancellation takes unpacked units before packed units.
    */
   readonly waiting: number;
-  /** Number of units among the `waiting` units for which no stock is reserved. */
+  /** Number of the `waiting` units for which no stock is reserved. */
   readonly unreserved: number;
   readonly allocated: number;
   /** Value of the canceled units, after discounts and with tax, in minor units. */
@@ -193,7 +193,7 @@ export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"]
 
 /**
  * The statuses of unsent fulfillments, the status closest to the handover first. A cancellation takes units
- * from fulfillments with the last status in this list first.
+ * from `pending` fulfillments first, then from `packing` ones, and from `ready_for_pickup` ones last.
  */
 const cutOrder: readonly OrderFulfillment["status"][] = ["ready_for_pickup", "packing", "pending"];
 
@@ -236,10 +236,10 @@ interface Portion {
 }
 
 /**
- * Returns the share of an order line's amount that belongs to `quantity` units, if `gone` units were settled
- * before. The share is the amount of all these units minus the amount of the first `gone` units. The amount
- * of the first n units is always rounded down to whole minor units. So the shares add up to the amount of the
- * line, however the units are divided.
+ * Returns the share of an order line's amount for `quantity` units, after `gone` units of the line were
+ * settled. The amount of the first n units is always rounded down to whole minor units. The share is the
+ * amount of the first `gone` + `quantity` units minus the amount of the first `gone` units. So the shares add
+ * up to the amount of the line, however the units are divided.
  */
 export function calculateLineAmountShareOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);

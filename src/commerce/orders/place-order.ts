@@ -31,7 +31,7 @@ export interface SubmittedCheckout extends LockedCartAndCheckoutSession {
   readonly payment: OrderPayment | null;
 }
 
-/** The placed order; also the cart and the checkout session as they are after the order was placed. */
+/** The placed order, and the cart and the checkout session as they are after the order was placed. */
 export interface PlacedOrder extends LockedCartAndCheckoutSession {
   readonly order: OrderAggregate;
 }
@@ -123,10 +123,7 @@ function paymentEvents(payment: OrderPayment | null): OrderEvent[] {
   ];
 }
 
-/**
- * Returns, by product id, the ids of the current categories of the product and of all their parent
- * categories.
- */
+/** Returns the ids of the products' current categories and of all their parent categories, by product id. */
 async function categoriesOf(
   transaction: Transaction,
   { lines }: CartAggregate,

@@ -1,7 +1,7 @@
 /**
- * Renders an order as the API shows it: amounts with their currency, the masked address, and an opaque
- * reference for the buyer that is valid only with this merchant. Pure; uses only data that is stored with the
- * order, not the current catalog.
+ * Renders an order as the API shows it: amounts with their currency, the masked address, and an opaque buyer
+ * reference that is valid only with this merchant. Pure; uses only data that is stored with the order, not
+ * the current catalog.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTotals } from "#commerce/carts/render-promotion-state.ts";

@@ -1,8 +1,8 @@
 /**
- * Stores the policies of an order, with complete rules, as they are at the time of purchase. These are the
- * merchant's policies for the market, or else its policies for all markets, or else the default rules. The
- * merchant's summaries are stored in all locales, together with one summary for the order's locale. If the
- * merchant has written no summary, that one summary is generated from the rules.
+ * Stores the policies of an order, with complete rules, as they are at the time of purchase. A policy for the
+ * market comes first, then the merchant's policy for all markets, then the default rules. The merchant's
+ * summaries are stored in all locales. In addition, one summary for the order's locale is stored; it is
+ * generated from the rules if the merchant has written none.
  */
 import { sql } from "kysely";
 import {

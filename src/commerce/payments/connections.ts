@@ -1,8 +1,8 @@
 /**
- * The accounts at payment providers that merchants connect. A merchant has at most one active connection,
- * whose mode is that of the merchant. The secret key and the signing secret are encrypted and never returned.
- * If a merchant connects another account, the old connection gets no new payments, but its payments can still
- * be captured, voided and refunded.
+ * Manages payment connections: the accounts at payment providers that merchants have connected. A merchant
+ * has at most one active connection, which has the merchant's mode (live or test). Secret keys and signing
+ * secrets are stored encrypted and never returned. If a merchant connects another account, the old connection
+ * gets no new payments, but its payments can still be captured, voided and refunded.
  */
 import { type Selectable, sql } from "kysely";
 import type { PaymentConnectionTable } from "#database/tables.ts";
@@ -28,11 +28,11 @@ export type PaymentConnectionRow = Omit<
 
 export interface PaymentConnectionSecrets {
   readonly secretKey: string;
-  /** The secret with which the provider signs its events; null until the merchant has entered it. */
+  /** The secret with which the payment provider signs its events; null until the merchant has entered it. */
   readonly signingSecret: string | null;
 }
 
-/** What the provider has answered about the account of a secret key. */
+/** The data of an account that the payment provider has returned for a secret key. */
 export interface VerifiedProviderAccount {
   readonly provider: ConnectedProviderName;
   readonly accountId: string;
@@ -40,7 +40,10 @@ export interface VerifiedProviderAccount {
   readonly mode: "live" | "test";
 }
 
-/** Says where an encrypted secret of a connection is stored, so that it can be decrypted only there. */
+/**
+ * Returns the table, column and row to which the encryption of a connection's secrets is bound, so that
+ * secrets that are copied to another row cannot be decrypted there.
+ */
 export const getPaymentConnectionEncryptionContext = (id: string): EncryptionContext => ({
   table: "payment_connection",
   column: "sealed",
@@ -62,7 +65,10 @@ const columns = [
   "updatedAt",
 ] as const;
 
-/** Reads the active connections of merchants, by merchant id. Merchants without one are left out. */
+/**
+ * Returns the active payment connections of merchants, by merchant id. Merchants without an active connection
+ * are left out.
+ */
 export async function findActivePaymentConnections(
   reader: DatabaseReader,
   merchantIds: readonly string[],
@@ -80,7 +86,7 @@ export interface OpenedPaymentConnection extends PaymentConnectionRow, PaymentCo
   readonly eventsReadUntil: Date;
 }
 
-/** Reads a connection with its decrypted secrets; undefined if there is no connection with this id. */
+/** Reads a payment connection with its decrypted secrets; undefined if no connection has this id. */
 export async function openPaymentConnection(
   reader: DatabaseReader,
   keyring: EncryptionKeyring,
@@ -98,19 +104,25 @@ export async function openPaymentConnection(
   return { ...connection, secretKey, signingSecret: signingSecret === "" ? null : signingSecret };
 }
 
-/** The provider of a checkout's payment, with the merchant's connection to it. */
+/** The payment provider of a checkout, and the id of the merchant's connection to the provider. */
 export interface ChosenPaymentProvider {
   readonly provider: PaymentProviderName;
   readonly connectionId: string | null;
 }
 
-/** The mode of a merchant, with the provider of its next payment; null if a live merchant has connected none. */
+/**
+ * The mode of a merchant, and the provider of the merchant's next payment. `chosen` is null if the mode is
+ * live and the merchant has connected no provider.
+ */
 export interface MerchantPaymentSetup {
   readonly mode: "live" | "test";
   readonly chosen: ChosenPaymentProvider | null;
 }
 
-/** The mode of a merchant, with the provider and the id of its active connection; both are null without one. */
+/**
+ * The mode of a merchant, and the provider and id of its active payment connection. `provider` and
+ * `connectionId` are null if the merchant has no active connection.
+ */
 export interface PaymentSetupRow {
   readonly mode: "live" | "test";
   readonly provider: string | null;
@@ -131,7 +143,10 @@ export function toMerchantPaymentSetup({
   return { mode, chosen: mode === "test" ? { provider: "test", connectionId: null } : null };
 }
 
-/** Chooses the provider for a new payment of a merchant; null if a live merchant has connected none. */
+/**
+ * Returns the provider for a new payment of a merchant. Null if the merchant's mode is live and the merchant
+ * has connected no provider.
+ */
 export async function choosePaymentProvider(
   reader: DatabaseReader,
   merchantId: string,
@@ -159,7 +174,10 @@ export interface ConnectPaymentProviderInput extends PaymentConnectionSecrets {
 }
 
 interface ConnectionCommandContext {
-  /** The merchant whose connections the caller may change; null if the caller may change all merchants. */
+  /**
+   * The only merchant whose connections the caller may change; null if the caller may change those of all
+   * merchants.
+   */
   readonly merchantId: string | null;
   readonly now: Date;
   readonly keyring: EncryptionKeyring;
@@ -175,10 +193,10 @@ export const findSigningSecretFaults = (field: string, secret: string | null | u
     : [createRequestBodyErrorDetail(field, "pattern_mismatch", signingSecretText)];
 
 /**
- * Connects an account whose key the provider has verified, and ends the connection of another account. If the
- * account is or was connected, its newest connection gets the key and becomes active, so that its earlier
- * payments and its webhooks work with the new key; a signing secret that is left out is kept. Returns the id
- * of the connection.
+ * Connects an account whose secret key the payment provider has verified, and ends the active connection to
+ * another account. For an account that was connected before, the newest connection becomes active with the
+ * new key. Its earlier payments and its webhooks then work again. A left-out signing secret leaves the stored
+ * signing secret unchanged. Returns the id of the connection.
  */
 export async function connectPaymentProvider(
   transaction: Transaction,
@@ -235,7 +253,10 @@ async function findNewestConnectionId(
   return row?.id;
 }
 
-/** Ends the merchant's active connection. Its payments can still be captured, voided and refunded. */
+/**
+ * Ends the merchant's active payment connection. Payments of this connection can still be captured, voided
+ * and refunded.
+ */
 export async function disconnectPaymentProvider(
   transaction: Transaction,
   context: Omit<ConnectionCommandContext, "keyring">,
@@ -248,7 +269,10 @@ export async function disconnectPaymentProvider(
   await endConnection(transaction, active.id, context.now);
 }
 
-/** Locks the merchant, so that two commands cannot both insert an active connection. */
+/**
+ * Locks the merchant's row, so that two concurrent commands cannot both insert an active connection. Throws
+ * if the caller may not change the merchant, or if `mode` is not the merchant's mode.
+ */
 async function lockMerchantOfMode(
   transaction: Transaction,
   access: Pick<ConnectionCommandContext, "merchantId">,

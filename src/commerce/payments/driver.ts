@@ -1,7 +1,7 @@
 /**
- * Runs the queued payment operations (requests to the payment provider). The provider is called between two
- * transactions: the first reserves the operation for this process, the second saves its outcome. If the
- * process stops in between, the reservation ends after a time. Another process then reserves the operation
+ * Runs the queued payment operations (requests to the payment provider). A first transaction takes a lease on
+ * the operation for this process. Then the provider is called. A second transaction saves the outcome. If the
+ * process stops in between, the lease ends after a time. Another process then takes a lease on the operation,
  * and asks the provider for the state of the payment.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -30,12 +30,12 @@ export interface PaymentOperationDriverOptions {
   readonly clock: Clock;
   readonly keyring: EncryptionKeyring;
   readonly provider: PaymentProvider;
-  /** The base URL of the service, to which a payment page of the provider leads the buyer back. */
+  /** Base URL of this service, to which a payment page of the provider sends the buyer back. */
   readonly publicUrl: string;
   readonly log: Log;
   /**
-   * Maximum number of payment operations that run at the same time. Each operation needs a database
-   * connection for short times, and shares the connections with HTTP requests.
+   * Maximum number of payment operations that run at the same time. Each operation sometimes needs a database
+   * connection, and HTTP requests use the same connections.
    */
   readonly workersMax: number;
   /**
@@ -44,8 +44,8 @@ export interface PaymentOperationDriverOptions {
    */
   readonly answerMsMax?: number;
   /**
-   * Returns whether notices of new work reach this process; without them, it looks for work more often. If
-   * left out, they do.
+   * Returns true if database notices about new work reach this process. If they do not, the driver polls more
+   * often. By default, the driver expects that they do.
    */
   readonly areNoticesReceived?: () => boolean;
   /**
@@ -60,8 +60,8 @@ const backoffMs = [secondMs, 2 * secondMs, 5 * secondMs, 15 * secondMs, 60 * sec
 const abandonedBackoffMs = [60 * secondMs, 120 * secondMs, 240 * secondMs, 480 * secondMs, 900 * secondMs];
 
 /**
- * Runs all payment operations that are due, including operations that these operations queue for immediate
- * execution. When all have ended, throws the first error that occurred.
+ * Runs all due payment operations, and the operations that these queue for immediate execution. After all
+ * have ended, throws the first error that occurred.
  */
 export async function runDuePaymentOperations(
   parts: PaymentOperationDriverOptions,
@@ -75,7 +75,7 @@ export async function runDuePaymentOperations(
 }
 
 export interface PaymentOperationDriver {
-  /** Looks for due payment operations at once, instead of waiting for the next poll. */
+  /** Makes the driver look for due payment operations at once, without waiting for the next poll. */
   readonly wake: () => void;
   readonly start: () => void;
   /**
@@ -143,26 +143,26 @@ export function createPaymentOperationDriver(
 
 interface OperationPool {
   /**
-   * Starts a worker that reserves a due payment operation and runs it, unless `workersMax` workers are
-   * already running.
+   * Starts a worker that takes a lease on a due payment operation and runs it, unless `workersMax` workers
+   * are already running.
    */
   startWorker(): void;
   /** Prevents further workers from starting; running workers continue. */
   stopStarting(): void;
-  /** Resolves as soon as no worker runs a payment operation. */
+  /** Resolves when no worker is running a payment operation any more. */
   waitUntilIdle(): Promise<void>;
 }
 
 interface OperationPoolOptions {
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
-  /** Called when a worker has reserved an operation. */
+  /** Called when a worker has taken a lease on a payment operation. */
   readonly onReserved?: () => void;
 }
 
 /**
- * Runs up to `workersMax` payment operations at the same time. As soon as a worker has reserved an operation,
- * it starts another worker, so that a slow operation does not delay other operations.
+ * Runs up to `workersMax` payment operations at the same time. As soon as a worker has a lease on an
+ * operation, it starts another worker, so that a slow operation does not delay other operations.
  */
 function createOperationPool(
   parts: PaymentOperationDriverOptions,
@@ -173,8 +173,7 @@ function createOperationPool(
   let mustSearchAgain = false;
   const startWorker = (): void => {
     if (isStopped || signal.aborted) return;
-    // If all workers are busy, this flag makes the worker that finishes next look for due payment operations
-    // again.
+    // Set if all workers are busy. The worker that finishes next then looks for due payment operations again.
     mustSearchAgain = workers.size >= parts.workersMax;
     if (mustSearchAgain) return;
     const worker = runNextOperation()
@@ -190,8 +189,8 @@ function createOperationPool(
     if (operation === undefined) return;
     onReserved?.();
     startWorker();
-    // While a payment operation runs, no process can reserve the next operation of the same payment. The
-    // worker therefore looks for due operations again afterwards.
+    // Operations of the same payment run one after the other. After an operation, the worker therefore looks
+    // for due operations again.
     await runInSpan(operationSpan(operation), () => processOperation(parts, operation, signal)).finally(
       () => (mustSearchAgain = true),
     );
@@ -249,8 +248,8 @@ async function processOperation(
   const { id: operationId, paymentId, kind, attempts } = operation;
   if (error !== undefined)
     log.warn({ err: error, operationId, paymentId, kind, attempts }, "The payment provider gave no answer.");
-  // If this process has aborted the payment operation because the process is stopping, the operation becomes
-  // due at once, so that another process can continue it.
+  // If this process has aborted the payment operation in order to stop, the operation becomes due at once, so
+  // that another process can continue it.
   if (outcome === undefined)
     await postponePaymentOperation(db, {
       id: operationId,

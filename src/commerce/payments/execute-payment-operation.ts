@@ -1,9 +1,9 @@
 /**
- * Sends one payment operation to the payment provider. Before an authorization is repeated, and before an
- * abandoned payment is voided, the provider is asked for the state of the payment, because its earlier answer
- * may have been lost. After an error, a timeout or the answer `pending`, the outcome is unknown and the
- * operation is repeated. An authorization times out after 15 minutes, or, if the buyer pays on a page of the
- * provider, after that page has expired. Voiding an abandoned payment times out after 24 hours if the
+ * Sends one payment operation to the payment provider. The answer to an earlier attempt may have been lost.
+ * The provider is therefore asked for the state of the payment before an authorization is repeated or an
+ * abandoned payment is voided. After an error, a timeout or the answer `pending`, the outcome is unknown and
+ * the operation is repeated. An authorization times out after 15 minutes; if the buyer pays on a page of the
+ * provider, after this page has expired. Voiding an abandoned payment times out after 24 hours if the
  * provider still answers `pending`. Other operations are repeated until the provider returns an outcome.
  */
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
@@ -52,12 +52,12 @@ export interface PaymentExecutionContext {
  */
 export const getAuthorizationTimeoutMs = ({ provider }: Pick<ClaimedPaymentOperation, "provider">): number =>
   paymentProviderTraits[provider].authorizationTimeoutMs;
-/** Time in which an abandoned payment can be voided, in milliseconds from the creation of the void. */
+/** Maximum time for voiding an abandoned payment, in milliseconds from the creation of the void. */
 export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
 const defaultAnswerMsMax = 10_000;
 
 export interface PaymentExecutionResult {
-  /** The final outcome of the payment operation; undefined if the outcome is unknown. */
+  /** The final outcome of the payment operation; undefined if the outcome is not known yet. */
   readonly outcome: PaymentOperationOutcome | undefined;
   /** The error of the request to the payment provider; undefined if the provider answered. */
   readonly error?: unknown;
@@ -80,8 +80,8 @@ export async function executePaymentOperation(
     if (outcome.outcome !== "pending") return { outcome };
     return { outcome: hasTimedOut ? timedOut : undefined };
   } catch (error) {
-    // If the payment provider cannot be reached, only an authorization times out, because a buyer is waiting
-    // for it. The payment is then voided; this void is repeated until the provider answers.
+    // While the payment provider cannot be reached, only an authorization times out, because a buyer is
+    // waiting for it. The payment is then voided; the void is repeated until the provider answers.
     const endsWithTimeout = hasTimedOut && operation.kind === "authorize" && !context.signal.aborted;
     return { outcome: endsWithTimeout ? timedOut : undefined, error };
   }

@@ -1,7 +1,7 @@
 /**
- * Loads what a payment provider's page shows about a checkout: the lines of the order and the URLs that lead
- * back to the checkout page. While a payment is pending, its checkout session cannot be changed, so every
- * attempt of the authorization loads the same content.
+ * Loads the content of a payment provider's payment page: the lines of the order, and the URLs back to the
+ * checkout page. A checkout session cannot be changed while its payment is pending. Every attempt of the
+ * authorization therefore loads the same content.
  */
 import { sql } from "kysely";
 import { getCheckoutPageSecretEncryptionContext } from "#commerce/checkout/session-aggregate.ts";
@@ -29,8 +29,8 @@ interface CheckoutRow {
 }
 
 /**
- * The query with which a payment provider's page leads the buyer back to the checkout page: `?returned=paid`
- * after a payment, `?returned=canceled` otherwise.
+ * Name of the query parameter with which the payment provider's page sends the buyer back to the checkout
+ * page: `?returned=paid` after a payment, `?returned=canceled` otherwise.
  */
 export const returnQueryName = "returned";
 
@@ -67,7 +67,7 @@ export async function loadPaymentPageContent(
 }
 
 const englishTexts = { order: "Order", delivery: "Delivery" };
-/** The names of the lines of a payment page that are no lines of the order, by language. */
+/** Names of those lines of a payment page that are no order lines, by language. */
 const lineTexts: Readonly<Record<string, typeof englishTexts>> = {
   de: { order: "Bestellung", delivery: "Lieferung" },
   ja: { order: "ご注文", delivery: "配送" },
@@ -76,12 +76,13 @@ const lineTexts: Readonly<Record<string, typeof englishTexts>> = {
 const textsOf = (locale: string): typeof englishTexts =>
   lineTexts[new Intl.Locale(locale).language] ?? englishTexts;
 
-/** The highest number of lines that a payment page shows; a longer order is shown as one line. */
+/** Maximum number of lines on a payment page. An order with more lines is shown as a single line. */
 const linesMax = 50;
 
 /**
- * Returns one line for each line of the order, and one line for the delivery and other amounts that belong to
- * the whole order. If these lines cannot add up to the total, returns one line with the total.
+ * Returns the lines of a payment page: one line for each order line, and one line for delivery and other
+ * amounts of the whole order. Returns a single line with the total if there are too many lines, or if the
+ * order lines exceed the total.
  */
 function linesOf(
   { lines, locale }: Pick<CheckoutRow, "lines" | "locale">,

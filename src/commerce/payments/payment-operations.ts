@@ -1,8 +1,8 @@
 /**
  * The queue of payment operations (requests to the payment provider), stored as rows. The transaction that
- * changes a payment also queues the operation. A process reserves an operation for a limited time before it
- * sends the request. If the outcome stays unknown, the operation becomes due again. Operations of the same
- * payment run one after the other, in the order of their creation.
+ * changes a payment also queues the operation. Before a process sends the request, it takes a lease on the
+ * operation, which ends after a limited time. If the outcome stays unknown, the operation becomes due again.
+ * Operations of the same payment run one after the other, in the order of their creation.
  */
 import type { InProcessEvents } from "#foundation/events.ts";
 import { sql } from "kysely";
@@ -53,8 +53,8 @@ export async function queuePaymentOperation(
 }
 
 /**
- * A payment operation that this process has reserved, with the currency and the encrypted token of its
- * payment, which the request to the payment provider needs.
+ * A payment operation on which this process has a lease. Also contains the currency and the encrypted token
+ * of the payment, which the request to the payment provider needs.
  */
 export interface ClaimedPaymentOperation {
   readonly id: string;
@@ -85,8 +85,8 @@ export interface ClaimedPaymentOperation {
 }
 
 /**
- * Time for which a payment operation is reserved for one process, in milliseconds. Every attempt ends
- * earlier, so after this time no process is still working on the operation.
+ * Length of the lease that a process has on a payment operation, in milliseconds. Every attempt ends earlier,
+ * so after this time no process is still working on the operation.
  */
 export const paymentOperationLeaseMs = 30_000;
 
@@ -99,8 +99,8 @@ const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_opera
   and (e.created_at, e.id) < (d.created_at, d.id))`;
 
 /**
- * Reserves the payment operation that has been due for the longest time and is not reserved by a process.
- * Returns undefined if no operation is due.
+ * Takes a lease on the payment operation that has been due for the longest time and on which no process has a
+ * lease. Returns undefined if no operation is due.
  */
 export async function claimPaymentOperation(
   db: Database,
@@ -126,9 +126,9 @@ export async function claimPaymentOperation(
 }
 
 /**
- * Sets the time of the next attempt of a payment operation whose outcome is unknown, and ends its
- * reservation. Does nothing if another process has saved an outcome meanwhile. If the operation became due
- * again during the attempt (`wakePaymentOperations`), it stays due.
+ * Sets the time of the next attempt of a payment operation whose outcome is unknown, and ends this process's
+ * lease on the operation. Does nothing if another process has saved an outcome meanwhile. If the operation
+ * became due again during the attempt (`wakePaymentOperations`), it stays due.
  */
 export async function postponePaymentOperation(
   db: Database,
@@ -168,8 +168,8 @@ export async function wakePaymentOperations(
 }
 
 /**
- * Returns the time at which the next payment operation becomes due and is not reserved; null if no operation
- * is pending.
+ * Returns the time at which the next pending payment operation without a lease becomes due; null if no
+ * operation is pending.
  */
 export async function findNextPaymentOperationDueAt(db: Database): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`

@@ -1,6 +1,6 @@
 /**
- * The pages that payment providers have opened for payments. The code of a provider writes these rows; the
- * checkout page reads where the buyer pays.
+ * Stores the payment pages that payment providers have opened. The code of a provider inserts the rows; the
+ * checkout page reads the URL to which it sends the buyer.
  */
 import type { Selectable } from "kysely";
 import type { PaymentPageTable } from "#database/tables.ts";
@@ -11,7 +11,7 @@ import { wakePaymentOperations } from "./payment-operations.ts";
 
 export type PaymentPageRow = Selectable<PaymentPageTable>;
 
-/** Stores the page of a payment, unless it was stored before. */
+/** Stores the page of a payment. Does nothing if a page of the payment is stored already. */
 export async function recordPaymentPage(db: Database, page: Omit<PaymentPageRow, "intentId">): Promise<void> {
   await db
     .insertInto("paymentPage")
@@ -23,7 +23,10 @@ export async function recordPaymentPage(db: Database, page: Omit<PaymentPageRow,
 export const findPaymentPage = (db: Database, reference: string): Promise<PaymentPageRow | undefined> =>
   db.selectFrom("paymentPage").selectAll().where("reference", "=", reference).executeTakeFirst();
 
-/** Stores the provider's id of a payment, which its later events name. */
+/**
+ * Stores the id that the payment provider has given to a payment. Later events of the provider contain this
+ * id.
+ */
 export async function recordPaymentIntent(
   db: Database,
   { reference, intentId }: { readonly reference: string; readonly intentId: string },
@@ -36,15 +39,21 @@ export async function recordPaymentIntent(
     .execute();
 }
 
-/** The ids by which an event of a provider names a payment. A missing id is undefined. */
+/**
+ * The ids by which an event of a payment provider can name a payment. An id that the event does not contain
+ * is undefined.
+ */
 export interface ProviderPaymentIds {
   readonly pageId?: string | undefined;
   readonly intentId?: string | undefined;
-  /** The id of the payment at this service, which the provider stores with the payment. */
+  /** The id of the payment in this service. The provider stores this id together with the payment. */
   readonly reference?: string | undefined;
 }
 
-/** Finds the payment of a connection that an event names; undefined if the event is about something else. */
+/**
+ * Finds the payment that a provider's event names, among the payments of one connection; undefined if there
+ * is none.
+ */
 export async function findPaymentOfProviderIds(
   reader: DatabaseReader,
   connectionId: string,
@@ -66,8 +75,8 @@ export async function findPaymentOfProviderIds(
 }
 
 /**
- * Returns the URL of the page on which the buyer pays for a checkout session; undefined if its payment needs
- * no page, has none yet, or is decided.
+ * Returns the URL of the page on which the buyer pays for a checkout session. Undefined if the session has no
+ * pending payment, or if the payment has no page or an expired page.
  */
 export async function findOpenPaymentPageUrl(
   reader: DatabaseReader,
@@ -84,7 +93,10 @@ export async function findOpenPaymentPageUrl(
   return row?.url;
 }
 
-/** Makes the pending operations of a checkout session's payment due, because the buyer has returned. */
+/**
+ * Makes the pending operations of a checkout session's payment due, because the buyer has come back from the
+ * payment page.
+ */
 export function wakePaymentOfSession(
   db: Database,
   {

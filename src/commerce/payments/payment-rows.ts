@@ -18,9 +18,9 @@ export type PaymentColumnUpdate = Pick<
 >;
 
 /**
- * Locks the row of a payment. Before, the caller must have locked the payment's order, or the checkout
- * session of a payment that has no order yet. No other transaction can then have locked the payment's row, so
- * the statement never waits.
+ * Locks the row of a payment. The caller must have locked the payment's order; if it has no order yet, the
+ * checkout session. No other transaction can then hold a lock on the payment's row, so the statement never
+ * waits.
  */
 export function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow> {
   return transaction
@@ -105,8 +105,8 @@ interface NewPayment {
 }
 
 /**
- * Returns the table, column and row to which the encryption of a payment's token is bound, so that a token
- * that is copied to another payment cannot be decrypted there.
+ * Returns the table, column and row to which the encryption of a payment's token is bound. A token that is
+ * copied to another payment cannot be decrypted there.
  */
 export const getPaymentTokenEncryptionContext = (paymentId: string): EncryptionContext => ({
   table: "payment",

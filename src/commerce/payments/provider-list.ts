@@ -12,15 +12,16 @@ interface PaymentProviderTraits {
    * leads the buyer to the provider's page.
    */
   readonly hasPaymentPage: boolean;
-  /** Returns whether the provider can charge an amount, in minor units of the currency. */
+  /** Returns true if the provider can charge the amount, which is in minor units of the currency. */
   readonly canCharge: (amountMinor: number, currency: string) => boolean;
 }
 
 const minuteMs = 60_000;
 
 /**
- * The time for which a payment page of Stripe accepts a payment, in milliseconds. Stripe allows 30 minutes at
- * least. The page may be opened some minutes after the payment was started, for example after an outage.
+ * How long a payment page of Stripe accepts a payment, in milliseconds from the start of the payment. Stripe
+ * requires at least 30 minutes from the opening of the page. The page may be opened some minutes after the
+ * start of the payment, for example after an outage.
  */
 export const stripePageMs = 36 * minuteMs;
 
@@ -34,6 +35,6 @@ export const paymentProviderTraits = {
 } as const satisfies Record<string, PaymentProviderTraits>;
 
 export type PaymentProviderName = keyof typeof paymentProviderTraits;
-/** The providers to which a merchant connects an account. */
+/** The payment providers at which a merchant can connect an account. */
 export const connectedProviderNames = ["stripe"] as const satisfies readonly PaymentProviderName[];
 export type ConnectedProviderName = (typeof connectedProviderNames)[number];

@@ -28,22 +28,25 @@ export interface PaymentProviderAuthorizationRequest extends PaymentProviderRequ
    * payment page of its own.
    */
   readonly token: string | null;
-  /** The checkout that the provider's payment page shows; null if the provider has no payment page. */
+  /** The content of the provider's payment page; null if the provider has no payment page. */
   readonly checkout: PaymentPageContent | null;
 }
 
-/** The content of a payment page. It is the same in every attempt of an authorization. */
+/** The content of a payment page. All attempts of an authorization use the same content. */
 export interface PaymentPageContent {
   readonly sessionId: string;
   /** The URL to which the provider's page leads the buyer after the payment. */
   readonly paidUrl: string;
   /** The URL to which the provider's page leads a buyer who does not pay. */
   readonly canceledUrl: string;
-  /** The time at which the payment was started. The page is open for a fixed time from then on. */
+  /** The time at which the payment was started. The payment page is open for a fixed time after it. */
   readonly startedAt: Date;
-  /** The name of the whole order in the buyer's language, for a page that shows it as one line. */
+  /**
+   * Name of the whole order in the buyer's language, for a payment page that shows the order as a single
+   * line.
+   */
   readonly orderName: string;
-  /** The lines of the page. Their amounts add up to the amount of the payment. */
+  /** The lines of the payment page. Their amounts add up to the amount of the payment. */
   readonly lines: readonly { readonly name: string; readonly amountMinor: number }[];
 }
 
@@ -76,8 +79,8 @@ export interface DeclinedPaymentResult {
   /** The reason why the payment provider declined, in lower_snake_case, for example `card_declined`. */
   readonly code: string;
   /**
-   * The part of the authorization that has ended without a capture, for example because it has expired; left
-   * out if the authorization stays as it was.
+   * The part of the authorization that has ended without a capture, in minor units, for example because the
+   * authorization has expired. Left out if the authorization stays as it was.
    */
   readonly releasedMinor?: number;
 }
@@ -91,14 +94,14 @@ export type PaymentAuthorizationResult =
   | AuthorizedPaymentResult
   | DeclinedPaymentResult
   | PendingPaymentResult;
-/** The result of a capture, a void or a refund. */
+/** The result of a request to capture, void or refund an amount. */
 export type CaptureVoidOrRefundResult = SucceededPaymentResult | DeclinedPaymentResult | PendingPaymentResult;
 
 export interface SucceededPaymentResult {
   readonly outcome: "succeeded";
   /**
-   * The part of the authorization that a capture has released, because the provider captures a payment only
-   * once; left out if nothing was released.
+   * The part of the authorization that the provider has released with a capture, in minor units. A provider
+   * may capture a payment only once and release the rest. Left out if nothing was released.
    */
   readonly releasedMinor?: number;
 }
@@ -127,10 +130,13 @@ export interface PaymentProvider {
   ) => Promise<PaymentLookupResult>;
 }
 
-/** Combines the providers into one provider. The connection of a request decides which provider gets it. */
+/**
+ * Combines several payment providers into one. The connection of a request decides which provider gets the
+ * request.
+ */
 export function createPaymentProviderRouter(providers: {
   readonly test: PaymentProvider;
-  /** The provider of merchants that have connected an account. */
+  /** The provider for merchants that have connected an account. */
   readonly connected: PaymentProvider;
 }): PaymentProvider {
   const of = ({ connectionId }: Pick<PaymentProviderRequest, "connectionId">): PaymentProvider =>

@@ -1,6 +1,6 @@
 /**
- * Calculates the discounts of promotions: the cart lines to which a promotion applies, how often "buy X, get
- * Y" applies, and the amounts that are deducted from lines and shipping. Discounts are deducted one after the
+ * Calculates the discounts of promotions. Finds the cart lines to which a promotion applies, how often "buy
+ * X, get Y" applies, and the amounts to deduct from lines and shipping. Discounts are deducted one after the
  * other; each deducts at most the amounts that the earlier discounts left.
  */
 import { amountMinorMax } from "#foundation/money.ts";
@@ -111,8 +111,8 @@ export function countBuyXGetYApplications(rule: BuyXGetYRule, lines: readonly Di
 }
 
 /**
- * Returns how many units must be added to the cart, at the least, so that a "buy X, get Y" rule applies once;
- * 0 if the rule already applies.
+ * Returns the minimum number of units to add to the cart so that a "buy X, get Y" rule applies once; 0 if the
+ * rule already applies.
  */
 export function countUnitsMissingForBuyXGetY(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
@@ -134,7 +134,7 @@ const wholeBasisPoints = 10_000;
 
 export interface RemainingCartAmounts {
   readonly lines: readonly DiscountableLine[];
-  /** The amounts of the cart lines after the earlier discounts, in the order of `lines`, in minor units. */
+  /** Amounts of the cart lines after the earlier discounts, in minor units, in the order of `lines`. */
   readonly linesMinor: readonly number[];
   /**
    * The shipping price that the earlier discounts left, in minor units; 0 if the shipping price is not known

@@ -53,8 +53,8 @@ export interface PricedCart {
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
   /**
-   * The parts of the shipping price after discounts, each with its rate and tax; empty if this price is 0,
-   * null if the taxes are not known.
+   * The parts of the shipping price after discounts, each with its rate and tax. Empty if the shipping price
+   * is 0; null if the taxes are not known.
    */
   readonly shippingTaxes: readonly ShippingTax[] | null;
   readonly taxMinor: number | null;

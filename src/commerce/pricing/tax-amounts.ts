@@ -1,7 +1,7 @@
 /**
  * Calculates the taxes of a cart: the tax of each line, and of each part of the shipping price. Pure. The
- * rates come from a tax provider; the calculation is the same for every provider, so that the taxes of the
- * lines and of the shipping always add up to the tax of the cart.
+ * rates come from a tax provider. The calculation is the same for every provider, so the taxes of lines and
+ * shipping always add up to the tax of the cart.
  */
 import { allocateTotalByWeight, multiplyAndDivideRoundingHalfEven, sumMinorUnits } from "./discounts.ts";
 
@@ -32,7 +32,7 @@ export type TaxRounding = "line" | "order";
 export interface CartTaxTerms {
   /**
    * `line`: the tax of each line is rounded to whole minor units. `order`: the taxes of all lines with the
-   * same rate are added up and the sum is rounded; the rounded sum is then divided among the lines.
+   * same rate are added up, and their sum is rounded. The rounded sum is then divided among the lines.
    */
   readonly rounding: TaxRounding;
   /** The rate of each tax class of the cart's lines and of its delivery method, by the code of the class. */
@@ -63,7 +63,7 @@ export interface TaxableCart {
 }
 
 export interface CartTaxes {
-  /** The rate and tax of each line, in the order of the lines. */
+  /** The tax rate and the tax of each cart line, in the order of the lines. */
   readonly lines: readonly { readonly taxRate: AppliedTaxRate; readonly taxMinor: number }[];
   readonly shipping: readonly ShippingTax[];
 }
@@ -146,9 +146,9 @@ const roundEach = (parts: readonly TaxablePart[], { taxIncluded }: PriceMode): r
   parts.map(({ taxRate, amountMinor }) => taxOn(amountMinor, taxRate.basisPoints, taxIncluded));
 
 /**
- * Rounds the tax of all parts with the same percentage together, also if the parts belong to different tax
- * classes, and divides the rounded tax among the parts in proportion to their amounts. The tax of a part
- * differs from its exact tax by less than one minor unit.
+ * Rounds the tax of all parts with the same percentage together, even if they belong to different tax
+ * classes. Divides the rounded tax among the parts in proportion to their amounts. The tax of a part differs
+ * from its exact tax by less than one minor unit.
  */
 function roundByRate(parts: readonly TaxablePart[], { taxIncluded }: PriceMode): readonly number[] {
   const taxes = parts.map(() => 0);

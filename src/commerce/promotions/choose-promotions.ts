@@ -1,7 +1,7 @@
 /**
- * Chooses the promotions of a cart: first the automatic promotions whose conditions the cart fulfils, then
- * the promotion of the cart's code, or the reason why the code is refused. Also normalizes promotion codes,
- * and finds the lines that fulfilled the conditions of a promotion. All functions are pure.
+ * Chooses the promotions of a cart. First come the automatic promotions whose conditions the cart fulfils,
+ * then the promotion of the cart's code, or the reason why the code is refused. Also normalizes promotion
+ * codes, and finds the lines that fulfilled the conditions of a promotion. All functions are pure.
  */
 import {
   priceCart,
@@ -95,7 +95,7 @@ function toPromotionChoice(
 
 /**
  * Chooses the automatic promotions, by priority. If the first promotion that reduces the price is exclusive,
- * it applies alone. Otherwise all promotions that are not exclusive apply.
+ * only this promotion applies. Otherwise, all promotions apply except exclusive ones.
  */
 function chooseAutomatic(
   facts: CartDataForPromotionChoice,
@@ -115,8 +115,8 @@ function byPrecedence(a: PromotionRule, b: PromotionRule): number {
 }
 
 /**
- * Decides what happens if both automatic promotions and the promotion of the cart's code could apply: all
- * apply, only the code's promotion applies, or the code is refused.
+ * Decides what happens if automatic promotions and the promotion of the cart's code could apply together.
+ * Either all of them apply, or only the code's promotion applies, or the code is refused.
  */
 function resolveCombination(
   code: PromotionRule,
@@ -223,9 +223,9 @@ function requireMinimumSubtotal(
 }
 
 /**
- * Checks that the cart has the minimum number of units to which the promotion applies, and for a "buy X, get
- * Y" promotion, that the cart has enough units for the promotion to apply once. If the cart fails both
- * checks, reports the check for which more units are missing.
+ * Checks the minimum number of units to which the promotion applies, and the number of units that a "buy X,
+ * get Y" promotion needs to apply once. If the cart misses both, reports the check for which more units are
+ * missing.
  */
 function requireMinimumQuantity(
   rule: PromotionRule,

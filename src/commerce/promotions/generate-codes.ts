@@ -21,8 +21,8 @@ import { promotionCodeLengthMax, normalizePromotionCode } from "./choose-promoti
 import type { PromotionCodeRow } from "./read-promotions.ts";
 
 /**
- * The input for adding codes to a promotion: `count` (with `prefix` and `length`) for random codes, or
- * `codes` for codes that the merchant chooses.
+ * The input for adding codes to a promotion. For random codes, it has `count` and optionally `prefix` and
+ * `length`. For codes that the merchant chooses, it has `codes`.
  */
 export interface GeneratePromotionCodesInput {
   readonly promotionId: string;
@@ -39,7 +39,7 @@ export interface GeneratePromotionCodesInput {
   readonly usageLimit?: number | null | undefined;
 }
 
-/** The result of adding codes to a promotion: the codes that were added. */
+/** The promotion codes that a call has added to a promotion. */
 export interface GeneratedPromotionCodes {
   readonly promotionId: string;
   readonly codes: readonly PromotionCodeRow[];

@@ -17,7 +17,7 @@ export interface PromotionRedemptionFilter {
 }
 
 export interface PromotionRedemptionRow {
-  /** The number of the redemption; redemptions of later checkouts have higher numbers. */
+  /** Sequence number of the redemption; redemptions of later checkouts have higher numbers. */
   readonly id: string;
   readonly promotionId: string;
   /** The promotion code that the buyer entered; null if the promotion applied automatically. */

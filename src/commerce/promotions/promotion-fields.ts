@@ -103,7 +103,7 @@ export interface StoredPromotionFields {
   readonly isExclusive: boolean;
 }
 
-/** The values of a promotion's fields before the merchant has set any of them. */
+/** The values of a promotion's fields before the merchant has set any of the fields. */
 export const emptyPromotionValues: StoredPromotionFields = {
   titles: {},
   basisPoints: null,
@@ -232,8 +232,8 @@ function instantFaults(field: string, instant: Date | null | undefined): InputFi
 const kindFields = ["basisPoints", "amountMinor", "buyQuantity", "getQuantity"] as const;
 
 /**
- * For each kind of promotion, the discount fields that it requires. A promotion must not have any other
- * discount field.
+ * The discount fields that each kind of promotion requires. A promotion must not have any other discount
+ * field.
  */
 const fieldsOfKind: Readonly<Record<PromotionKind, readonly (typeof kindFields)[number][]>> = {
   percentage: ["basisPoints"],

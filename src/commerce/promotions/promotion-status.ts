@@ -112,8 +112,8 @@ export async function activatePromotion(
 }
 
 /**
- * Throws if the merchant already has the maximum number of active automatic promotions. There is a maximum
- * because every change of a cart evaluates all of them.
+ * Throws if the merchant already has the maximum number of active automatic promotions. The number is limited
+ * because every change of a cart evaluates all active automatic promotions.
  */
 async function requireActiveLimitNotReached(
   transaction: Transaction,
@@ -250,8 +250,8 @@ export function endDuePromotions(services: DueServices): Promise<number> {
 interface DuePromotionChange {
   readonly condition: RawBuilder<boolean>;
   /**
-   * Starts or ends one promotion, after it has locked the promotion and checked its time window again.
-   * Returns true if the promotion has changed.
+   * Locks one promotion, checks its time window again, and starts or ends the promotion. Returns true if the
+   * promotion has changed.
    */
   readonly move: (transaction: Transaction, context: CommandContext, promotionId: string) => Promise<boolean>;
 }

@@ -1,8 +1,8 @@
 /**
- * Counts the uses of promotions. A use is taken when a checkout is submitted, released if the checkout fails,
- * redeemed when the checkout becomes an order, and restored when the whole order is canceled. The used counts
- * of a promotion, a code and a buyer are always equal to the number of their uses that are taken or redeemed
- * and not restored, so no limit is exceeded.
+ * Counts the uses of promotions. A submitted checkout takes a use, and a failed checkout releases it. An
+ * order redeems the use, and canceling the whole order restores it. Promotions, codes and buyers have counts
+ * of the uses that are taken or redeemed and not restored. These counts are always exact, so no limit is
+ * exceeded.
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";

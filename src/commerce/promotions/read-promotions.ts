@@ -253,7 +253,7 @@ export async function countPromotionCodes(
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
-/** The page of codes that a caller requests for one promotion. */
+/** A page of the codes of one promotion that a caller requests. */
 export type PromotionCodePageRequest = KeysetPage & { readonly promotionId: string };
 
 /**

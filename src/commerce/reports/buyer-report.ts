@@ -1,6 +1,7 @@
 /**
- * Reads the report on buyers: how many buyers are new, how many ordered again, and in which months the buyers
- * who first ordered in one month came back. The report contains only numbers, no buyers.
+ * Reads the report on buyers: how many buyers are new, and how many ordered again. Buyers who first ordered
+ * in the same month form a cohort; the report says in which later months they ordered again. It contains only
+ * numbers, no buyers.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -37,7 +38,7 @@ export interface BuyerCohort {
   readonly later: readonly BuyerCohortMonth[];
 }
 
-/** The numbers of a cohort in one later month. */
+/** The numbers of a cohort in one month after the month of the cohort's first orders. */
 export interface BuyerCohortMonth {
   readonly month: string;
   readonly buyers: number;
@@ -81,8 +82,8 @@ function toCohort(cohort: string, rows: readonly CohortRow[]): BuyerCohort {
 }
 
 /**
- * Returns the same report scope with a longer period, which starts in 1970 and has the same end, so that each
- * buyer's first order is found.
+ * Returns the scope of a report with its period extended back to 1970, so that each buyer's first order is
+ * found.
  */
 const untilPeriodEnd = ({ period, ...scope }: ReportScope): ReportScope => ({
   ...scope,
@@ -95,8 +96,8 @@ interface CohortRow extends BuyerCohortMonth {
 }
 
 /**
- * The numbers of a cohort in one month. In this row, `cohort` and `month` are not dates but month numbers,
- * counted from the first month of the report's period, which has the number 1.
+ * The numbers of a cohort in one month. `cohort` and `month` are month numbers here and not dates: the first
+ * month of the report's period has the number 1.
  */
 type NumberedCohortRow = Omit<CohortRow, "cohort" | "month"> & Readonly<Record<"cohort" | "month", number>>;
 
@@ -109,10 +110,10 @@ interface BuyerStatementRow extends BuyerTotals {
 }
 
 /**
- * Reads the orders of each buyer once, in the order of an index by buyer and time, so that PostgreSQL needs
- * neither a sort nor a hash table. If the first order of a buyer is in the period, all orders of this buyer
- * are in the period. Each month counts a buyer once, with the first order of that month: the order whose
- * preceding order is in an earlier month.
+ * The statement reads the orders of each buyer once, in the order of an index by buyer and time, so that
+ * PostgreSQL needs neither a sort nor a hash table. If the first order of a buyer is in the period, all
+ * orders of this buyer are in the period. Each month counts a buyer once, with the buyer's first order of
+ * that month. The preceding order of this order is in an earlier month.
  */
 function buyerStatement(scope: ReportScope, months: readonly PeriodBucket[]): RawBuilder<BuyerStatementRow> {
   const start = sql`${scope.period.startsAt}::timestamptz`;

@@ -18,7 +18,7 @@ export interface UnshippedOrdersByAge {
    */
   readonly toDays: number | null;
   readonly orders: number;
-  /** Number of units that are neither shipped nor canceled. */
+  /** Number of units of the orders in this age group that are neither shipped nor canceled. */
   readonly units: number;
 }
 
@@ -32,7 +32,7 @@ export interface UnshippedOrder {
   readonly units: number;
 }
 
-/** The numbers of parcels of one carrier that were shipped in a period. */
+/** Delivery numbers of one carrier for the parcels that were shipped in a period. */
 export interface CarrierShipmentFigures {
   /** Name of the carrier; null for parcels without a carrier. */
   readonly carrier: string | null;
@@ -61,7 +61,7 @@ interface FulfillmentReportQuery extends ReportScope {
   readonly first: number;
 }
 
-/** For each age group of orders that wait for shipment, the minimum number of days since the order. */
+/** Lower bounds of the age groups of orders that wait for shipment, in days since the order was placed. */
 const ageGroupDays = [0, 1, 2, 3, 7, 14, 30] as const;
 
 /**
@@ -121,8 +121,8 @@ function oldestStatement(query: FulfillmentReportQuery): RawBuilder<UnshippedOrd
 }
 
 /**
- * The statement reads the orders of the parcels only for a report on some markets, because a parcel does not
- * store its market.
+ * The orders of the parcels are read only for a report on some markets, because a parcel does not store its
+ * market.
  */
 function carrierStatement({ first, ...scope }: FulfillmentReportQuery): RawBuilder<CarrierShipmentFigures> {
   const parcels =

@@ -71,8 +71,8 @@ export async function readProductReport(
 interface ProductSums {
   readonly currency: string;
   /**
-   * The following sums are texts of decimal digits, because a JavaScript number may be unable to represent
-   * them exactly.
+   * Sums of units and amounts as decimal digits, because a JavaScript number may be unable to represent them
+   * exactly.
    */
   readonly units: string;
   readonly canceled: string;
@@ -83,7 +83,7 @@ interface ProductSums {
 
 interface ProductStatementRow extends ProductSums {
   /**
-   * The group of this row: the id of a product, variant, category or market, or a country code; null in the
+   * The group of this row: the id of a product, variant, category or market, or a country code. Null in the
    * row with the totals of a currency.
    */
   readonly key: string | null;
@@ -94,10 +94,10 @@ interface ProductStatementRow extends ProductSums {
 type Sql = RawBuilder<unknown>;
 
 /**
- * For each way of grouping: SQL for the values by which the statement first adds up order lines. The
- * statement must use the alias `l` for the order line and `o` for the order. The index `order_line_by_order`
- * contains the variants of the lines and the hashes of their lists of categories, but neither their products
- * nor these lists.
+ * SQL for the value by which the statement first adds up order lines, for each way of grouping. The statement
+ * must use the alias `l` for the order line and `o` for the order. The index `order_line_by_order` contains
+ * the variants of the lines and the hashes of their category lists. It contains neither their products nor
+ * the category lists.
  */
 const keys: Readonly<Record<ProductReportGroup, Sql>> = {
   product: sql`l.variant_id`,
@@ -108,8 +108,8 @@ const keys: Readonly<Record<ProductReportGroup, Sql>> = {
 };
 
 /**
- * For each way of grouping: SQL for the title of a group in the row `r`, in the merchant's default locale if
- * there is a text in this locale.
+ * SQL for the title of a group in the row `r`, for each way of grouping. The title is in the merchant's
+ * default locale if there is a text in this locale.
  */
 const titles: Readonly<Record<ProductReportGroup, Sql>> = {
   product: titleOfProduct(sql`r.key`),
@@ -139,10 +139,10 @@ const sumsOfSummed = sql`sum(units) as units, sum(canceled) as canceled, sum(ret
 const ungrouped = sql`select * from summed`;
 
 /**
- * For each way of grouping: SQL that makes the groups of the report from the rows of `summed`. A variant
- * belongs to one product forever; the order lines of a deleted variant contain its product. An order line
- * counts for each category of its product. The order lines of earlier releases have no hash of their list of
- * categories; `unhashed` contains their sums.
+ * SQL that makes the groups of the report from the rows of `summed`, for each way of grouping. A variant
+ * belongs to one product forever; for a deleted variant, the order lines contain the product. An order line
+ * counts for each category of its product. Order lines of earlier releases have no hash of their category
+ * list; `unhashed` contains their sums.
  */
 const regroupings: Readonly<Record<ProductReportGroup, Sql>> = {
   product: sql`select coalesce(v.product_id,

@@ -16,8 +16,8 @@ export interface PromotionSalesFigures {
 /** The totals of all orders with a promotion, and the numbers of each promotion. */
 export interface PromotionReport {
   /**
-   * For each currency: the totals of all orders with at least one promotion. An order with two promotions is
-   * included only once.
+   * The totals of all orders with at least one promotion, one entry for each currency. An order with two
+   * promotions is included only once.
    */
   readonly totals: readonly PromotionSalesFigures[];
   readonly promotions: readonly PromotionReportEntry[];

@@ -1,6 +1,7 @@
 /**
  * Reads the report on sales: the orders that were placed in a period, with their later reductions and
- * refunds, by currency or by country, in total and for each bucket (hour, day, week or month).
+ * refunds. The report is grouped by currency or by country. It has totals, and numbers for each bucket (hour,
+ * day, week or month).
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -23,13 +24,13 @@ export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>>
   readonly units: number;
   readonly netMinor: number;
   /**
-   * Average gross amount (total without later reductions) of an order in minor units, halves rounded up; null
-   * if there were no orders.
+   * Average gross amount of an order in minor units, halves rounded up; null if there were no orders. The
+   * gross amount is the total without later reductions.
    */
   readonly averageOrderMinor: number | null;
   /**
-   * Average net amount (total minus later reductions) of the orders that were not canceled as a whole, in
-   * minor units; null if there are no such orders.
+   * Average net amount of the orders that were not canceled as a whole, in minor units; null if there are no
+   * such orders. The net amount is the total minus later reductions.
    */
   readonly averageNetOrderMinor: number | null;
 }
@@ -108,8 +109,8 @@ interface SalesRow extends Readonly<Record<Amount | "units", string | null>> {
   /** Country of the orders; null in a report that is not grouped by country. */
   readonly country: string | null;
   /**
-   * Number of the bucket (an hour, day, week or month of the period), counted from 1; null in the row with
-   * the totals of the whole period.
+   * Number of the bucket, counted from 1; null in the row with the totals of the whole period. A bucket is an
+   * hour, day, week or month of the period.
    */
   readonly bucket: number | null;
   readonly orders: number;

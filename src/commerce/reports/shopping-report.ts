@@ -1,6 +1,6 @@
 /**
- * Reads the reports on shopping: the funnel report (how many carts of a period reached a checkout, a
- * submission and an order, and how their checkout sessions ended), and the report on the most frequent
+ * Reads two reports on shopping. The funnel report says how many carts of a period reached a checkout, a
+ * submission and an order, and how their checkout sessions ended. The other report lists the most frequent
  * searches, with and without results.
  */
 import { type RawBuilder, sql } from "kysely";
@@ -15,7 +15,7 @@ import {
   parseSummedAmountMinor,
 } from "./report-scope.ts";
 
-/** The number of checkout sessions with the same status and cancellation reason. */
+/** Number of the checkout sessions that have the same status and the same cancellation reason. */
 export interface CheckoutOutcomeCount {
   readonly status: CheckoutSessionStatus;
   /** The reason why these checkout sessions were canceled; null if they have another status. */

@@ -1,6 +1,6 @@
 /**
- * Reads the taxes of the orders that were placed in a period, by country and tax rate: the tax when the
- * orders were placed, and the tax that is left after later reductions.
+ * Reads the taxes of the orders that were placed in a period, by country and tax rate. The report contains
+ * the tax when the orders were placed, and the tax that is left after later reductions.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -39,7 +39,9 @@ interface TaxRow extends Omit<CountryTax, "taxableMinor" | "taxMinor" | "netTaxM
   readonly netTax: string;
 }
 
-/** Returns SQL for a value of the first tax line of the order `o`; null if the order has no tax lines. */
+/**
+ * Returns SQL that reads a field of the first tax line of the order `o`; null if the order has no tax lines.
+ */
 const firstLineSql = (name: string): RawBuilder<unknown> => sql.raw(`(o.tax_lines #>> '{0,${name}}')`);
 
 /**

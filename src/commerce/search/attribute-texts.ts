@@ -1,7 +1,7 @@
 /**
- * Computes the searchable texts and filter values of a product's attributes and options. A number is searched
- * together with its unit (`Capacity 50 l`), an attribute with the value true by its name (`Dishwasher safe`),
- * and a country of origin by its name in the locale of the text.
+ * Computes the searchable texts and filter values of a product's attributes and options. The text of a number
+ * contains its unit (`Capacity 50 l`). The text of an attribute with the value true is its name (`Dishwasher
+ * safe`). The text of a country of origin is the country's name in the locale of the text.
  */
 import { chooseBestLocale } from "#foundation/text.ts";
 import type { ProductAttributeToIndex, ProductToIndex } from "./load-products.ts";
@@ -41,8 +41,8 @@ export function getSearchableAttributeText(
 const countryCode = /^[A-Z]{2}$/;
 
 /**
- * If the attribute's value is a country of origin, for example `origin: "JP"`, returns the name and the code
- * of the country; for other attributes, undefined.
+ * Returns the name and code of a country if the attribute's value is a country of origin, for example
+ * `origin: "JP"`; undefined for other attributes.
  */
 function countryName(
   { code }: ProductAttributeToIndex,

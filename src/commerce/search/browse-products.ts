@@ -15,7 +15,7 @@ import {
 } from "./search-form.ts";
 import { buildCachedSearchPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
-/** The only row that the SQL statement of a search returns: the found products, totals and facets. */
+/** The single row that the SQL statement of a search returns: the found products, totals and facets. */
 export interface SearchResultRow extends Counted {
   readonly hits: readonly ProductSearchHitRow[];
   /** All locales in which products are indexed; present only if the search has words. */
@@ -56,8 +56,8 @@ const cachedCountsMax = 500;
 interface CountsCache {
   readonly entries: LRUCache<string, CachedCounts>;
   /**
-   * Counts that are being computed now, by cache key. A caller with the same key waits for this result
-   * instead of counting again.
+   * Counts of searches that are being computed now, by cache key. A caller with the same key waits for the
+   * result instead of counting again.
    */
   readonly pending: Map<string, Promise<unknown>>;
 }
@@ -65,8 +65,8 @@ interface CountsCache {
 const countsCaches = new WeakMap<DatabaseReader, CountsCache>();
 
 /**
- * Returns the cache of totals and facet counts that belongs to a database connection; undefined inside a
- * transaction, because the transaction's uncommitted changes must not get into the cache.
+ * Returns the cache of totals and facet counts that belongs to a database connection. Returns undefined
+ * inside a transaction, because the transaction's uncommitted changes must not get into the cache.
  */
 function countsCacheOf(reader: DatabaseReader): CountsCache | undefined {
   if (reader.isTransaction) return undefined;
@@ -85,7 +85,7 @@ async function findCachedCounts(
   return entries.get(key);
 }
 
-/** Counts the products that a search finds, and caches the counts. */
+/** Counts the products that a search without words finds, and caches the totals and facet counts. */
 async function cacheCounts(
   { entries, pending }: CountsCache,
   key: string,
@@ -103,7 +103,7 @@ async function cacheCounts(
 }
 
 interface BrowseSearch {
-  /** The cache key of the search, which `getSearchResultCountsCacheKey` returns. */
+  /** The cache key of the counts, which `getSearchResultCountsCacheKey` returns for the search. */
   readonly key: string;
   readonly values: SearchSqlParameterValues;
   readonly count: () => Promise<SearchResultRow>;
@@ -137,8 +137,8 @@ export async function searchProductsWithEmptyQuery(
   };
   const page = await readFromCache();
   if (page !== undefined) return page;
-  // If several callers find the cached counts outdated at the same time, the first caller counts again, and
-  // the other callers wait for the new counts.
+  // Several callers may find the cached counts outdated at the same time. The first caller then counts again,
+  // and the other callers wait for the new counts.
   const counted = cache.pending.has(key) ? await readFromCache() : undefined;
   return counted ?? cacheCounts(cache, key, count);
 }

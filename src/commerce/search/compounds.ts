@@ -98,8 +98,8 @@ const endings = ["", "n", "en", "e", "s"] as const;
 
 /**
  * Returns the pairs of words of which a compound word may consist, for example `kaffee` and `muhle` for
- * `kaffeemuhlen`. Pairs that leave out the fewest letters come first; among these, pairs of words of similar
- * length.
+ * `kaffeemuhlen`. Letters that only join the two words or end the compound are left out. Pairs with the
+ * fewest left-out letters come first; among these, pairs of words of similar length.
  */
 export function findCompoundWordSplits(word: string): (readonly [string, string])[] {
   const splits: { readonly pair: readonly [string, string]; readonly cost: number }[] = [];

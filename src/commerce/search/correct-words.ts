@@ -1,7 +1,7 @@
 /**
- * Corrects misspelt words of a search query to words of the vocabulary (all indexed words), or to the end of
- * a compound (`Kafeemühle` → `Kaffeemühle`, the end of `Handkaffeemühle`). The most similar word is chosen;
- * among equally similar words, the word that most products contain.
+ * Corrects misspelt words of a search query to words of the vocabulary (all indexed words). A word can also
+ * be corrected to the end of a compound: `Kafeemühle` → `Kaffeemühle`, the end of `Handkaffeemühle`. The most
+ * similar word is chosen; among equally similar words, the word that most products contain.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -41,8 +41,8 @@ export async function findWordCorrections(
   const countOf = await countDocumentsBySearchQueryPart(search, own);
   const misspelt = new Set(own.filter((part) => countOf(part) === 0).map(({ part }) => part.text));
   const corrections = new Map<string, string>();
-  // A correction with one typo is better than a correction with two typos. The products of corrections with
-  // two typos are therefore counted only if there is no correction with one typo, which is rare.
+  // Corrections with one typo are preferred to those with two. The products of two-typo corrections are
+  // counted only for words without a one-typo correction, which is rare.
   for (const distance of [1, 2]) {
     const close = candidates.filter(
       (candidate) =>
@@ -71,7 +71,7 @@ async function mostFrequent(
 }
 
 interface Candidate extends TypoCorrectionCandidate {
-  /** The misspelt word of the query. */
+  /** The misspelt word of the query that the candidate could replace. */
   readonly word: string;
 }
 

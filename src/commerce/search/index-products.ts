@@ -153,9 +153,9 @@ export async function reindexMerchant(
 const batchProductsMax = 500;
 
 /**
- * Updates the search index for products whose availability changed without a change of the catalog: preorders
- * whose date has passed, and products that orders or checkouts have sold out or released. Returns the number
- * of these products. A product that is queued again during the run waits for the next run.
+ * Updates the search index for products whose availability changed without a change of the catalog. These are
+ * preorders whose date has passed, and products that orders or checkouts have sold out or released. Returns
+ * the number of these products. A product that is queued again during the run waits for the next run.
  */
 export async function reindexDueProducts(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   let after = "";

@@ -1,7 +1,7 @@
 /**
  * Computes the rows of the search index from loaded products; pure. A search document stores the words of a
- * product in one locale in a PostgreSQL tsvector, in which a word has one entry for each field that contains
- * it. The position of the entry has no meaning; its weight (A to D) names the field.
+ * product in one locale in a PostgreSQL tsvector. A word has one entry in the tsvector for each field that
+ * contains it. The position of the entry has no meaning; its weight (A to D) names the field.
  */
 import { createHash } from "node:crypto";
 import { findBestStockAvailability, type StockAvailability } from "#commerce/catalog/availability.ts";
@@ -70,8 +70,8 @@ export interface SearchDocumentRow {
   /** The attribute values of the product as `code:value`; search facets count them. */
   readonly attributes: readonly string[];
   /**
-   * For each country code, the product's availability, currency and price in this country as one text (the
-   * offer key).
+   * The offer keys of the product, by country code. An offer key is one text with the product's availability,
+   * currency and price in the country.
    */
   readonly offers: Readonly<Record<string, string>>;
 }
@@ -216,9 +216,9 @@ export function createSearchDocumentsWithoutStems(
 }
 
 /**
- * Returns further words by which a text can be found: its quantities, for example `500 g`, and for a German
- * text, words whose umlauts are written as two letters (`kaffeemuehle`), in the form without umlauts
- * (`kaffeemuhle`).
+ * Returns further words by which a text can be found. These are its quantities, for example `500 g`. For a
+ * German text, they are also the words whose umlauts are written as two letters: for `kaffeemuehle`, the form
+ * `kaffeemuhle`.
  */
 function furtherForms(text: string, isGerman: boolean): string[] {
   const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];

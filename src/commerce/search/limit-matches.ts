@@ -58,16 +58,16 @@ interface SearchToLimit {
 }
 
 /**
- * Decides how a search with words finds its documents: whether it first finds candidates with a simpler
- * tsquery, and whether it ranks only a part of the matches.
+ * The plan by which a search with words finds its documents. It says whether the search first finds
+ * candidates with a simpler tsquery, and whether it ranks only a part of the matches.
  */
 interface MatchPlan extends Pick<SearchStatementVariant, "hasCandidates" | "isLimited"> {
   readonly values: SearchSqlParameterValues;
 }
 
 /**
- * Decides whether a search uses the full-text query with all conditions, or first finds candidates with a
- * simpler query and then checks the candidates. Also decides whether the search has so many matches that only
+ * Decides how a search finds its documents: with the full-text query with all conditions, or with a simpler
+ * query for candidates that are then checked. Also decides whether the search has so many matches that only
  * the most popular ones are ranked.
  */
 export async function chooseSearchMatchStrategy(
@@ -145,8 +145,9 @@ const sampleStatement = (
 };
 
 /**
- * If more than this share of the candidates (documents that the simpler query finds) do not match the search,
- * the full-text query with all conditions is faster than reading and checking the candidates.
+ * Maximum share of candidates (documents that the simpler query finds) that may fail the other conditions,
+ * from 0 to 1. Above this share, the full-text query with all conditions is faster than reading and checking
+ * the candidates.
  */
 const falseCandidatesMin = 0.75;
 
@@ -203,8 +204,8 @@ function mostPopular(max: number, sampledOf: (step: number) => number): string {
     if (estimate <= left) clauses.push(popularity);
     else {
       const share = (sampleParts * left) / estimate;
-      // If even the smallest random sample is larger than needed, the smallest sample is selected, because it
-      // is known to contain matches.
+      // Selects the smallest random sample even if it is larger than needed, because it is known to contain
+      // matches.
       const size = sampleSizes.findLast((own) => own <= share) ?? sampleSizes[0];
       const sample = quoteLexeme(toRandomProductSampleLexeme(size));
       // For the lowest popularity step (0), the tsquery does not require the lexeme of the step. The

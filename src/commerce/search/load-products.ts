@@ -20,13 +20,13 @@ export interface ProductToIndex {
   readonly publishedAt: Date;
   readonly translations: readonly Translation[];
   readonly codes: readonly { readonly sku: string; readonly gtin: string | null }[];
-  /** One entry for each price: for each variant and each market in which the variant has a price. */
+  /** The prices of the product's variants, one entry for each market in which a variant has a price. */
   readonly prices: readonly {
     readonly marketId: string;
     readonly amountMinor: number;
     readonly availability: StockAvailability;
   }[];
-  /** The categories of the product, and all their parent categories. */
+  /** The categories of the product, and all categories above them. */
   readonly categories: readonly Category[];
   readonly attributes: readonly ProductAttributeToIndex[];
   /**
@@ -181,8 +181,8 @@ async function loadCategories(
     .orderBy("categoryId")
     .execute();
   const wanted = [...new Set(links.map(({ categoryId }) => categoryId))];
-  // `union` without `all` ignores rows that were found before, so the query also ends if the tree contains a
-  // cycle.
+  // Recursive query: `union` without `all` drops rows that were found before, so the query also ends if the
+  // category tree contains a cycle.
   const { rows } = await sql<Category>`
     with recursive up as (
       select id, parent_id, slug, names from category where id = any(${wanted}::text[])

@@ -26,8 +26,8 @@ export interface TsqueryOptions {
   readonly forms?: "exact" | "ranked" | "all";
   /**
    * True if a synonym must match only documents of the merchant that defined the synonym. Must be false for
-   * the column `head`, which does not contain merchants; this column is only compared for documents that were
-   * found by the column `words`.
+   * the column `head`, which does not contain merchants. This column is compared only for documents that the
+   * column `words` has found.
    */
   readonly hasMerchants?: boolean;
   /**
@@ -36,8 +36,8 @@ export interface TsqueryOptions {
    */
   readonly isAnyLexeme?: boolean;
   /**
-   * True to search titles by the lexemes that `toTitleLexeme` returns. They need no field weight, which the
-   * full-text index does not store.
+   * True to search titles by the lexemes that `toTitleLexeme` returns. The full-text index stores no field
+   * weights, and these lexemes need none.
    */
   readonly isTitle?: boolean;
   /**
@@ -62,8 +62,7 @@ export function buildTsqueryRequiringAllParts(
 ): string {
   if (forms.length === 0) return matchNothing;
   const clauses = requiredParts(forms, options).map((part) => {
-    // If a word of the search query is a stop word in the language of a document, the document need not
-    // contain this word.
+    // A document need not contain a word of the search query that is a stop word in the document's language.
     const excused =
       part.part.isLast || options.isCandidate === true
         ? []
@@ -77,8 +76,8 @@ export function buildTsqueryRequiringAllParts(
 
 /**
  * Returns the parts of the search query that every match must contain. A tsquery for candidates does not
- * require parts that are a stop word in some language, because the index would have to read most documents of
- * that language.
+ * require parts that are a stop word in some language. Otherwise, the index would have to read most documents
+ * of that language.
  */
 function requiredParts(
   forms: readonly ExpandedSearchQueryPart[],
@@ -133,14 +132,14 @@ const matchNothing = "'~'";
 export const matchEverything = "'~':*";
 
 // The following functions return lexemes that represent a property of a document, for example its language.
-// Each kind of lexeme begins with a different character, which occurs in no word.
+// The lexemes of each function begin with a different character, which occurs in no word.
 export const toLanguageLexeme = (stemmer: string): string => `~${stemmer}`;
 export const toCategoryLexeme = (slug: string): string => `#${slug}`;
 export const toMerchantLexeme = (id: string): string => `@${id}`;
 export const toBrandLexeme = (brand: string): string => `^${brand}`;
 /**
- * Returns the lexeme that represents a word in the title. The full-text index stores no weights of fields, so
- * with the word itself PostgreSQL would have to read all documents that contain the word in any field.
+ * Returns the lexeme that represents a word in the title. The full-text index stores no weights of fields.
+ * With the word itself, PostgreSQL would have to read all documents that contain the word in any field.
  */
 export const toTitleLexeme = (word: string): string => `"${word}`;
 /**

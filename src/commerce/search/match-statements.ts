@@ -1,8 +1,8 @@
 /**
- * SQL that finds the matches of a search, the first part of the search statement. For a search without words,
- * the first offers in the requested order are read from an index of the table `search_offer`; an offer is a
- * product that is sold in one country. For a search with words, the full-text index of the table
- * `search_document` finds the documents, which are scored and counted without reading other tables.
+ * SQL that finds the matches of a search, the first part of the search statement. A search without words
+ * reads the first offers in the requested order from an index of the table `search_offer`. An offer is a
+ * product that is sold in one country. A search with words finds documents by the full-text index of the
+ * table `search_document`, and scores and counts them without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
 import { createTemplateSqlParameter } from "#database/prepared-template.ts";
@@ -114,9 +114,9 @@ function byTitle(form: SearchStatementVariant): Sql {
 }
 
 /**
- * SQL that reads offers in the order of their prices: first the offers in the main currency (the most
- * frequent one), then the offers in all other currencies. An index returns each of the two parts in this
- * order. The second part is read only if the first part has too few offers for the page.
+ * SQL that reads offers in the order of their prices: first those in the main currency (the most frequent
+ * one), then those in all other currencies. An index returns each of the two parts in this order. The second
+ * part is read only if the first part has too few offers for the page.
  */
 function byPrice(form: SearchStatementVariant, direction: Sql): Sql {
   const main = sql`(select currency from main)`;
@@ -173,9 +173,8 @@ interface DocumentSource {
   /** SQL joins with further tables. */
   readonly joined?: Sql;
   /**
-   * True if a part of the matches is sufficient, whichever documents it contains. At most 10 000 documents
-   * are then read. The subquery that reads them is materialized, because PostgreSQL would otherwise read the
-   * whole table instead of the index.
+   * True if any part of the matches is sufficient. At most 10 000 documents are then read, in a materialized
+   * subquery. Without it, PostgreSQL would read the whole table instead of the index.
    */
   readonly isLimited?: boolean;
 }

@@ -1,7 +1,7 @@
 /**
- * Defines the offer key: one short text with those properties of an offer (a product that is sold in one
- * country) by which search facets are counted. Grouping by one text is three times as fast as grouping by
- * separate columns, and there are only few different keys. The key consists of one digit for the
+ * Defines the offer key: one short text with those properties of an offer by which search facets are counted.
+ * An offer is a product that is sold in one country. Grouping by one text is three times as fast as grouping
+ * by separate columns, and there are only few different keys. The key consists of one digit for the
  * availability, the currency, and two digits for the price step of the lowest price. In a search document,
  * the key also contains the fallback locale, the lowest price and the popularity step, separated by slashes.
  */
@@ -30,9 +30,9 @@ export interface SearchOfferKeyFields {
 export const popularityStepMax = 9;
 
 /**
- * Returns the popularity step (0 to 9) for a number of ordered units: step 0 for 0 units, step 1 for 1–2,
- * step 2 for 3–6, step 3 for 7–14 and so on. Search documents contain only the step, so they are written
- * again only when the step changes.
+ * Returns the popularity step (0 to 9) for a number of ordered units. Step 0 is 0 units, step 1 is 1–2, step
+ * 2 is 3–6, step 3 is 7–14 and so on. Search documents contain only the step, so they are written again only
+ * when the step changes.
  */
 export const calculatePopularityStep = (popularity: number): number =>
   Math.min(popularityStepMax, Math.floor(Math.log2(Math.max(0, popularity) + 1)));
@@ -71,7 +71,7 @@ export const searchOfferPopularitySql = (key: Sql): Sql =>
   sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 
 /**
- * SQL condition that is true for offers that are in stock: the first digit of the offer key is the digit of
+ * SQL condition that is true for offers that are in stock. The first digit of their offer key is the digit of
  * `in_stock` or `low_stock`, the first two values of `availabilities`.
  */
 export const isSearchOfferInStockSql = (key: Sql): Sql =>

@@ -14,7 +14,7 @@ export interface QuantityInText {
   readonly end: number;
 }
 
-/** For each spelling of a unit: the base unit and the factor of the conversion. */
+/** The base unit and the conversion factor of each spelling of a unit. */
 const units: Readonly<Record<string, readonly [base: string, factor: number]>> = {
   ml: ["ml", 1],
   cl: ["ml", 10],

@@ -1,6 +1,6 @@
 /**
  * Counts the search documents that contain the parts of a query and pass the filters of the search. The
- * counts are used to repair queries: a misspelt word is corrected to the most frequent similar word, and rare
+ * counts are used to repair queries. A misspelt word is corrected to the most frequent similar word, and rare
  * words are more likely to be kept.
  */
 import { type RawBuilder, sql } from "kysely";
@@ -17,7 +17,7 @@ import {
 } from "./search-form.ts";
 import type { ExpandedSearchQueryPart } from "./word-forms.ts";
 
-/** A search whose filters decide which documents are counted. */
+/** The search for which documents are counted. Its filters decide which documents are counted. */
 export interface SearchContextForDocumentCounts {
   readonly reader: DatabaseReader;
   readonly form: SearchStatementVariant;
@@ -34,7 +34,7 @@ const countedMax = 1000;
 
 const documentCounts: CountCache<{ readonly words: string; readonly count: number }> = new WeakMap();
 
-/** Returns, for each part of the query, the number of documents that contain this part, at most 1000. */
+/** Returns the number of documents that contain each part of the query, at most 1000 for each part. */
 export async function countDocumentsBySearchQueryPart(
   search: SearchContextForDocumentCounts,
   parts: readonly ExpandedSearchQueryPart[],
@@ -128,7 +128,7 @@ export async function measureSearchQueryPartFrequencies(
   return (part) => frequencies.get(buildTsqueryForSinglePart(part)) ?? notFound;
 }
 
-/** Returns the index of the first tsquery that finds a product; undefined if no tsquery does. */
+/** Returns the index of the first tsquery in a list that finds a product; undefined if none of them does. */
 export async function findPositionOfFirstMatchingTsquery(
   search: SearchContextForDocumentCounts,
   queries: readonly TsqueryForDocumentCount[],
@@ -144,8 +144,8 @@ export async function findPositionOfFirstMatchingTsquery(
 }
 
 /**
- * A tsquery whose documents are counted, and a simpler tsquery (`candidates`) for the index, which finds the
- * same documents and possibly more.
+ * A tsquery whose documents are counted, with a simpler tsquery (`candidates`) that the index can find fast.
+ * The simpler tsquery finds the same documents and possibly more.
  */
 export interface TsqueryForDocumentCount {
   readonly words: string;
@@ -185,8 +185,8 @@ interface FoundDocuments {
 }
 
 /**
- * Minimum number of documents in the random sample that a tsquery must find. If it finds fewer, an estimate
- * from the sample would be inexact, so all documents of the tsquery are counted.
+ * Minimum number of documents that a tsquery must find in the random sample. With fewer, an estimate would be
+ * inexact, so all documents of the tsquery are counted.
  */
 const sampledMin = 8;
 
@@ -224,8 +224,8 @@ const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[
   rows.map((row) => [row, factor]);
 
 /**
- * For each database connection, a cache of the numbers of documents that contain the words of recent queries.
- * Used only in large catalogues. The numbers may be up to one minute old.
+ * Caches of the numbers of documents that contain the words of recent queries, one cache for each database
+ * connection. Used only in large catalogues. The numbers may be up to one minute old.
  */
 type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
 const [countsMax, countsMs] = [20_000, 60_000];
@@ -239,7 +239,7 @@ function getReaderCounts<Row>(
   return counts;
 }
 
-/** Names of the search parameters that, besides the words of the query, select the counted documents. */
+/** Names of the search parameters that decide which documents are counted, besides the words of the query. */
 const filterParameters = [
   "country",
   "chain0",

@@ -1,8 +1,8 @@
 /**
- * Chooses the words that a query keeps if no product contains all its words: the combination of words that
- * finds a product and has the largest sum of weights. A word has a larger weight if it is rare, if it occurs
- * in titles or categories, or if it is the noun before a preposition (`jacket` in `jacket for kids`), because
- * such words name the product.
+ * Chooses the words that a query keeps if no product contains all its words. Chooses the combination of words
+ * that finds a product and has the largest sum of weights. A word has a larger weight if it is rare, or if it
+ * occurs in titles or categories. The noun before a preposition also has a larger weight (`jacket` in `jacket
+ * for kids`), because it names the product.
  */
 import { buildTsqueryRequiringAllParts, type TsqueryOptions } from "./match-query.ts";
 import type { SearchQueryPart } from "./parse-query.ts";
@@ -22,15 +22,14 @@ export interface SearchQueryToRelax extends SearchContextForDocumentCounts {
   readonly expanded: ExpandedSearchQuery;
   readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
   /**
-   * True if a search that requires all parts of the query has already found nothing, so that this search need
-   * not run again.
+   * True if a search for all parts of the query has already found nothing. Such a search need not run again.
    */
   readonly isWholeTried: boolean;
 }
 
 /**
- * Maximum number of query parts of which combinations are tried; the parts with the largest weights are used.
- * More parts would have too many combinations.
+ * Maximum number of query parts whose combinations are tried. If the query has more parts, those with the
+ * largest weights are used, because the number of combinations grows exponentially.
  */
 const combinedPartsMax = 5;
 

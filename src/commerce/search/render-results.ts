@@ -42,7 +42,7 @@ export interface SearchScoreExplanation {
 
 type MatchedField = "sku" | "title" | "brand" | "category" | "description";
 
-/** One found product, as the search statement returns it. */
+/** One found product, as the row that the search statement returns. */
 export interface ProductSearchHitRow extends ProductSummaryRow {
   readonly score: number;
   /**

@@ -40,7 +40,7 @@ export async function correctSearchQuery(
 
 export interface RelaxedSearchQuery {
   readonly query: ParsedSearchQuery;
-  /** Words that were left out of the query, so that it finds products. */
+  /** The words that the search leaves out of the query in order to find products. */
   readonly dropped: readonly string[];
 }
 
@@ -83,8 +83,8 @@ async function choosePartsOf(search: SearchQueryToRepair, query: ExpandedSearchQ
   const isWholeTried = expanded === search.expanded;
   const kept = await chooseSearchQueryPartsToKeep({ ...search, expanded, frequencyOf, isWholeTried });
   const dropped = kept && expanded.query.parts.filter((part) => !kept.has(part));
-  // If words that were joined to one part (`power bank`) would be left out, the query is tried again with
-  // these words as separate parts, so that one of them can be kept.
+  // Words that were joined to one part (`power bank`) may be among those to leave out. The query is then
+  // tried again with these words as separate parts, so that one of them can be kept.
   const isJoinedDropped = dropped?.some((part) => part.words.length > 1 && isWordPart(part)) === true;
   if (!isJoinedDropped) return { expanded, dropped };
   const words = parseSearchQuery(expanded.query.words.map(({ raw }) => raw).join(" "));

@@ -74,11 +74,11 @@ export interface ProductSearchInput {
    * separate fields.
    */
   readonly filters?: ProductSearchFilters | undefined;
-  /** True to return, for each found product, the parts of which its score consists. */
+  /** True to return the parts of each found product's score. */
   readonly isExplained?: boolean | undefined;
   /** True to count facets of product attributes too, for example of the material. */
   readonly hasAttributeFacets?: boolean | undefined;
-  /** Limits of the ranked matches; if left out, `defaultSearchMatchLimits`. */
+  /** Limits of how many matches are ranked; `defaultSearchMatchLimits` by default. */
   readonly matchLimits?: SearchMatchLimits;
 }
 
@@ -114,7 +114,7 @@ export interface SearchStatementVariant {
    * `search_document`, otherwise the table `search_offer`.
    */
   readonly hasWords: boolean;
-  /** True if the search text may be a SKU or GTIN. */
+  /** True if the search text can be a SKU or GTIN (Global Trade Item Number). */
   readonly hasCode: boolean;
   readonly hasCategory: boolean;
   readonly hasMerchant: boolean;
@@ -135,14 +135,17 @@ export interface SearchStatementVariant {
 export const getSearchStatementVariantKey = ({ sort, ...flags }: SearchStatementVariant): string =>
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
-/** SQL for the products that a search finds: a subquery, their main currency and their order. */
+/** SQL for the products that a search finds: a subquery, their main currency and their sort order. */
 export interface MatchingProductsSqlParts {
   readonly base: RawBuilder<unknown>;
-  /** Subquery for the main currency of the found products; returns at most one row. */
+  /**
+   * SQL subquery for the main currency: the currency that most of the found products have. Only prices in the
+   * main currency are compared. Returns at most one row.
+   */
   readonly main: RawBuilder<unknown>;
   /**
-   * Sort order of the found products. The last sort key is unique (product id or row number), so that no
-   * product is on two pages or on none.
+   * Sort order of the found products. The last sort key is unique (product id or row number), so that each
+   * product is on exactly one page.
    */
   readonly order: RawBuilder<unknown>;
 }
@@ -152,8 +155,8 @@ export const countryParameter = createTemplateSqlParameter<string>("country");
 export const localeChainLength = 3;
 
 /**
- * Returns the requested locale and its two most general fallbacks. The list always has three entries (if
- * needed, with repeated entries), because a list of another length would need another prepared statement.
+ * Returns the requested locale and its two most general fallbacks. The list always has three entries and
+ * repeats entries if needed, because a list of another length would need another prepared statement.
  */
 export function getSearchLocaleChain(locale: string): readonly string[] {
   const chain = getLocaleFallbackChain(locale);
@@ -283,7 +286,7 @@ const matchRequired = (
 
 const anyOf = (lexemes: readonly string[]): string => `(${lexemes.map(quoteLexeme).join(" | ")})`;
 
-/** Adds the filters by category, brand and attributes to a tsquery. */
+/** Extends a tsquery by the filters for category, brand and attributes. */
 export function addFiltersToTsquery(words: string, { category, filters = {} }: ProductSearchInput): string {
   const { brands, attributes = [] } = filters;
   const conditions = [

@@ -90,8 +90,8 @@ interface SearchRun {
   readonly query: ParsedSearchQuery;
   readonly now: Date;
   /**
-   * True if the search runs for the second time, because the first run noticed that cached stems or
-   * vocabulary were outdated.
+   * True for the second run of a search. A search runs again if its first run noticed that cached stems or
+   * the cached vocabulary were outdated.
    */
   readonly isAgain?: true;
 }

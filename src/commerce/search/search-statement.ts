@@ -98,9 +98,9 @@ export function buildCachedSearchPageStatement(): Sql {
 }
 
 /**
- * SQL that returns all matches; if there are more matches than the maximum, only the best ones. The two parts
- * of the union have opposite conditions on `size`. PostgreSQL evaluates these conditions first, so it reads
- * only one of the two parts.
+ * SQL that returns all matches, or only the best ones if there are more than the maximum. The two parts of
+ * the union have opposite conditions on `size`. PostgreSQL evaluates these conditions first, so it reads only
+ * one part.
  */
 function bestOf(order: Sql): Sql {
   return sql`
@@ -213,8 +213,8 @@ export interface SearchFacetRows {
 const buckets = sql.raw(String(facetBucketsMax));
 
 /**
- * SQL that counts the matches in three ways, which the column `kind` distinguishes: by merchant and
- * categories, by brand, and by locale and offer key (availability, currency and price step). Each way has
+ * SQL that counts the matches in three ways, which the column `kind` distinguishes. The ways are: by merchant
+ * and categories, by brand, and by locale and offer key (availability, currency and price step). Each way has
  * only few groups.
  */
 function countedIn(found: Sql): Sql {

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { DatabaseReader } from "#database/transaction.ts";
 
-/** For each language code, PostgreSQL's name of the stemmer (the dictionary that finds stems). */
+/** PostgreSQL's name of the stemmer (the dictionary that finds stems), by language code. */
 export const stemmerNames: Record<string, string> = {
   ar: "arabic",
   ca: "catalan",
@@ -65,7 +65,7 @@ export async function loadWordStems(
   const lists = JSON.stringify(
     Object.fromEntries(names.map((name) => [name, [...(wanted.get(name) ?? [])]])),
   );
-  // If the PostgreSQL server lacks the dictionary of a language, the words of this language have no stems.
+  // The words of a language have no stems if the PostgreSQL server lacks the dictionary of the language.
   const { rows } = await sql<{ stemmer: string; words: string[]; stems: string[] }>`
     select l.key as stemmer, array_agg(w.word) as words, array_agg(coalesce((ts_lexize(d.oid::regdictionary,
     w.word))[1], '')) as stems
@@ -88,7 +88,7 @@ export async function loadStemsOfIndexedLanguages(
   reader: DatabaseReader,
   words: ReadonlySet<string>,
 ): Promise<WordStemsByStemmer> {
-  // The recursive query jumps in the index from one locale to the next, instead of reading the whole index.
+  // The recursive query jumps from one locale to the next in the index, so it does not read the whole index.
   const { rows } = await sql<{ stemmer: string; stems: string[] | null }>`
     with recursive used(locale) as (
       (select locale from search_term order by locale limit 1)
@@ -135,14 +135,15 @@ export async function loadCachedOrStoredWordStems(
 ): Promise<WordStemsByStemmer> {
   const cache = stemCacheOf(reader);
   // Another search can change the cache while this search waits for the database. The result therefore
-  // consists of the cached stems as they were before the wait, and the stems that this search reads.
+  // combines two sets of stems: those that were cached before the wait, and those that this search reads.
   const { stemmers, words: cachedWords } = cache;
   const found = new Map([...words].flatMap((word) => [[word, cachedWords.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
   const read = await loadStemsOfIndexedLanguages(reader, missing);
   const inUse = [...read.keys()];
-  // If the indexed languages have changed in the meantime, the cache is cleared and all stems are read again.
+  // The indexed languages may have changed in the meantime. The cache is then cleared, and all stems are read
+  // again.
   if (stemmers.length > 0 && !areSame(stemmers, inUse)) {
     clearStemCache(cache);
     return loadCachedOrStoredWordStems(reader, words);

@@ -14,13 +14,13 @@ export interface SearchTermRow {
   readonly locale: string;
   readonly term: string;
   /**
-   * The stem of the word (see `getStemForCompoundComparison`), written backwards. An index on this column
-   * finds compound words by their end.
+   * The word's stem (see `getStemForCompoundComparison`) written backwards. An index on this column finds
+   * compound words by their end.
    */
   readonly reversed: string;
   /**
-   * Keys by which typos are corrected to this word; null if the word occurs only in summaries and
-   * descriptions.
+   * The typo keys of the word, which it has in common with its misspelt forms. Null if the word occurs only
+   * in summaries and descriptions, because typos are not corrected to such words.
    */
   readonly typoKeys: readonly number[] | null;
   /**
@@ -48,7 +48,7 @@ export function buildSearchTermRows(
 interface SearchTerm {
   readonly locale: string;
   readonly term: string;
-  /** The stem of the word; empty for a stop word. */
+  /** The stem of the word; empty if the word is a stop word. */
   readonly stem: string | undefined;
   /** The word in lower case with its accents; undefined if misspelt words are not corrected to it. */
   readonly spelling: string | undefined;

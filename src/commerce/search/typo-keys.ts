@@ -1,14 +1,14 @@
 /**
  * Compares words to correct typos. The distance of two words is the number of missing, additional and
- * replaced letters, and of adjacent letters in the wrong order (optimal string alignment, the restricted
- * Damerau–Levenshtein distance). Similar words are found by keys that they have in common: the beginning of
- * the word with up to two letters left out (symmetric delete spelling correction by Wolf Garbe), and for
- * compound words also the end.
+ * replaced letters, and of adjacent letters in the wrong order. This is the optimal string alignment
+ * distance, a restricted Damerau–Levenshtein distance. Similar words are found by keys that they have in
+ * common. The keys are the beginning of the word with up to two letters left out (symmetric delete spelling
+ * correction by Wolf Garbe). Compound words also have keys of their end.
  */
 
 /**
- * Number of letters at the beginning of a word from which its typo keys (keys that misspelt words have in
- * common with it) are computed. With seven letters, a word has at most 29 keys.
+ * The typo keys of a word are computed from this number of letters at its beginning. A typo key is a value
+ * that a word has in common with its misspelt forms. With seven letters, a word has at most 29 keys.
  */
 const prefixLength = 7;
 const twoTyposLengthMin = 8;

@@ -13,8 +13,8 @@ export interface SearchVocabularyEntry {
   /** True if the vocabulary contains a longer word that begins with this word. */
   readonly isPrefix: boolean;
   /**
-   * For a word that spells umlauts as two letters: its form without umlauts, if the vocabulary contains this
-   * form (`kaffeemuehle` → `kaffeemuhle`).
+   * The form without umlauts of a word that spells umlauts as two letters (`kaffeemuehle` → `kaffeemuhle`).
+   * Null if the vocabulary does not contain this form.
    */
   readonly umlautForm: string | null;
   /** Compound words of the vocabulary that end with this word. */

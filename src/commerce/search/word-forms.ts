@@ -19,13 +19,13 @@ import type { SearchVocabulary } from "./word-vocabulary.ts";
 
 export interface SearchLexeme {
   readonly text: string;
-  /** True if longer words that begin with this word match too. */
+  /** True if the word form also matches longer words that begin with it. */
   readonly isPrefix?: boolean;
 }
 
 /**
- * A form of a query part. A product's text contains the form if the text contains all words of the form, and
- * if the form is valid for the language of the text and for the merchant of the product.
+ * A form of a query part. A product's text contains the form if it contains all words of the form. In
+ * addition, the form must be valid for the language of the text and for the merchant of the product.
  */
 export interface SearchWordForm {
   readonly lexemes: readonly SearchLexeme[];
@@ -224,9 +224,9 @@ function synonymForms(
 }
 
 /**
- * Returns the pairs of adjacent characters in each segment of a text without spaces. A segment of a single
- * kana is left out if there are other segments, because it is usually a particle, which the texts of the
- * product may not contain.
+ * Returns the pairs of adjacent characters in each segment of a text without spaces. Leaves out a segment of
+ * a single kana if there are other segments. It is usually a particle, which the texts of the product may not
+ * contain.
  */
 function denseForm(text: string): SearchWordForm {
   const segments = segmentSpacelessText(text);

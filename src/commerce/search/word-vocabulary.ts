@@ -1,8 +1,9 @@
 /**
- * Reads from the vocabulary (all indexed words) what is known about the words of a query: whether the word is
- * indexed, compounds that end with the word (`Pfanne` → `Gusseisenpfanne`), two indexed words of which the
- * word consists (`Kaffeemühle` → `Kaffee`, `Mühle`), words that the word forms with its neighbor (`power
- * bank` → `powerbank`), and synonyms. The results are cached until the vocabulary or the synonyms change.
+ * Reads from the vocabulary (all indexed words) what is known about the words of a query. The vocabulary
+ * shows whether a word is indexed, and which compounds end with the word (`Pfanne` → `Gusseisenpfanne`). It
+ * also shows of which two indexed words a word consists (`Kaffeemühle` → `Kaffee`, `Mühle`), which words are
+ * joined with their neighbor (`power bank` → `powerbank`), and which synonyms exist. The results are cached
+ * until the vocabulary or the synonyms change.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -53,8 +54,8 @@ export async function loadSearchVocabularyEntries(
   const { version, entries } = await loadEntries(reader, missing);
   if (cache.version !== version) {
     clearSearchVocabularyCache(cache, version);
-    // The cached entries belong to another version of the vocabulary than the entries that were just read.
-    // Everything is therefore read again, so that all entries have the same version.
+    // If the cached entries belong to another version of the vocabulary than the entries that were just read,
+    // all entries are read again. All returned entries then have the same version.
     if (found.size > 0) return loadSearchVocabularyEntries(reader, query);
   }
   for (const [text, entry] of entries) {
@@ -90,7 +91,10 @@ interface VocabularyRow {
 
 interface Suffix {
   readonly word: string;
-  /** The searched word, or its form without umlauts (`kaffeemuhle` for `kaffeemuehle`). */
+  /**
+   * The searched word; for a word that spells umlauts as two letters, its form without umlauts (`kaffeemuhle`
+   * for `kaffeemuehle`).
+   */
   readonly form: string;
   readonly reversed: string;
   readonly languages: readonly string[];
@@ -209,8 +213,7 @@ interface LookedUp {
   readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
   readonly umlautForms: ReadonlyMap<string, string | undefined>;
   /**
-   * For each word or phrase, the texts by which its synonyms are looked up: the word or phrase itself, and
-   * its stems.
+   * The texts by which synonyms are looked up, by word or phrase: the word or phrase itself, and its stems.
    */
   readonly keys: ReadonlyMap<string, readonly string[]>;
 }

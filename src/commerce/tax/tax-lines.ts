@@ -1,14 +1,14 @@
 /** Adds up the taxes of a cart or an order by rate: one tax line for each rate. Pure. */
 import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/tax-amounts.ts";
 
-/** The tax by one rate; amounts in minor units. */
+/** The tax that a cart or order owes by one tax rate; amounts in minor units. */
 export interface TaxLine {
   /** Code of the tax class of the rate; null if the rate was not recorded. */
   readonly taxClass: string | null;
   readonly name: string | null;
   /** Tax rate in basis points; null if the rate was not recorded, because an earlier release placed the order. */
   readonly basisPoints: number | null;
-  /** The amount that is taxed, after discounts and without the tax. */
+  /** The taxed amount, after discounts and without the tax. */
   readonly taxableMinor: number;
   readonly taxMinor: number;
   /** Ids of the lines that are taxed by the rate, in the order of the lines. */
@@ -17,11 +17,11 @@ export interface TaxLine {
 
 /** A taxed part of a cart or an order: a line, or a part of the shipping price; amounts in minor units. */
 export interface TaxedPart {
-  /** Null for a part of the shipping price. */
+  /** Id of the line; null for a part of the shipping price. */
   readonly lineId: string | null;
-  /** Null if the rate was not recorded. */
+  /** The tax rate of the part; null if the rate was not recorded. */
   readonly taxRate: AppliedTaxRate | null;
-  /** The price after discounts, with the tax if prices include tax. */
+  /** The price of the part after discounts, with the tax if prices include tax. */
   readonly amountMinor: number;
   readonly taxMinor: number;
 }

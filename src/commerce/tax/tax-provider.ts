@@ -1,7 +1,7 @@
 /**
- * Decides which tax rates apply to a cart. A tax provider finds the rate of a tax class at an address; the
- * amounts are calculated by `pricing/taxes.ts` for every provider, so that lines, tax lines and totals add
- * up.
+ * Decides which tax rates apply to a cart. A tax provider finds the rate of a tax class at an address. The
+ * amounts are calculated by `pricing/tax-amounts.ts` for every provider, so that lines, tax lines and totals
+ * add up.
  */
 import type { TaxRateAtAddress } from "#commerce/pricing/tax-amounts.ts";
 
@@ -16,16 +16,15 @@ export interface TaxRateQuestion {
   readonly taxClass: string;
   readonly country: string;
   readonly regionCode: string | null;
-  /** The rates that were loaded before pricing began. */
+  /** The tax rates among which the provider chooses. They were loaded before pricing began. */
   readonly rates: readonly MarketTaxRate[];
 }
 
 /**
- * Finds tax rates. Pricing runs inside a transaction, where no network request is allowed. So `findRate` is
- * pure and gets the rates that were loaded before. The rates of the table `tax_rate` are loaded by the
- * statement that loads the cart's offer. A provider that asks an outside service has to ask before the
- * transaction begins (`MutationPreparationFunction` in graph/mutation.ts) and to hand over its answer as
- * `rates`.
+ * Finds tax rates. Pricing runs inside a transaction, where no network request is allowed, so `findRate` is
+ * pure and gets rates that were loaded before. The statement that loads the cart's offer also loads the rates
+ * of the table `tax_rate`. A provider that asks an outside service must ask before the transaction begins
+ * (`MutationPreparationFunction` in graph/mutation.ts), and pass the answer as `rates`.
  */
 export interface TaxProvider {
   /** Returns the rate of a tax class at an address; a rate of 0 without a name if there is none. */

@@ -1,27 +1,35 @@
 /**
- * Plans how a new tax rate fits among the rates of the same tax class, country and region, so that at most
- * one of them is valid on a day. Pure. Days are local days of the market, for example `2027-01-01`.
+ * Plans how a new tax rate fits among the rates of the same tax class, country and region. At most one of
+ * these rates is valid on a day. Pure. Days are local days of the market, for example `2027-01-01`.
  */
 import { addDays } from "#foundation/period.ts";
 
 export interface TaxRatePeriod {
   readonly id: string;
-  /** The first day on which the rate is valid; null if it has no first day. */
+  /** The first day on which the rate is valid; null if the rate has always been valid. */
   readonly validFrom: string | null;
-  /** The last day on which the rate is valid; null if it has no last day. */
+  /** The last day on which the rate is valid; null if the rate is valid without an end. */
   readonly validTo: string | null;
 }
 
 export interface TaxRatePeriodPlan {
-  /** Id of the rate with the same first day, which is replaced; null if a new rate is created. */
+  /**
+   * Id of the existing rate with the same first day, which the new rate replaces; null if it replaces no
+   * rate.
+   */
   readonly replacedId: string | null;
-  /** The longer rate with the same first day, which now begins after the new rate; null if there is none. */
+  /**
+   * The existing rate with the same first day, which is valid longer and now begins after the new rate; null
+   * if there is none.
+   */
   readonly postponed: { readonly id: string; readonly validFrom: string } | null;
   readonly validFrom: string | null;
   readonly validTo: string | null;
-  /** The earlier rate that must end before the new one begins; null if there is none. */
+  /** The existing rate that must end before the new rate begins; null if there is none. */
   readonly shortened: { readonly id: string; readonly validTo: string } | null;
-  /** The earlier rate of which a copy continues after the last day of the new rate; null if there is none. */
+  /**
+   * The existing rate of which a copy continues after the last day of the new rate; null if there is none.
+   */
   readonly continued: {
     readonly id: string;
     readonly validFrom: string;
@@ -30,11 +38,11 @@ export interface TaxRatePeriodPlan {
 }
 
 /**
- * Plans a rate. The days before and after the period of the new rate keep the rate that they had: an earlier
- * rate that would overlap ends on the day before, and continues after the last day of the new rate; a longer
- * rate with the same first day begins after the last day of the new rate. Without a given last day, the new
- * rate is valid until the next rate begins. Returns the later rate that a given last day would overlap, if
- * there is one. `existing` is sorted by the first day.
+ * Plans the period of a new tax rate. The days outside this period keep the rate that they had. An earlier
+ * rate that would overlap ends on the day before, and continues after the new rate's last day. A longer rate
+ * with the same first day begins after the new rate's last day. Without a given last day, the new rate is
+ * valid until the next rate begins. If a given last day would overlap a later rate, returns this later rate
+ * instead of a plan. `existing` must be sorted by the first day.
  */
 export function planTaxRatePeriod(
   existing: readonly TaxRatePeriod[],
@@ -75,10 +83,10 @@ function planEarlierRate(
   };
 }
 
-/** Compares first days. No first day (null) is before every day. */
+/** Compares the first days of two rates. A missing first day (null) is before every day. */
 const isBefore = (one: string | null, other: string | null): boolean =>
   other !== null && (one === null || one < other);
 
-/** Compares last days. No last day (null) is after every day. */
+/** Compares the last days of two rates. A missing last day (null) is after every day. */
 const isUpTo = (one: string | null, other: string | null): boolean =>
   other === null || (one !== null && one <= other);

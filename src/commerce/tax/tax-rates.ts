@@ -156,9 +156,9 @@ async function findPeriods(
 type RateToSave = UpsertTaxRateInput & TaxRateSeries & { readonly plan: TaxRatePeriodPlan };
 
 /**
- * Saves the rate and returns its id. First shortens the rate that was valid before, or postpones the rate
- * with the same first day, because the database refuses overlaps at once; last inserts the copy of the
- * shortened rate which continues after the new one.
+ * Saves the rate and returns its id. First ends the earlier rate before the new one, or postpones the rate
+ * with the same first day, because the database refuses overlaps at once. Last inserts the copy of the
+ * earlier rate that continues after the new one.
  */
 async function savePlannedRate(
   transaction: Transaction,

@@ -34,8 +34,8 @@ export interface ValuesSharedByBulkProducts {
   readonly merchantId: string;
   readonly markets: readonly BulkMarket[];
   /**
-   * The ids of the categories by their slug. Generated products have a category for each department and for
-   * each range in a department.
+   * The category ids by slug. The generated products have one category per department and one per range (a
+   * group of similar products) of a department.
    */
   readonly categoryIds: ReadonlyMap<string, string>;
   readonly now: Date;
@@ -54,7 +54,7 @@ interface ProductDesign {
   readonly colours: readonly [string, ...string[]];
   readonly origin: string;
   readonly euros: number;
-  /** The price before a reduction, divided by the current price; 1 if the price was not reduced. */
+  /** The ratio of the price before a reduction to the current price; 1 if the price was not reduced. */
   readonly previousPriceFactor: number;
   readonly stock: number;
   readonly rating: number | null;

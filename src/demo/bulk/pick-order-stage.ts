@@ -5,8 +5,8 @@
 import type { DemoOrderStage } from "#demo/rows/order-stages.ts";
 
 /**
- * For each age group of orders, the percentage of orders in each stage. A group contains the orders that are
- * younger than `untilDays` days and belong to no earlier group.
+ * The percentage of orders in each stage, per age group. An order belongs to the first group whose
+ * `untilDays` is higher than the order's age in days.
  */
 const stageShares: readonly (readonly [
   untilDays: number,

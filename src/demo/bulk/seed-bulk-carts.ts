@@ -38,8 +38,8 @@ export interface BulkCartOptions {
 const countMax = 1_000_000;
 const batchSize = 1000;
 /**
- * The maximum number of different variants in the generated carts of one market. More variants would not make
- * the measurements better, but would make pricing slower.
+ * The maximum number of different variants in the generated carts of one market. A higher number would slow
+ * down the pricing, and measurements would not become more accurate.
  */
 const variantsMax = 2000;
 const codesMax = 5;
@@ -65,8 +65,8 @@ function createRows(number: number, context: BulkCartContext): DemoCartRows {
 }
 
 /**
- * Loads the data from which carts are created. The numbering of new carts continues after the merchant's
- * existing carts, so that a second run creates different carts.
+ * Loads the prices, variants and codes from which carts are generated. New carts get numbers after those of
+ * the merchant's existing carts, so that a second run creates different carts.
  */
 async function loadContext(
   transaction: Transaction,
@@ -109,7 +109,7 @@ export async function loadMarketsForBulkCarts(
       merchantId,
       marketId,
       variantIds,
-      // The carts of a market have addresses in all its countries.
+      // No tax country is set, because the carts of a market have addresses in all countries of the market.
       taxCountry: null,
       buyerReference: null,
       code: null,
@@ -122,8 +122,8 @@ export async function loadMarketsForBulkCarts(
 }
 
 /**
- * Finds variants that are on sale in a market and have enough stock, ordered by a hash of SKU and seed. The
- * order must be the same in all databases; it does not use ids, because ids differ between databases.
+ * Finds variants that are on sale in a market and have enough stock, ordered by a hash of SKU and seed. This
+ * order is the same in all databases, unlike an order by ids, which differ between databases.
  */
 async function findVariantIds(
   transaction: Transaction,
@@ -178,8 +178,8 @@ async function findActiveCodes(
 export interface MarketForBulkCarts {
   readonly offer: CurrentCartPricingData;
   /**
-   * Ids of variants that are on sale in the market and have enough stock, in an order that is the same in
-   * every run with the same seed.
+   * The ids of the variants that are on sale in the market and have enough stock. Every run with the same
+   * seed has the same order of ids.
    */
   readonly variantIds: readonly string[];
 }
@@ -203,7 +203,7 @@ const cartAgeHoursMax = 25 * 24;
  */
 const bulkQuantityMax = 3;
 const [linesMin, linesMax] = [2, 5];
-/** The share of carts with an address and a delivery method. */
+/** The share of generated carts that have an address and a delivery method, from 0 to 1. */
 const addressedShare = 0.1;
 const knownBuyerShare = 0.4;
 
@@ -217,8 +217,8 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   const createdAt = new Date(
     context.now.getTime() - Math.floor(random() * cartAgeHoursMax * hourMs) - hourMs,
   );
-  // For a cart with an address, the last change must be less than a day ago, because the service deletes the
-  // address of a cart at the latest one day after the change.
+  // The service deletes the address of a cart at most one day after the cart's last change. The last change
+  // of a generated cart with an address is therefore less than a day ago.
   const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
   const input: CreateUnsavedCartInput = {
     merchantId: context.merchantId,

@@ -62,8 +62,8 @@ export async function seedBulkOrders(db: Database, options: BulkOrderOptions): P
 }
 
 /**
- * Loads the data from which orders are created. The numbering of new orders continues after the merchant's
- * existing orders, so that a second run creates different orders.
+ * Loads the markets, prices and categories from which orders are generated. New orders get numbers after
+ * those of the merchant's existing orders, so that a second run creates different orders.
  */
 async function loadContext(
   transaction: Transaction,
@@ -116,7 +116,7 @@ function mapProductCategories(markets: readonly BulkOrderMarket[]): ReadonlyMap<
 }
 
 /**
- * The merchant's policies (for example on returns) that are stored with orders. The keys of the map are made
+ * The merchant's policies (for example on returns) that are stored with orders. The key of the map is a text
  * of market, country and locale.
  */
 type PolicySnapshots = Map<string, readonly PolicySnapshotContent[]>;
@@ -131,9 +131,9 @@ interface PolicySnapshotInput {
 }
 
 /**
- * Stores the merchant's policies (for example on returns) with all generated orders. For each market, country
- * and locale, the policies are stored with the first order by the same function that the service uses for
- * real orders; the other orders get copies of these rows.
+ * Stores the merchant's policies (for example on returns) with every generated order. The function of the
+ * service stores them with the first order of each market, country and locale. All other orders get copies of
+ * these rows.
  */
 async function insertPolicySnapshots(
   transaction: Transaction,
@@ -183,7 +183,7 @@ interface BulkOrderMarket extends MarketForBulkCarts {
 interface BulkOrderContext {
   readonly merchantId: string;
   readonly markets: readonly BulkOrderMarket[];
-  /** For each product id, the ids of the product's categories and of all their ancestors. */
+  /** The category ids of each product (its categories and all their ancestors), by product id. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly keyring: EncryptionKeyring;
   readonly now: Date;
@@ -237,8 +237,8 @@ function createBulkOrder(number: number, context: BulkOrderContext): DemoOrderRo
 }
 
 /**
- * Removes the promotions from the data with which a cart is priced, because generated orders do not record
- * that a promotion was used.
+ * Removes the promotions from the pricing data of a cart. Generated orders have no discounts, because they do
+ * not record the use of a promotion.
  */
 const withoutPromotions = (offer: CurrentCartPricingData): CurrentCartPricingData => ({
   ...offer,

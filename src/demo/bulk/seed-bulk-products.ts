@@ -21,10 +21,7 @@ export interface BulkProductOptions {
    * merchant had the same number of products before each run.
    */
   readonly seed?: number;
-  /**
-   * The function that adds products to the search index. It runs in the transaction that inserts the
-   * products.
-   */
+  /** The function that adds the inserted products to the search index, in the same transaction. */
   readonly index: (transaction: Transaction, productIds: readonly string[]) => Promise<unknown>;
   /** The callback after each transaction; receives the number of products inserted so far. */
   readonly onProgress?: (done: number) => void;
@@ -58,9 +55,9 @@ export async function seedBulkProducts(db: Database, options: BulkProductOptions
   // wait for the other.
   const first = batches.next();
   if (first.done !== true) await write(first.value);
-  // Two loops insert batches of products at the same time: while the database inserts the batch of one loop,
-  // this process creates the rows for the other loop. Both loops take batches from the same generator. If a
-  // loop fails, the generator ends, so the other loop stops too.
+  // Two loops insert batches of products concurrently: while the database inserts one loop's batch, this
+  // process creates the rows for the other loop. Both loops read batches from one generator. An error in one
+  // loop ends the generator, which also stops the other loop.
   const lane = async (): Promise<void> => {
     for (const numbers of batches) await write(numbers);
   };
@@ -84,15 +81,15 @@ async function writeBatch(
     transaction,
     products.map(({ product }) => product.id),
   );
-  // This update is the last statement of the transaction, because it locks the merchant's row until the
-  // commit, and other changes of the catalog must wait until the row is unlocked.
+  // The update of the merchant's row comes last in the transaction. It locks the row until the commit, and
+  // other changes of the catalog wait for this lock.
   await sql`update merchant set catalog_version = catalog_version + 1, updated_at = ${now}::timestamptz
     where id = ${merchantId}`.execute(transaction);
 }
 
 /**
- * Loads the merchant's markets and the number of its products. The numbering of new products continues after
- * the existing products, so that a second run creates different products.
+ * Loads the merchant's markets and the number of its products. New products get numbers after those of the
+ * existing products, so that a second run creates different products.
  */
 async function loadMerchant(
   db: Database,

@@ -29,8 +29,8 @@ export interface DemoCartDefinition {
   readonly lines: readonly (readonly [sku: string, quantity: number])[];
   readonly buyer?: { readonly reference: string; readonly email: string };
   /**
-   * True if the cart has the demo data's address in the country, and the first delivery method of the market;
-   * left out if the cart has no address.
+   * True if the cart has the demo's address in its country and the first delivery method of its market. Left
+   * out if the cart has no address.
    */
   readonly isAddressed?: true;
   readonly code?: DemoPromotionCodeName;
@@ -51,7 +51,7 @@ export interface DemoCartPricingContext<Entry extends DemoCartDefinition> extend
 }
 
 /**
- * A cart as the demo data defines it, together with the same cart with computed prices, which has not been
+ * The definition of a demo cart, together with the cart itself with computed prices, which has not been
  * stored yet.
  */
 export interface PricedDemoCart<Entry extends DemoCartDefinition> {
@@ -77,8 +77,8 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
 export interface DemoMarketLookupFunctions {
   readonly findByCountry: FindDemoMarketIdByCountry;
   /**
-   * Returns the first market of the merchant that has a country, together with this country. Throws if no
-   * market of the merchant has a country.
+   * Returns the merchant's first market with at least one country, together with this country. Throws if
+   * there is none.
    */
   readonly getFirstMarket: (merchantId: string) => { readonly id: string; readonly country: string };
 }
@@ -127,8 +127,7 @@ async function createSupplyLoader(
   const offers = new Map<string, CurrentCartPricingData>();
   return async ({ owner, country, code }) => {
     const merchantId = owners[owner].id;
-    // If the merchant no longer sells to the cart's country, the cart is created in the merchant's first
-    // market instead.
+    // A cart whose country the merchant no longer sells to is created in the merchant's first market instead.
     const marketId = marketLookup.findByCountry(merchantId, country);
     const market =
       marketId === undefined ? marketLookup.getFirstMarket(merchantId) : { id: marketId, country };

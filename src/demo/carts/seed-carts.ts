@@ -126,9 +126,9 @@ async function seedPromotions(
   const { promotions } = loadDemoSales();
   const codes = await findExistingCodes(transaction, context.owners);
   const isMissing = ({ code, owner }: DemoPromotionEntry): boolean =>
-    // A promotion without a code cannot be recognized in the database, because it has no text to search for.
-    // It is created only if none of the demo's promotion codes exists yet, because then the demo's promotions
-    // have not been created before.
+    // Promotions without a code cannot be found in the database by a code. Such a promotion is created only
+    // if the database has none of the demo's promotion codes, which means that the demo's promotions do not
+    // exist yet.
     code === null ? codes.size === 0 : !codes.has(createCodeKey(context.owners[owner].id, code.text));
   const rows = promotions.filter(isMissing).flatMap((entry) => createPromotionRows(entry, context));
   await insertTableRows(transaction, {
@@ -160,8 +160,8 @@ async function findExistingCodes(
 }
 
 /**
- * Creates the database rows of a promotion. Creates no rows if the promotion is limited to a country to which
- * the merchant no longer sells.
+ * Creates the database rows of a promotion. Creates none for a promotion that is limited to a country in
+ * which the merchant no longer sells.
  */
 function createPromotionRows(
   { code, owner, kind, status, titles, values, country, windowDaysAgo }: DemoPromotionEntry,

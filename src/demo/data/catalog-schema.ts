@@ -11,7 +11,7 @@ const labelsByCode = z.record(z.string(), localizedText);
 
 /**
  * The prices of a product in the three markets, in minor units of EUR, USD and JPY, in this order. A price is
- * null if the product is not sold in the market.
+ * null if the market does not sell the product.
  */
 const marketAmounts = z.tuple([
   nonNegativeInteger.nullable(),
@@ -34,7 +34,7 @@ const restrictions = [
 
 /** A product of catalog.json. All database rows of the product are created from this entry. */
 const catalogEntry = z.strictObject({
-  /** The SKUs of the product's variants begin with this text. */
+  /** The text with which the SKUs of all variants of the product begin. */
   sku: nonEmptyText,
   motif: z.enum(pictureMotifs),
   brand: nonEmptyText.nullable(),
@@ -63,8 +63,8 @@ const catalogEntry = z.strictObject({
   /** True if the price rose by 10 % twelve days ago; otherwise left out. */
   priceRose: z.literal(true).exactOptional(),
   /**
-   * The prices of variants that cost more or less than `price`. The key is the choice that determines the
-   * variant, for example a size.
+   * Prices of the variants whose price differs from the product's `price`. The key is the choice that
+   * determines the variant, for example a size.
    */
   priceOf: z.record(z.string(), marketAmounts).exactOptional(),
   /**

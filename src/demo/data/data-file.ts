@@ -41,8 +41,8 @@ export function parseDemoDataFile<Schema extends z.ZodType>(
 }
 
 /**
- * Returns the path of an invalid value in a data file, with the SKU, slug or handle of the entry that
- * contains it, for example `families.gifts.entries[0].price (GFT-CARD)`.
+ * Returns the path of an invalid value in a data file, for example
+ * `families.gifts.entries[0].price (GFT-CARD)`. The text in brackets is the SKU, slug or handle of the entry.
  */
 function describeDataPath(path: readonly PropertyKey[], data: unknown): string {
   let [location, name, value] = ["", "", data];
@@ -60,8 +60,8 @@ const getEntryName = (value: unknown): string | undefined =>
     .find((name) => typeof name === "string");
 
 /**
- * Returns a function that calls `read` only at its own first call. Every later call returns the result of the
- * first call.
+ * Returns a function that calls `read` only once, at its first call, and returns the cached result at every
+ * later call.
  */
 export function createLazyLoader<Data>(read: () => Data): () => Data {
   let data: Data | undefined;

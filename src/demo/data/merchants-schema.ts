@@ -65,8 +65,8 @@ const market = z.strictObject({
   handle: nonEmptyText,
   name: nonEmptyText,
   /**
-   * The position of this market's price in the list `DemoProductPricesByMarket`, which has the prices of a
-   * product in all markets.
+   * The index of this market's price in `DemoProductPricesByMarket`, the list of a product's prices in all
+   * markets.
    */
   amountIndex: z.literal([0, 1, 2]),
   currency: nonEmptyText,

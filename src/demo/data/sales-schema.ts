@@ -7,8 +7,8 @@ import { localizedText, nonEmptyText, nonNegativeInteger } from "./data-file.ts"
 const merchantPosition = z.enum(["first", "second"]);
 
 /**
- * Names of the carts in demo.json. The two carts with a checkout are missing here, because the order
- * scenarios create them.
+ * The carts of sales.json, by their names in demo.json. The demo's two carts with a checkout are not in this
+ * list, because the order scenarios create them.
  */
 export const cartNamesWithoutCheckout = demoCartNames.filter(
   (name) => name !== "locked" && name !== "completed",
@@ -60,7 +60,7 @@ const promotion = z.strictObject({
     .exactPartial(),
   /** The country for whose market the promotion is valid; left out if the promotion is valid in every market. */
   country: nonEmptyText.exactOptional(),
-  /** Two numbers: how many days ago the promotion started, and how many days ago it ended. */
+  /** The start and the end of the promotion, each as a number of days before today. */
   windowDaysAgo: z.tuple([nonNegativeInteger, nonNegativeInteger]).exactOptional(),
 });
 export type DemoPromotionEntry = z.infer<typeof promotion>;

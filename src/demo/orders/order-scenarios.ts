@@ -84,7 +84,10 @@ type ScenarioFields = Omit<
 > &
   Partial<Pick<DemoOrderScenario, "owner" | "country">>;
 
-/** Fills in default values of a scenario. For example, the cart is created 15 minutes before the first step. */
+/**
+ * Fills in the values that a scenario leaves out. By default, for example, the cart is created 15 minutes
+ * before the first step.
+ */
 function defineScenario(fields: ScenarioFields): DemoOrderScenario {
   const [startedMinutesAgo = 0] = fields.steps[0] ?? [];
   return {
@@ -292,8 +295,8 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
       ["HOM-PUTE-MIDNIGHT", 2],
     ],
     buyer: anna,
-    // The checkout session is opened at the moment when the demo data is created (0 minutes ago), so that it
-    // stays open as long as possible.
+    // The checkout session is opened at the time of the seeding (0 minutes ago), so that it stays open as
+    // long as possible.
     steps: [[0, startCheckout(checkoutMinutesMax)]],
   }),
 ];

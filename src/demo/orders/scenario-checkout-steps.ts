@@ -68,8 +68,8 @@ export const submitAndAuthorizePayment = createSubmitStep(false);
 export const submitAndCapturePayment = createSubmitStep(true);
 
 /**
- * Submits the checkout session, but delays the request to the payment provider by the longest possible
- * lifetime of a session, so that the session stays in the status "processing".
+ * Submits the checkout session, which then stays in the status "processing". The request to the payment
+ * provider is delayed by the longest possible lifetime of a session.
  */
 export const submitWithDelayedPayment: DemoOrderScenarioStep = async (context) => {
   await submitOpenSession(context);

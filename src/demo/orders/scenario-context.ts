@@ -11,8 +11,8 @@ import type { Transaction } from "#database/transaction.ts";
 import { completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
 
 /**
- * Ids of the objects that the earlier steps of a scenario have created. The id of the checkout session or
- * order is null until the step that creates this object has run.
+ * Ids of the objects that the earlier steps of a scenario have created. The ids of checkout session and order
+ * are null until a step has created the object.
  */
 export interface DemoOrderScenarioObjectIds {
   readonly cartId: string;
@@ -21,15 +21,18 @@ export interface DemoOrderScenarioObjectIds {
 }
 
 /**
- * The data that a step of an order scenario works with: the ids of the scenario's objects, the transaction,
- * and, for each kind of actor, the context for calling the service's functions at the time of the step.
+ * The input of a step of an order scenario: the ids of the scenario's objects, the transaction, and a command
+ * context for each kind of actor. The context contains the time of the step.
  */
 export interface DemoOrderScenarioContext extends DemoOrderScenarioObjectIds {
   readonly transaction: Transaction;
   readonly commandContextFor: (actor: OrderActor) => OrderCommandContext & CheckoutSessionCommandContext;
 }
 
-/** Executes one step of a scenario. Returns the ids of the objects that the step has created. */
+/**
+ * A function that executes one step of an order scenario and returns the ids of the objects that the step has
+ * created.
+ */
 export type DemoOrderScenarioStep = (
   context: DemoOrderScenarioContext,
 ) => Promise<Partial<DemoOrderScenarioObjectIds>>;
@@ -56,8 +59,8 @@ export async function findScenarioOrderLine(
 }
 
 /**
- * Returns the id of the newest fulfillment, payment or return of the scenario's order; `part` says which of
- * the three is read.
+ * Returns the id of the newest fulfillment, payment or return of the scenario's order. `part` chooses one of
+ * these three tables.
  */
 export async function findNewestOrderPartId(
   context: DemoOrderScenarioContext,

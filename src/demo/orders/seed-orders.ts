@@ -36,8 +36,8 @@ export interface SeededOrderIds extends Pick<DemoJsonFileContent, "sessions" | "
 }
 
 /**
- * The ids of the added objects. There are only carts, without checkouts and orders, if the merchants no
- * longer sell the products of the scenarios, or if a rule of the service refuses a step of a scenario.
+ * The ids of the added objects. Checkouts and orders are missing if the merchants no longer sell the products
+ * of the scenarios, or if the service refuses a step of a scenario.
  */
 export type DemoOrderSeedResult = SeededOrderIds | Pick<SeededOrderIds, "carts">;
 
@@ -82,8 +82,8 @@ export async function seedOpenCheckout(
 }
 
 /**
- * Returns true if a demo cart can be checked out: pricing has added no warning to the cart and has removed
- * none of the lines of its scenario, and the cart can be delivered to the buyer's country.
+ * Returns true if a demo cart can be checked out. Pricing must not have added a warning or removed a line of
+ * the scenario, and the cart must be deliverable to the buyer's country.
  */
 function isAvailableAsPlanned({ definition, cart: { next } }: PricedDemoCart<DemoOrderScenario>): boolean {
   const isWhole = next.lines.length === definition.lines.length && next.warnings.length === 0;
@@ -97,9 +97,9 @@ interface ScenarioRunContext extends DemoOrderSeedContext {
 }
 
 /**
- * Runs all scenarios. If a step fails, undoes all changes and returns undefined. The scenarios save the same
- * cart or order several times, which the database allows only inside a savepoint. Afterwards,
- * `incrementVersions` saves each cart and order once more, outside the savepoint.
+ * Runs all scenarios inside a savepoint. If the service refuses a step, undoes all changes and returns
+ * undefined. Outside a savepoint, the database would refuse to save the same cart or order more than once per
+ * transaction. `incrementVersions` therefore saves each cart and order once more after the savepoint.
  */
 async function runAllScenarios(
   transaction: Transaction,
@@ -184,8 +184,9 @@ function createContextFor(
 }
 
 /**
- * Saves every cart and order of the scenarios once more, outside the savepoint: at the commit, the database
- * refuses changed cart or order lines unless their cart or order was last saved outside a savepoint.
+ * Increments the version of every cart and order of the scenarios, outside the savepoint. Without this last
+ * save outside a savepoint, the database would refuse the changed lines of the carts and orders at the
+ * commit.
  */
 async function incrementVersions(
   transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
- * Renders the demo's product pictures as SVG. What a picture shows depends only on its name. A name has the
- * form `motif-sku-colour-view`, but a picture is rendered for any other text too. The SVG contains no text of
- * the name, so that a URL cannot insert markup into it.
+ * Renders the demo's product pictures as SVG. The name alone determines the picture. A name has the form
+ * `motif-sku-colour-view`, but every other text gives a picture too. The SVG contains no text of the name, so
+ * that a URL cannot insert markup into it.
  */
 import { pictureDrawings } from "./picture-drawings.ts";
 import { hashTextToNumber } from "#demo/random.ts";

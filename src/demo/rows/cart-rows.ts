@@ -1,6 +1,6 @@
 /**
- * Creates carts with all their database rows, with prices computed by the rules of the service, and inserts
- * the rows of many carts with one statement per table.
+ * Creates the database rows of carts, with prices computed by the rules of the service. Inserts the rows of
+ * many carts with one statement per table.
  */
 import type { CartStatus, CartRevocationReason } from "#commerce/carts/cart-aggregate.ts";
 import { cartLifetimeMs } from "#commerce/carts/cart-status.ts";
@@ -142,8 +142,8 @@ export interface CreateUnsavedCartInput {
    */
   readonly address: PostalAddress | null;
   /**
-   * The promotion code that the buyer has entered; null if the buyer has entered none. If the code does not
-   * apply to the cart, the created cart has no code.
+   * The promotion code that the buyer has entered; null if there is none. A code that does not apply to the
+   * cart is not stored with the created cart.
    */
   readonly code: PromotionRule | null;
   readonly createdAt: Date;
@@ -163,10 +163,7 @@ export interface UnsavedCart {
 
 const dayMs = 86_400_000;
 const addressLifetimeMs = dayMs;
-/**
- * Milliseconds between the time at which a cart's address expires and the time at which the address is
- * erased.
- */
+/** Milliseconds from the expiry of a cart's address to its erasure from the database. */
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 
@@ -235,8 +232,8 @@ function createDraftDelivery(
       expiresAt,
       expiresAtMax: expiresAt,
     },
-    // The database stores only a digest of the address token. The token is created only for this digest and
-    // is not returned, so a client that needs a token submits the address again.
+    // Address tokens are stored only as a digest. The token is created for its digest and then dropped, so a
+    // client that needs a token must submit the address again.
     addressTokenDigest: hashCartAddressToken(createId("addressToken", at)),
     deliveryMethodId: first?.id ?? null,
   };

@@ -17,8 +17,8 @@ export type DemoTableRowToInsert<Name extends TableName> = {
     ? SelectedType<Tables[Name][Column]>
     : never;
 };
-// `SelectType` (of Kysely) is applied twice: a JSON column with a default value has two nested column types,
-// and each call removes one of them.
+// Kysely's `SelectType` is applied twice, because a JSON column with a default value in the database has two
+// nested column types. Each call removes one of them.
 type SelectedType<Column> = SelectType<SelectType<Column>>;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Creates the lines of a generated order. Each line contains the numbers of its shipped, canceled and
- * returned units, which follow from the order's stage.
+ * Creates the lines of a generated order. The order's stage determines how many units of each line are
+ * shipped, canceled and returned.
  */
 import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { createId } from "#foundation/ids.ts";
@@ -18,7 +18,7 @@ export interface OrderToSeed {
   /** The order number that buyers see, unique among the merchant's orders. */
   readonly number: string;
   readonly timeZone: string;
-  /** For each product id, the ids of the product's categories and of all their ancestors. */
+  /** The category ids of each product (its categories and all their ancestors), by product id. */
   readonly categoryIds: ReadonlyMap<string, readonly string[]>;
   readonly history: DemoOrderHistory;
 }

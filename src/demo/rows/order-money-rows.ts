@@ -1,7 +1,6 @@
 /**
- * Creates the payments of the demo's orders, and the records that the built-in payment provider keeps about
- * them. For a generated order, creates them as database rows; for an order scenario, as results of its
- * payment operations.
+ * Creates the payments of the demo's orders, and the records of the built-in payment provider about them. For
+ * generated orders, these are database rows; for order scenarios, they are results of payment operations.
  */
 import { sql } from "kysely";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -22,10 +21,7 @@ export interface DemoPaymentAndRefundRows {
   readonly testProviderPayment: DemoTableRowToInsert<"testProviderPayment">;
   readonly testProviderEntry: readonly DemoTableRowToInsert<"testProviderEntry">[];
   readonly refund: readonly DemoTableRowToInsert<"refund">[];
-  /**
-   * The payments in the form in which an order contains them. The statuses of the order are derived from
-   * them.
-   */
+  /** The order's payments as part of the order. The order's statuses are derived from them. */
   readonly orderPayments: readonly OrderPayment[];
 }
 
@@ -229,8 +225,8 @@ export const demoPaymentToken = "tok_success";
 interface SettlementInput {
   readonly sessionId: string;
   /**
-   * True if the payment provider captures the amount together with the authorization, as for a bank transfer.
-   * If left out, the amount is only authorized.
+   * True if the payment provider captures the payment together with its authorization, as for a bank
+   * transfer. If left out, the payment is only authorized.
    */
   readonly isCaptured?: boolean;
 }

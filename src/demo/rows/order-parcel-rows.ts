@@ -16,12 +16,9 @@ export interface DemoFulfillmentAndReturnRows {
   readonly fulfillmentLine: readonly DemoTableRowToInsert<"fulfillmentLine">[];
   readonly orderReturn: readonly DemoTableRowToInsert<"orderReturn">[];
   readonly returnLine: readonly DemoTableRowToInsert<"returnLine">[];
-  /**
-   * The fulfillments (parcels) in the form in which an order contains them. The statuses of the order are
-   * derived from them.
-   */
+  /** The order's fulfillments (parcels) as part of the order. The order's statuses are derived from them. */
   readonly orderFulfillments: readonly OrderFulfillment[];
-  /** The returns in the form in which an order contains them. The statuses of the order are derived from them. */
+  /** The order's returns as part of the order. The order's statuses are derived from them. */
   readonly orderReturns: readonly OrderReturn[];
 }
 

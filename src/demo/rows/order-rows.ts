@@ -80,8 +80,8 @@ const copyLists = ({
 });
 
 /**
- * Creates the rows of an order's cart, which is completed. The cart has no address any more: the address now
- * belongs to the order and has no date for its erasure.
+ * Creates the rows of the completed cart of an order. The cart has no address, because the address belongs to
+ * the order and is no longer due for erasure.
  */
 function createCompletedCartRows(cart: UnsavedCart, { orderId }: DemoOrderRowIds): DemoCartRows {
   const { next, personalData } = cart;
@@ -231,8 +231,8 @@ const pickOrderTotals = ({
 });
 
 /**
- * Returns the order status to store. The service derives further statuses from payments, fulfillments and
- * returns. A delivered order is stored as completed, even if the buyer returned units later.
+ * Returns the order status for the database. A delivered order is stored as completed, even if the buyer
+ * returned units later. The service derives all further statuses from payments, fulfillments and returns.
  */
 function getRecordedStatus({ stage, steps }: DemoOrderHistory): OrderStatus {
   if (stage === "onHold") return "on_hold";

@@ -70,8 +70,8 @@ const hoursAfterPlacement: Readonly<Record<DemoOrderHistoryStep, number>> = {
 };
 
 /**
- * Creates the steps of an order that has reached the given stage, with their times. For a recent order, the
- * times between the steps are shortened, so that the steps stay in order and none is in the future.
+ * Creates the steps of an order up to its stage, each with its time. For a recent order, the intervals
+ * between the steps are shortened, so that no step is in the future.
  */
 export function createDemoOrderHistory(
   stage: DemoOrderStage,
@@ -109,8 +109,8 @@ interface LineAmount {
 }
 
 /**
- * Computes the part of an order line's total, in minor units, that the buyer no longer pays because units of
- * the line were canceled or returned.
+ * Computes the amount in minor units that the buyer no longer pays for an order line, because units of the
+ * line were canceled or returned.
  */
 export function computeCanceledOrReturnedLineAmountMinor(
   stage: DemoOrderStage,

@@ -1,6 +1,6 @@
 /**
- * Creates the rows of a product of the demo catalog (texts, slugs, pictures, variants), and inserts the rows
- * of many products with one statement per table.
+ * Creates the rows of a demo product: texts, slugs, pictures and variants. Inserts the rows of many products
+ * with one statement per table.
  */
 import { createId } from "#foundation/ids.ts";
 import type { DemoProductEntry } from "#demo/data/catalog-schema.ts";
@@ -213,8 +213,8 @@ export function insertDemoProductRows(
 }
 
 /**
- * The maximum number of pictures of a product. A product has a picture for each colour (a single one if it
- * has no colours), then a picture of a detail and a scene.
+ * The maximum number of pictures of a product: one per colour (a single one without colours), then a detail
+ * and a scene.
  */
 const picturesMax = 3;
 

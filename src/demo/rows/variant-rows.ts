@@ -202,9 +202,9 @@ interface PriceStep {
 
 /**
  * Lists the present and former prices of a variant, oldest first. A product on sale has had its present price
- * for nine days. From day 24 to day 21 before today, it had a price 5 % below its normal price, so that the
- * lowest price of the 30 days before the sale (`lowest30d`) differs from the normal price. Every other
- * product has always had the same price, or one price increase.
+ * for nine days. It also had a price 5 % below its normal price from day 24 to day 21 before today. The
+ * lowest price of the 30 days before the sale (`lowest30d`) therefore differs from the normal price. All
+ * other products had one price, or one price increase.
  */
 function listPriceSteps(
   amount: number,

@@ -1,8 +1,7 @@
 /**
- * Adds a webhook endpoint for the app that the first merchant has installed, with events about orders, and
- * deliveries in different statuses. The creation time of the endpoint is some days in the past. No server
- * listens at its URL. Every call replaces the endpoint of an earlier call, because users may have changed
- * it.
+ * Adds a webhook endpoint for the app at the first merchant, with events about orders and with deliveries in
+ * different statuses. The endpoint was created some days ago, and no server listens at its URL. Every call
+ * replaces the endpoint of an earlier call, because users may have changed it.
  */
 import type { DemoJsonFileContent, DemoOrderName } from "#demo/demo-file.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -44,8 +43,8 @@ interface EndpointContext extends DemoWebhookSeedContext {
 const receiverUrl = "http://127.0.0.1:4399/webhooks";
 
 /**
- * Adds the webhook endpoint and its deliveries. Returns an empty object if the installation already has the
- * maximum number of endpoints.
+ * Adds the demo's webhook endpoint and its deliveries. Returns an empty object if the installation already
+ * has the maximum number of endpoints.
  */
 export async function seedDemoWebhooks(
   transaction: Transaction,
@@ -125,9 +124,8 @@ async function createDemoEndpoint(
 }
 
 /**
- * Disables the webhook endpoint, and enables it again with a time that is a few hours later. The service has
- * sent one test message (ping) when the endpoint was created and one when it was enabled; both are marked as
- * delivered.
+ * Disables the webhook endpoint, and enables it again a few hours later in the demo's history. Marks the test
+ * messages (pings) as delivered that the service has sent at the creation and at the enabling.
  */
 async function disableAndEnableEndpoint(endpointContext: EndpointContext): Promise<void> {
   const { transaction, endpointId } = endpointContext;
@@ -303,6 +301,6 @@ const endpointHistory = {
    * also be sent to the endpoint's URL, where no server listens, and would fail for days.
    */
   eventTypes: demoDeliveries.map(({ type }) => type),
-  /** The numbers of hours before now at which the endpoint was created, was disabled, and was enabled again. */
+  /** Hours before now at which the endpoint was created, disabled, and enabled again. */
   hours: { created: 120, disabled: 62, enabled: 58 },
 } as const;

@@ -31,8 +31,8 @@ interface WebhookDeliveryRows {
 }
 
 /**
- * Returns 0.5 instead of a random number. The delay before a webhook attempt is computed from a random number
- * from 0 to 1; the mean gives the demo the same times in every run.
+ * Returns 0.5 in place of a random number from 0 to 1. The service computes the delay before a webhook
+ * attempt from this number, so the demo has the same times in every run.
  */
 const withoutJitter = (): number => 0.5;
 const deliveredAttemptMs = 84;

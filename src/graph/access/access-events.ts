@@ -1,7 +1,6 @@
 /**
- * Publishes events about installations and API keys. An event about an installation is delivered only to the
- * webhook endpoints of this installation; an event about an API key, only to those of the key's
- * installation.
+ * Publishes events about installations and API keys. Such an event is delivered only to the webhook endpoints
+ * of one installation: the changed installation, or the one that owns the changed API key.
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import { findExpiringApiKeys, recordApiKeyExpiryNotice } from "#access/keys/expiry-notices.ts";

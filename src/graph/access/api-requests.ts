@@ -1,7 +1,7 @@
 /**
- * The GraphQL types and queries of the logged REST requests of apps, for staff members who look for errors:
- * the recent requests of an installation, the requests of a merchant's apps with a filter, and one request by
- * its id.
+ * The GraphQL types and queries of the logged REST requests of apps, for staff who look for errors. The
+ * queries return an installation's recent requests, filtered requests of a merchant's apps, and one request
+ * by its id.
  */
 import {
   type LoggedApiRequestRow,
@@ -77,8 +77,8 @@ const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
 /**
- * Sentence that says how long and how many logged requests are kept. Both lists of logged requests have it in
- * their descriptions.
+ * The sentence about how long and how many logged requests are kept, for the descriptions of both lists of
+ * logged requests.
  */
 const retention =
   `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +

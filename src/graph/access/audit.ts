@@ -84,9 +84,9 @@ interface ActorLoader<Row extends ActorRow> {
 }
 
 /**
- * Loads the actor of an audit entry (for example a staff account) if the prefix of the actor's id belongs to
- * the given kind of actor. Returns null for other kinds, and if the caller belongs to a merchant but the
- * actor does not belong to this merchant.
+ * Loads the actor of an audit entry, for example a staff account. Returns null unless the prefix of the
+ * actor's id belongs to the given kind of actor. Also returns null for an actor outside the caller's
+ * merchant; callers of the platform may see every actor.
  */
 async function loadActor<Row extends ActorRow>(
   { actorId }: AuditEntryRow,

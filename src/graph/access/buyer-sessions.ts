@@ -81,7 +81,7 @@ defineMutation({
           'session as "sessionToken".',
       });
   },
-  // A buyer session is only a signed token without a row in the database, so this command stores nothing.
+  // Stores nothing in the database, because a buyer session is only a signed token.
   run: (_transaction, _context, input) => Promise.resolve(input),
   answer: createSession,
 });
@@ -125,7 +125,7 @@ function readBuyerReference(context: GraphqlContext, requested: string | null): 
 }
 
 /**
- * Verifies the token of an existing buyer session that the new session continues, and returns the existing
+ * Verifies the token of the existing buyer session that a new session continues, and returns the existing
  * session. Refuses tokens of other merchants.
  */
 async function readContinuedSession(context: GraphqlContext, sessionToken: string): Promise<BuyerSession> {

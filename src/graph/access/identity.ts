@@ -256,8 +256,8 @@ builder.queryField("apiKey", (t) =>
     authScopes: { callers: [...staffCallers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The API key's id, `key_…`." }) },
     resolve: async (_root, { id }, context) => {
-      // A data loader is used because this service needs several API keys when it renders several events at
-      // once. The data loader then loads all of them with one SQL statement.
+      // For the service itself, a data loader reads the API key. The loader reads several keys with one SQL
+      // statement, for example when several events are rendered at once.
       if (context.viewer.kind === "system") return context.loaders.apiKeys.load(id);
       return (
         (await buildApiKeySqlQuery(context.db, getCallerMerchantId(context))

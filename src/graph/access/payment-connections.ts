@@ -103,7 +103,10 @@ interface ConnectInput {
   readonly webhookSigningSecret?: string | null | undefined;
 }
 
-/** Asks the provider for the account of the key, before the transaction begins. */
+/**
+ * Requests the provider account to which the secret key belongs. Runs before the mutation's transaction,
+ * because the network request can be slow.
+ */
 const verifyKey: MutationPreparationFunction<ConnectInput, VerifiedProviderAccount> = async (
   { secretKey, webhookSigningSecret },
   { stripeApiBase },

@@ -120,9 +120,9 @@ interface GivenDocument {
 const faultsMax = 20;
 
 /**
- * Checks the documents that a client wants to register, and returns them without duplicates. If documents
- * have faults, throws one failure that lists the faults of all of them. Checking a document blocks the
- * process for some milliseconds, so the function lets the process serve other requests before each document.
+ * Checks the documents that a client wants to register, and returns them without duplicates. Throws one
+ * failure that lists the faults of all documents, up to `faultsMax` faults. Checking a document blocks the
+ * process for some milliseconds, so other requests are served before each document.
  */
 async function checkDocuments(
   given: readonly GivenDocument[],
@@ -180,8 +180,8 @@ function findFaults(
 }
 
 /**
- * Returns the name of the first operation in a GraphQL document in brackets, for error messages; an empty
- * text if no operation has a name.
+ * Returns the name in brackets of the first operation in a GraphQL document, for error messages. Empty if no
+ * operation has a name.
  */
 function nameIn(document: string): string {
   const name = /\b(?:query|mutation|subscription)\s+([_A-Za-z][_0-9A-Za-z]{0,99})/.exec(document)?.[1];

@@ -200,8 +200,8 @@ defineMutation({
   inputDescription: "The saved address to erase.",
   type: "ID",
   check: (request, { buyerReference }) => void requireBuyerReference(request, buyerReference),
-  // The fallback `""` only satisfies TypeScript and is never used, because `check` has already refused
-  // requests without a buyer reference.
+  // TypeScript requires the fallback `""`. It is never used, because `check` has already refused requests
+  // without a buyer reference.
   run: (transaction, context, input) =>
     removeSavedAddress(transaction, context, {
       ...input,
@@ -211,8 +211,8 @@ defineMutation({
 });
 
 /**
- * Returns the buyer whose addresses the caller may use. A storefront may only use the addresses of the buyer
- * that it acts for.
+ * Returns the buyer reference whose saved addresses the caller may use. A storefront may only use the
+ * addresses of the buyer for whom it sends the request.
  */
 function requireBuyerReference(context: GraphqlContext, requested: string | null | undefined): string {
   const isStorefront = getCallerKindOfViewer(context.viewer) === "storefront";

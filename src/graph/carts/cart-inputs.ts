@@ -21,8 +21,8 @@ const versionSchema = z.int32().min(1);
 const textSchema = (max: number, min = 1): z.ZodString => z.string().min(min).max(max);
 
 /**
- * The maximum length of a country or region. It is longer than any country or region code, so that a client
- * that sends a name instead of the code gets an error that suggests the code.
+ * The maximum length of the text for a country or region. The limit is longer than any code, because a name
+ * instead of a code is refused with an error that suggests the code.
  */
 const codedFieldLengthMax = 80;
 

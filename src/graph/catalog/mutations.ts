@@ -166,7 +166,7 @@ const CategoryDeleted = builder.objectRef<{ categoryId: string }>("CategoryDelet
   }),
 });
 
-/** The options that all mutations have which change one product and return this product. */
+/** Options shared by all mutations that change one product and return the changed product. */
 const productChange = {
   ...merchantMutationKind,
   failures: ["product_not_found"],

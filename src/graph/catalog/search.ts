@@ -74,14 +74,14 @@ const searchArgs = builder.args((t) => ({
 }));
 
 /**
- * The cost of a search itself, in points. A search takes 5 to 13 ms of CPU time (`npm run bench:costs`), as
- * much as reading about twenty orders.
+ * The cost of a product search in points, in addition to the cost of its results. A search takes 5 to 13 ms
+ * of CPU time (`npm run bench:costs`), as much as reading about twenty orders.
  */
 const searchCost = 200;
 
 /**
- * Computes the cost of a product search. For a page of up to 20 products, the cost is that of the fields that
- * the client selects; for a larger page, it grows in proportion to the page size.
+ * Computes the cost of a product search in points. The cost of the selected fields is multiplied by a
+ * twentieth of the page size, but at least by 1.
  */
 const computeSearchCost = defineFieldCostByArguments(
   { sizedBy: ["pageSize"], factor: "`pageSize` / 20, at least 1" },
@@ -149,9 +149,9 @@ const explainedCallers: ReadonlySet<CallerKind> = new Set(merchantReaders);
 const buyerCallers: ReadonlySet<CallerKind> = new Set(["anonymous", "api_key", "oauth", "storefront"]);
 
 /**
- * Counts a buyer's search for the search statistics, also if later requests get its answer from the response
- * cache. Later pages of the same search, searches by staff, and search texts that look like personal data are
- * not counted.
+ * Counts a buyer's search for the search statistics. Also registers a callback that counts later requests
+ * which the response cache answers. Does not count later pages of a search, searches by staff, and search
+ * texts that look like personal data.
  */
 function countProductSearch(
   { viewer, buyerReference, client, services, reuseCallbacks }: GraphqlContext,
@@ -171,7 +171,7 @@ async function merchantFilter(
 ): Promise<string | undefined> {
   if (viewer.kind !== "internal" || viewer.merchantId === null) return requested;
   const { slug } = await loaders.merchants.load(viewer.merchantId);
-  // A token that belongs to a merchant can search only this merchant's products. If such a token names
-  // another merchant, the search returns nothing, because no merchant has the slug "-".
+  // A token of a merchant can search only this merchant's products. If the filter names another merchant, the
+  // slug "-" is used, which no merchant has, so the search finds nothing.
   return requested === undefined || requested === slug ? slug : "-";
 }

@@ -8,8 +8,8 @@ import type { ChangedDeliveryIdsOfEndpoint } from "#webhooks/watch-deliveries.ts
 
 export interface ObjectChangeForSubscription {
   /**
-   * Records the version of the object that the resolver sends to the subscriber. After that, only a higher
-   * version of the object causes another result.
+   * Records which version of the object the resolver has sent to the subscriber. The subscription then waits
+   * for a higher version.
    */
   readonly sentVersion: (version: number) => void;
 }
@@ -48,22 +48,22 @@ export interface ChangedDeliveriesForSubscription {
    * first result, for which the resolver loads the newest deliveries instead.
    */
   readonly ids: readonly string[] | null;
-  /** True if some changed deliveries may be missing in `ids`, because too many deliveries changed at once. */
+  /** True if `ids` may lack some changed deliveries, because too many deliveries changed at once. */
   readonly isMore: boolean;
 }
 
 /**
- * Maximum number of webhook deliveries that one result of the subscription has; further deliveries follow in
- * the next result.
+ * Maximum number of webhook deliveries per result of the subscription. Further deliveries follow in the next
+ * result.
  */
 export const deliveriesPerStepMax = 50;
-/** Maximum number of changed deliveries that wait for a slow subscriber. */
+/** Maximum number of changed deliveries in the queue of a slow subscriber. */
 const waitingMax = 1_000;
 
 /**
- * Follows the webhook deliveries of an endpoint for a subscription. The first step of the iterator comes
- * after the first poll of the database, because changes are found by comparing each poll with the one before.
- * Each further step has all changes since the step before.
+ * Follows the webhook deliveries of an endpoint for a subscription. The iterator yields its first step after
+ * the first poll of the database, because each poll is compared with the previous one. Each further step
+ * contains all changes since the previous step.
  */
 export function followEndpointDeliveries(
   polling: DatabasePoller<ChangedDeliveryIdsOfEndpoint>,
@@ -80,8 +80,8 @@ export function followEndpointDeliveries(
     for (const id of seen.changed) waiting.add(id);
     if (waiting.size <= waitingMax) return;
     isMore = true;
-    // Too many changed deliveries wait for the subscriber, so only the newest are kept. `isMore` is then
-    // true, which makes the subscriber load the whole list of deliveries again.
+    // The queue is full, so only its newest deliveries are kept. `isMore` makes the subscriber load the whole
+    // list of deliveries again.
     for (const id of [...waiting].slice(0, waiting.size - deliveriesPerStepMax)) waiting.delete(id);
   };
   return new Follower({
@@ -106,15 +106,16 @@ export interface NewEventsForSubscription {
   /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
   readonly after: string | null;
   /**
-   * Records the cursor and the position in the event feed up to which the resolver's page reaches. After
-   * that, only an event with a higher position causes another page.
+   * Records the end of the page that the resolver has sent: its cursor and its position in the event feed.
+   * The subscription then waits for an event with a higher position.
    */
   readonly sentPage: (page: { readonly cursor: string; readonly position: number }) => void;
 }
 
 /**
- * Follows the event feed of a merchant. The iterator yields a step at the start. While events follow the last
- * sent page, it yields the next step at once; after that, it yields a step each time that events are added.
+ * Follows the event feed of a merchant. The iterator yields a first step immediately. It yields further steps
+ * without waiting until the subscriber has the newest event, and then one step after each poll that finds new
+ * events.
  */
 export function followEventFeed(
   polling: DatabasePoller<number>,
@@ -148,13 +149,13 @@ interface Following<Step> {
    * function that stops watching.
    */
   readonly begin: (wake: () => void) => () => void;
-  /** Returns the next value of the iterator; undefined if nothing has changed since the last value. */
+  /** Returns the iterator's next value; undefined while there is no new change. */
   readonly take: () => Step | undefined;
 }
 
 /**
- * An async iterator whose `return` also settles a pending `next`. In an async generator, `return` would wait
- * for the pending `next`, which may never settle.
+ * An async iterator whose `return` also ends a waiting `next`. With an async generator, `return` would wait
+ * for that `next`, which may never settle.
  */
 class Follower<Step> implements AsyncIterableIterator<Step> {
   readonly #take: () => Step | undefined;

@@ -1,6 +1,6 @@
 /**
- * Polls the objects that the subscriptions of this process follow, about twice a second: with one SQL
- * statement for all carts, one for all orders, one for webhook deliveries, and one for event feeds.
+ * Polls the objects that the subscriptions of this process follow, about twice a second. Each poll needs four
+ * SQL statements: for all carts, all orders, webhook deliveries, and event feeds.
  */
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
@@ -12,14 +12,13 @@ import { createDeliveryChangeFinder, type ChangedDeliveryIdsOfEndpoint } from "#
 
 export interface SubscriptionPollers {
   /**
-   * Polls the versions of the carts that subscriptions follow. The property `orders` does the same for the
-   * orders that subscriptions follow.
+   * Polls the versions of the carts that subscriptions follow. The property `orders` is the same for orders.
    */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
-  /** Polls for changed webhook deliveries; the watched objects are webhook endpoints. */
+  /** Polls for changed webhook deliveries of the webhook endpoints that subscriptions follow. */
   readonly deliveries: DatabasePoller<ChangedDeliveryIdsOfEndpoint>;
-  /** The position of the last event in the event feed, by merchant (`findEventFeedEndPositions`). */
+  /** Polls the position of the last event in each merchant's event feed, with `findEventFeedEndPositions`. */
   readonly eventFeeds: DatabasePoller<number>;
   /** True if a subscription of this process follows the given object. */
   readonly isWatched: (subject: { readonly type: string; readonly id: string }) => boolean;
@@ -28,9 +27,9 @@ export interface SubscriptionPollers {
 }
 
 /**
- * Pauses between two polls, in milliseconds: `versionsPace` for carts, orders and event feeds,
- * `deliveriesPace` for webhook deliveries. Reading a version or the end of a feed costs one index entry.
- * Reading the deliveries of an endpoint costs a few hundred rows, so deliveries are polled less often.
+ * The intervals and minimum pauses of the polls, in milliseconds. Polls of carts, orders and event feeds read
+ * one index entry per followed object. Polls of deliveries read a few hundred rows per followed endpoint, so
+ * they are less frequent.
  */
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };

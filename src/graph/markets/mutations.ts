@@ -1,6 +1,6 @@
 /**
  * The GraphQL mutations of markets, delivery methods, policies and stock. An upsert replaces the whole
- * record, except for the fields whose descriptions say that they stay if they are left out.
+ * record. A field that is left out keeps its value only if the field's description says so.
  */
 import { adjustStock, type stockAdjustReasons } from "#commerce/inventory/adjust-stock.ts";
 import { upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";

@@ -1,6 +1,6 @@
 /**
- * The GraphQL input types of a merchant's policies (for example the return policy) and of the rules by which
- * the service decides whether an order can be canceled or returned.
+ * The GraphQL input types of a merchant's policies, for example the return policy. The rules of a policy
+ * decide whether an order can be canceled or returned.
  */
 import type { PolicyRequestHandlingMode } from "#commerce/markets/policy-rules.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";

@@ -1,5 +1,5 @@
 /**
- * Graph types of taxes: tax classes, tax rates, the enums of tax rules, and the tax lines of carts and
+ * The GraphQL types of taxes: tax classes, tax rates, the enums of tax rules, and the tax lines of carts and
  * orders.
  */
 import type { TaxRateRow } from "#commerce/markets/read-markets.ts";

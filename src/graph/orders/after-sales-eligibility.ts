@@ -1,6 +1,6 @@
 /**
- * The GraphQL types for the after-sales eligibility of an order and its lines (whether they can be returned,
- * for example), and for the reasons of returns.
+ * The GraphQL types for the after-sales eligibility of orders and order lines, for example whether a line can
+ * be returned. Also the types for the reasons of returns.
  */
 import {
   evaluateAfterSalesEligibility,

@@ -18,10 +18,9 @@ interface BuyerArgs {
 }
 
 /**
- * Returns the SQL conditions that limit a list of orders to one buyer. A storefront may list only orders of
- * the buyer for whom it sends the request. An analyst may name a buyer only by the opaque reference. The
- * frontend's reference is hidden from analysts: with a filter by this reference, an analyst could find out
- * whether a certain person bought something.
+ * Returns the SQL conditions of a list of one buyer's orders. A storefront may only name the buyer for whom
+ * it sends the request. An analyst may only use the opaque reference: with the frontend's reference, an
+ * analyst could find out whether a certain person bought something.
  */
 export async function resolveOrderListBuyerFilter(
   context: GraphqlContext,

@@ -24,9 +24,9 @@ export const answerLanguagesArgument = {
 };
 
 /**
- * Returns the description of each value of an enum of obstacles (reasons against a cancellation or return):
- * the English text of the obstacle. An obstacle can have a second text, for requests that the merchant may
- * still approve; its description then has both texts.
+ * Returns the English text of each obstacle (a reason against a cancellation or return) as the description of
+ * its enum value. If the merchant can still approve some requests with the obstacle, the description has a
+ * second text for them.
  */
 function describeObstacles<Texts extends Readonly<Record<string, string>>>(
   texts: Texts,

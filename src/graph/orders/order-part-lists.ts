@@ -137,8 +137,7 @@ interface PartList<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
   /**
-   * Finds, by id, the payments or refunds that belong to no order, for example the payment of a failed
-   * checkout.
+   * Finds payments or refunds without an order by their ids, for example the payment of a failed checkout.
    */
   readonly findWithoutOrder?: (
     reader: GraphqlContext["db"],
@@ -147,8 +146,8 @@ interface PartList<Parts extends keyof OrderPartViewsByKind> {
 }
 
 /**
- * Loads one page of a list of payments, refunds or other parts of orders. One statement reads all orders to
- * which the parts of the page belong.
+ * Loads one page of a list of payments, refunds or other parts of orders. A single SQL statement reads the
+ * orders of all parts on the page.
  */
 async function loadParts<Parts extends keyof OrderPartViewsByKind>(
   context: GraphqlContext,

@@ -18,8 +18,8 @@ import {
 import { RefundCauseEnum } from "./order-inputs.ts";
 
 /**
- * Returns the value if the caller belongs to the merchant's staff, otherwise null. Other callers get null and
- * not an error, so that one GraphQL document can be used for all callers.
+ * Returns the value for the merchant's staff, and null for all other callers. Other callers get no error, so
+ * that one GraphQL document works for all callers.
  */
 export function getValueIfCallerIsMerchantStaff<Value>(
   value: Value,

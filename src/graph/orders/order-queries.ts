@@ -123,8 +123,7 @@ interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
   readonly parts: Parts;
   readonly id: string;
   /**
-   * Finds, by id, the payments or refunds that belong to no order, for example the payment of a failed
-   * checkout.
+   * Finds payments or refunds without an order by their ids, for example the payment of a failed checkout.
    */
   readonly findWithoutOrder?: (
     reader: GraphqlContext["db"],

@@ -215,7 +215,10 @@ export function requireOrderPart<Part extends keyof OrderPartViewsByKind>(
   return view;
 }
 
-/** The decrypted delivery address, which only admins of the merchant and operators may see. */
+/**
+ * The decrypted delivery address of the order. Only admins of the merchant and operators of the platform may
+ * see it.
+ */
 const PostalAddressType = builder.objectRef<PostalAddress>("PostalAddress").implement({
   description:
     "A complete postal address (https://schema.org/PostalAddress), for the merchant's staff who ship the " +
@@ -294,8 +297,8 @@ builder.objectFields(OrderRef, (t) => ({
 }));
 
 /**
- * Loads the encrypted personal data of an order and decrypts it. Returns null, and loads no row, if the
- * caller may not see personal data.
+ * Loads and decrypts the personal data of an order. Returns null without loading a row for a caller that may
+ * not see personal data.
  */
 async function openForStaff(context: GraphqlContext, id: string | undefined): Promise<PersonalData | null> {
   const allowed = getValueIfCallerIsMerchantStaff(id, context);

@@ -6,8 +6,8 @@ import type { builder } from "#graph/builder.ts";
 type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
 /**
- * The description of the field `titles`, used in two inputs: the one that creates a promotion and the one
- * that updates a promotion.
+ * The description of the field `titles` in the inputs of the two mutations that create and update a
+ * promotion.
  */
 export const titlesDescription =
   "The promotion's titles shown to buyers, one per locale, at least one. Each title " +

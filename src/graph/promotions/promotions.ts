@@ -122,7 +122,7 @@ PromotionRef.implement({
   }),
 });
 
-/** Adds the fields for a promotion's codes, merchant, version and times. */
+/** Adds the fields about codes, merchant, version and times to the GraphQL type of promotions. */
 builder.objectFields(PromotionRef, (t) => ({
   codes: t.connection(
     {
@@ -153,7 +153,10 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
 }));
 
-/** Adds the fields for a promotion's conditions, for example the minimum subtotal of a cart. */
+/**
+ * Adds the fields about conditions, for example the minimum subtotal of a cart, to the GraphQL type of
+ * promotions.
+ */
 builder.objectFields(PromotionRef, (t) => ({
   minimumSubtotal: t.field({
     type: MoneyRef,
@@ -206,7 +209,7 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
 }));
 
-/** Adds the fields for a promotion's buyers, time window, limits and priority. */
+/** Adds the fields about buyers, time window, limits and priority to the GraphQL type of promotions. */
 builder.objectFields(PromotionRef, (t) => ({
   requiresSignIn: t.exposeBoolean("requiresSignIn", {
     description: "Whether the promotion only applies to signed-in buyers.",

@@ -19,8 +19,8 @@ import {
 export interface OpenedExportFile {
   readonly sizeBytes: number;
   /**
-   * Reads `size` bytes of the export file, beginning with the byte at the offset `start`. Memory holds at
-   * most one chunk of the file at a time.
+   * Reads `size` bytes of the export file from the offset `start`, in chunks. Only one chunk is in memory at
+   * a time.
    */
   readonly read: (start: number, size: number) => AsyncGenerator<Buffer, void>;
 }
@@ -28,9 +28,9 @@ export interface OpenedExportFile {
 const retryAfterSeconds = 5;
 
 /**
- * Opens the file of an export. Throws `role_not_allowed`, `resource_not_found` for an unknown, expired or
- * foreign export, `export_not_completed` for an export that has not ended, and `invalid_state` for an export
- * that ended without a file.
+ * Opens the file of an export. Throws `role_not_allowed` if the caller's role may not read exports, and
+ * `resource_not_found` for an unknown, expired or foreign export. Throws `export_not_completed` while the
+ * export runs, and `invalid_state` if it ended without a file.
  */
 export async function openExportFile(context: GraphqlContext, exportId: string): Promise<OpenedExportFile> {
   if (!merchantReaders.includes(getCallerKindOfViewer(context.viewer)))

@@ -1,6 +1,7 @@
 /**
- * The GraphQL types, query and mutations of exports: jobs that write all orders, payments or other rows of a
- * period into a file, for analysts and back offices. `GET /exports/ID.ndjson` answers with the file.
+ * The GraphQL types, query and mutations of exports, for analysts and back offices. An export is a job that
+ * writes all orders, payments or other rows of a period into a file. `GET /exports/ID.ndjson` returns the
+ * file.
  */
 import {
   cancelExportJob,
@@ -200,7 +201,7 @@ defineMutation({
   run: (transaction, context, { exportId }) => cancelExportJob(transaction, context, exportId),
 });
 
-// Exports are read from the primary database: a replica may not have the newest state yet.
+// Reads exports from the primary database, because the state of an export on a replica may be outdated.
 builder.queryFields((t) => ({
   export: t.field({
     type: Export,

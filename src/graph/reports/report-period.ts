@@ -1,6 +1,6 @@
 /**
- * The GraphQL arguments, period, time buckets (for example days) and query cost computation that all reports
- * share.
+ * Definitions that all reports share: the arguments for the period, the time buckets (for example days) and
+ * the computation of the query cost.
  */
 import { z } from "zod";
 import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
@@ -77,8 +77,8 @@ export const intervalArgs = builder.args((t) => ({
 }));
 
 /**
- * The arguments for the period of a report, as the client sent them. The query cost is computed before the
- * variables are checked and before the names of enum values are converted, so the types are unknown.
+ * The unchecked arguments for the period of a report. Their types are unknown, because the query cost is
+ * computed before the variables are checked and the names of enum values are converted.
  */
 interface UncheckedPeriodArgs {
   readonly from: unknown;
@@ -94,8 +94,9 @@ const daysPerBucket: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Computes the cost of a report with buckets: the cost of the selected fields is multiplied by the number of
- * buckets. A report with an invalid period, which is refused later, costs as much as a report on one day.
+ * Computes the cost of a report with buckets in points: the cost of the selected fields, multiplied by the
+ * number of buckets plus one. A period with malformed days counts as one day here; the report itself is
+ * refused later.
  */
 export const computeBucketedReportCost = defineFieldCostByArguments(
   { sizedBy: ["from", "to", "interval"], factor: "one more than the number of buckets of the period" },
@@ -109,12 +110,12 @@ export const computeBucketedReportCost = defineFieldCostByArguments(
 );
 
 /**
- * The cost of a report's field for totals. The fields below it cost nothing (multiplier 0), because the cost
+ * The cost of a report's field for totals. The multiplier 0 makes the fields below it free, because the cost
  * of the report already includes them.
  */
 export const reportTotalsCost = { field: 1, multiplier: 0 };
 /**
- * The cost of a list field in a report. Its multiplier is 1, because the cost of the whole report is already
+ * The cost of a list field in a report. The multiplier is 1, because the cost of the whole report is already
  * multiplied by the number of list entries or buckets.
  */
 export const reportListCost = { field: 1, multiplier: 1 };
@@ -196,9 +197,9 @@ export const listLengthArgs = builder.args((t) => ({
 }));
 
 /**
- * Throws `invalid_field` if a client asks for longer lists than a report may have. For a CSV file, one entry
- * more than the file may contain is allowed: if this additional entry exists, the service knows that the file
- * is incomplete.
+ * Throws `invalid_field` if a client requests longer lists than a report may have. For a CSV file, the limit
+ * is one entry higher than the file's maximum. This additional entry shows the service that the file is
+ * incomplete.
  */
 export function requireReportListLengthWithinLimit({ isReportFile }: GraphqlContext, first: number): void {
   const max = isReportFile ? reportFileRowsMax + 1 : listLengthMax;
@@ -229,8 +230,8 @@ interface ShopReportInput extends ReportPeriodInput {
 }
 
 /**
- * The data that a report covers: the period, the merchant and the market, with the currencies of the markets
- * and the time buckets of the period.
+ * The scope of a report: its period, merchant and market, the currencies of the markets, and the time buckets
+ * of the period.
  */
 export interface ReportScopeWithCurrenciesAndBuckets extends ReportScope {
   /** The currencies of the markets that the report covers. */
@@ -239,8 +240,8 @@ export interface ReportScopeWithCurrenciesAndBuckets extends ReportScope {
 }
 
 /**
- * Reads a report in a read-only transaction. The arguments are checked before the database is read, and
- * parsed again after the markets have been read, because the time zone of the period depends on the market.
+ * Reads a report in a read-only transaction. The arguments are parsed twice: first to refuse invalid
+ * arguments before any read, and again after reading the markets, whose time zone the period uses.
  */
 export function readReportInReadOnlyTransaction<Result>(
   context: GraphqlContext,

@@ -97,8 +97,9 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
 });
 
 /**
- * Adds the field `discountShare` (the discounts as a share of the prices before discounts), and the fields
- * `net…` (the sales figures without orders or articles that were later canceled or returned).
+ * Adds fields to the GraphQL interface of sales figures. `discountShare` is the share of discounts in the
+ * prices before discounts. The fields `net…` leave out orders and articles that were later canceled or
+ * returned.
  */
 builder.interfaceFields(SalesFiguresType, (t) => ({
   discountShare: t.float({
@@ -213,7 +214,10 @@ const computeCountriesCost = defineFieldCostByArguments(
 
 const taxesMax = 1000;
 
-/** Computes the cost of the list of taxes, which is read by one statement and has no lists inside. */
+/**
+ * Computes the cost of the sales report's list of taxes, which needs one SQL statement and has no nested
+ * lists.
+ */
 const computeTaxesCost = defineFieldCostByArguments(
   { sizedBy: ["first"], factor: "a hundredth of `first`" },
   ({ first }: { readonly first: number }) => ({
@@ -276,8 +280,8 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
 });
 
 /**
- * Returns whether the client selects the named field of a report. If not, the data of the field need not be
- * read from the database.
+ * Returns whether the client selects the named field of a report. The service does not read the data of
+ * fields that are not selected.
  */
 function selectsField({ fieldNodes, fragments }: GraphQLResolveInfo, name: string): boolean {
   const isSelected = (set: SelectionSetNode | undefined): boolean =>

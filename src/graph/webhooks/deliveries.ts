@@ -8,7 +8,7 @@ import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/ref
 import type { DeliveryAttemptView } from "#webhooks/delivery-log.ts";
 import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
 
-/** The status of a webhook delivery. The app and the staff of its merchant see the same values. */
+/** The GraphQL enum of webhook delivery statuses, the same for apps and for the merchant's staff. */
 export const DeliveryStatusEnum = defineGraphqlEnum<DeliveryStatus>("WebhookDeliveryStatus", {
   description: "The state of a webhook delivery.",
   values: {

@@ -1,7 +1,6 @@
 /**
- * The settings of webhook endpoints that can be changed only over GraphQL: field filters and the order of
- * deliveries. The body of the REST operation that creates an endpoint has a fixed set of fields without
- * them.
+ * The settings of webhook endpoints that only GraphQL can change: field filters and the order of deliveries.
+ * The REST operation that creates an endpoint does not have them.
  */
 import type { InputFieldBuilder } from "@pothos/core";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -69,8 +68,8 @@ const fieldFiltersDescription =
 type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
 /**
- * The input fields for field filters and for the order of deliveries. The input types for creating and for
- * updating a webhook endpoint both have these fields.
+ * The input fields for field filters and for the order of deliveries, shared by the input types for creating
+ * and updating a webhook endpoint.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
@@ -87,7 +86,7 @@ export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) =>
 });
 
 /**
- * The GraphQL input type with the settings of a new webhook endpoint that REST does not have: field filters
+ * The GraphQL input type for the settings of a new webhook endpoint that REST does not have: field filters
  * and the order of deliveries.
  */
 export const EndpointOptionsInput = builder.inputType("WebhookEndpointOptionsInput", {

@@ -1,6 +1,6 @@
 /**
- * The GraphQL list of a merchant's events, of all installations. Programs that must not miss an event use the
- * feed in `event-feed.ts` instead.
+ * The GraphQL list of a merchant's webhook events, for all installations. Programs that must not miss an
+ * event use the event feed (`event-feed.ts`) instead.
  */
 import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder } from "#graph/builder.ts";

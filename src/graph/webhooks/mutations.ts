@@ -173,8 +173,8 @@ const EndpointDeleted = builder
   });
 
 /**
- * Resolves the host name of a webhook endpoint's URL. Returns a fault if one of the host's IP addresses is
- * not allowed.
+ * Resolves the host name in a webhook endpoint's URL. Returns a fault if one of its IP addresses is not
+ * allowed.
  */
 const findUrlFaults: MutationPreparationFunction<
   { readonly url?: string | null | undefined },

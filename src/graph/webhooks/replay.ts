@@ -1,6 +1,6 @@
 /**
- * The GraphQL mutations that replay webhook deliveries. Replaying a single delivery is also a REST operation;
- * replaying many at once is only for the staff of a merchant.
+ * The GraphQL mutations that send webhook deliveries again (replay). Replaying a single delivery is also a
+ * REST operation; only a merchant's staff can replay many at once.
  */
 import { z } from "zod";
 import { createFailure } from "#foundation/failure.ts";

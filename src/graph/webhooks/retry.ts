@@ -1,6 +1,6 @@
 /**
- * The GraphQL mutation that retries a waiting webhook delivery at once, and the query that counts, without
- * sending, which deliveries a replay of many deliveries would replay and which it would skip.
+ * The GraphQL mutation that retries a waiting webhook delivery immediately. Also the query that previews a
+ * bulk replay: it counts the deliveries that the replay would send or skip, and sends nothing.
  */
 import { z } from "zod";
 import { createFailure } from "#foundation/failure.ts";

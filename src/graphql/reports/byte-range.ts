@@ -11,9 +11,9 @@ const singleRange = /^bytes=(?<first>\d{1,15})-(?<last>\d{0,15})$/i;
 const suffixRange = /^bytes=-(?<length>\d{1,15})$/i;
 
 /**
- * Returns the part of a file that a Range header requests. Throws `range_not_satisfiable` if the file has no
- * byte of the requested part. Returns undefined if the header requests several parts or is malformed; the
- * caller then sends the whole file, as RFC 9110 allows.
+ * Returns the part of a file that a Range header requests. Throws `range_not_satisfiable` if the part is
+ * outside the file. Returns undefined for a malformed header and for several parts; the caller then sends the
+ * whole file, as RFC 9110 allows.
  */
 export function parseByteRange(header: string, sizeBytes: number): ByteRange | undefined {
   const range = findRange(header.trim(), sizeBytes);

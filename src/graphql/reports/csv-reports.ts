@@ -1,6 +1,6 @@
 /**
- * The reports that can be downloaded as CSV: for each report its GraphQL query, and the function that
- * converts the query's result to rows.
+ * The definitions of the reports that can be downloaded as CSV. A definition has a GraphQL query and a
+ * function that converts the query's result to rows.
  */
 import { type DocumentNode, parse } from "graphql";
 import {
@@ -21,14 +21,13 @@ export interface CsvReportDefinition {
   /** True if the report requires the query parameters from and to. */
   readonly hasPeriod: boolean;
   /**
-   * The query parameters that a report accepts in addition to `from` and `to`. The key is the parameter's
-   * name. The value says what the parameter accepts: a text, an integer, a maximum number of rows (`rows`),
-   * or one of the listed words.
+   * The report's query parameters besides `from` and `to`, by name. The value is the accepted type: a text,
+   * an integer, a maximum number of rows (`rows`), or a list of allowed words.
    */
   readonly parameters: Readonly<Record<string, "text" | "integer" | "rows" | readonly string[]>>;
   /**
-   * The column that divides the rows of the file into several lists: rows with the same value in this column
-   * form one list, and the maximum number of rows applies to each list. Left out if all rows form one list.
+   * The column whose values divide the rows of the file into lists. The maximum number of rows applies to
+   * each list. Left out if all rows form one list.
    */
   readonly listColumn?: string;
   readonly columns: readonly string[];

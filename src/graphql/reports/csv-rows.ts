@@ -1,4 +1,4 @@
-/** Converts those entries of a report that contain nested lists to rows of a CSV table. */
+/** Converts report entries with nested lists to rows of a CSV table. */
 import type { CsvReportRow } from "./csv-table.ts";
 
 export const outcomeColumns = ["COMPLETED", "EXPIRED", "OPEN", "PROCESSING"];
@@ -71,8 +71,8 @@ export interface BuyerCohortRow {
 }
 
 /**
- * Returns the CSV rows of one cohort, which is the group of buyers whose first orders were in the same month:
- * one row for that month, and one row for each later month.
+ * Returns the CSV rows of one cohort, the group of buyers whose first orders were in the same month. The
+ * first row is for that month, and each further row for a later month.
  */
 export function toBuyerCohortCsvRows({ later, ...first }: BuyerCohortRow): readonly CsvReportRow[] {
   return [first, ...later].map((row) => Object.assign({ firstMonth: first.month }, row));

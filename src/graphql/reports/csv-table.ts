@@ -17,9 +17,9 @@ export type CsvReportRow = Readonly<Record<string, CsvReportCell>>;
 const minorSuffix = /Minor$/;
 
 /**
- * Returns the names of the columns that are added to a table with amounts: `exponent`, the number of decimal
- * digits of the row's currency, and one column with the amount in major units for each column whose name ends
- * with `Minor`. Returns an empty list for a table without amounts.
+ * Returns the names of the columns that are added to a table with amounts in minor units. `exponent` is the
+ * number of decimal digits of the row's currency. Each column whose name ends with `Minor` also gets a column
+ * in major units. Empty for a table without amounts.
  */
 export function getMajorUnitAmountColumns(columns: readonly string[]): readonly string[] {
   const amounts = columns.filter((column) => minorSuffix.test(column));
@@ -55,8 +55,8 @@ function toMajorAmount(amountMinor: number, exponent: number): DecimalCell {
 }
 
 /**
- * The characters with which a spreadsheet recognizes a cell as a formula that it runs, if the cell begins
- * with one of them. The list includes their full-width forms.
+ * The characters that make a spreadsheet run a cell as a formula if the cell begins with one of them. The
+ * list includes their full-width forms.
  */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 const special = /[",\r\n]/;

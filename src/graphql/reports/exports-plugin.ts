@@ -25,10 +25,7 @@ export interface ExportsPluginOptions {
   readonly limiter: RateLimiter;
 }
 
-/**
- * The points that one download of an export's file takes from the caller's quotas of cost: as many as one
- * report.
- */
+/** The cost in points of downloading an export's file, the same as for one report. */
 const downloadCost = reportBaseCost;
 
 const extension = ".ndjson";
@@ -49,7 +46,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
       });
     const client = getRateLimitAddressKey(request);
     const context = createGraphqlContext(services, { viewer, requestId: request.id, client });
-    const payment = await createGraphqlCostSpender({ request, viewer, limiter })(downloadCost);
+    const payment = await createGraphqlCostSpender({ address: client, viewer, limiter })(downloadCost);
     if (payment?.refusal !== undefined) throw payment.refusal;
     const { sizeBytes, read } = await openExportFile(context, id);
     const etag = `"${id}"`;

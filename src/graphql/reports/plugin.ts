@@ -48,15 +48,16 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
         });
       const given = toVariables(report, request.query);
       const rowsMax = getRowsMax(report, given);
-      // The report is requested with one row more than the file may have. If this row is returned, the report
-      // has more rows than fit into the file.
+      // The query requests one row more than the file may have. If this additional row is returned, the
+      // report does not fit into the file.
       const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
+      const client = getRateLimitAddressKey(request);
       const context = createGraphqlContext(services, {
         viewer,
         requestId: request.id,
-        client: getRateLimitAddressKey(request),
+        client,
         isReportFile: true,
-        spendCost: createGraphqlCostSpender({ request, viewer, limiter }),
+        spendCost: createGraphqlCostSpender({ address: client, viewer, limiter }),
       });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];
@@ -151,22 +152,24 @@ function brokenRule(rule: Rule, value: string): string | undefined {
   return `must be one of ${rule.join(", ")}.`;
 }
 
-/** Converts a query parameter of a CSV report to the value of the GraphQL variable with the same name. */
+/**
+ * Converts the value of a CSV report's query parameter to the value of the GraphQL variable with the same
+ * name.
+ */
 function toVariable(rule: Rule, value: string): string | number {
   if (rule === "integer" || rule === "rows") return Number(value);
   return Array.isArray(rule) ? value.toUpperCase() : value;
 }
 
-/** Converts a fault of a GraphQL argument to a fault of the query parameter with the same name. */
+/** Converts an error about a GraphQL argument to a failure about the query parameter with the same name. */
 function toQueryFailure(error: GraphQLError): Failure {
-  // If a custom GraphQL scalar refused the value, the property `cause` of the GraphQL error is the failure
-  // that the scalar threw.
+  // The property `cause` of the GraphQL error contains the failure of a custom GraphQL scalar that refused
+  // the value.
   const raised = error instanceof PublicGraphqlError ? error.cause : error;
   const failure = toFailure(raised);
   const { details, ...parts } = failure.parts;
   if (details === undefined || failure.code === "rate_limited") return failure;
-  // If a variable has a value of the wrong type, the variable's name occurs only in the message of the
-  // GraphQL error, so the name is read from this message.
+  // The name of a variable with a value of the wrong type occurs only in the message of the GraphQL error.
   const variable = /^Variable "\$(\w+)"/.exec(raised instanceof Error ? raised.message : "")?.[1] ?? "";
   const ofParameters = details.map(({ field, code, message, allowed = null }): FailureDetail => {
     return {

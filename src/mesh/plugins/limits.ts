@@ -132,13 +132,23 @@ function tooExpensive({ requested, limit }: GraphqlQueryCost): Failure {
  * Waits for the result of a query. When the time limit is exceeded, rejects with 504 `upstream_timeout`. The
  * query is not stopped then, and its later result is ignored.
  */
-async function withinTime(running: Promise<ExecutionResult>): Promise<ExecutionResult> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const message = `The query ran longer than the limit of ${queryMsMax / 1000} s. Select fewer items or fields.`;
-  const timer = setTimeout(() => reject(createFailure("upstream_timeout", { message })), queryMsMax);
-  try {
-    return await Promise.race([running, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function withinTime(running: Promise<ExecutionResult>): Promise<ExecutionResult> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(createTimeoutFailure()), queryMsMax);
+    const settle = async (): Promise<void> => {
+      try {
+        resolve(await running);
+      } catch (error) {
+        reject(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    };
+    void settle();
+  });
 }
+
+const createTimeoutFailure = (): Failure =>
+  createFailure("upstream_timeout", {
+    message: `The query ran longer than the limit of ${queryMsMax / 1000} s. Select fewer items or fields.`,
+  });

@@ -90,13 +90,13 @@ interface FaultyField {
 
 export interface AddressFieldFaultMessages {
   /**
-   * The error message that the checkout page shows beside an address field, where the field's label is
-   * visible.
+   * The error message beside an address field. The field's label is visible there, so the message need not
+   * name the field.
    */
   readonly message: string;
   /**
-   * The error message for the list of errors above the address form. The labels are not visible there, so
-   * this message contains the field's name, unlike `message`.
+   * The error message in the list of errors above the address form. It names the field, because the field's
+   * label is not visible there.
    */
   readonly summary: string;
 }

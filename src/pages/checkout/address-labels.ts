@@ -5,7 +5,10 @@
 import type { AddressFormFieldName } from "./checkout-services.ts";
 import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
-/** The label of an address field, and the field's name inside a sentence (in German in the accusative case). */
+/**
+ * The two texts of an address field: its label, and its name inside a sentence (in German in the accusative
+ * case).
+ */
 interface FieldWords {
   readonly label: TranslatedText;
   readonly noun: TranslatedText;
@@ -181,7 +184,10 @@ export const getAddressFieldLabel = (field: FieldOfCountry): string =>
 export const getAddressFieldNameInSentence = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).noun, field.language);
 
-/** Countries whose postal codes consist only of digits. For these countries, phones show the numeric keyboard. */
+/**
+ * Countries whose postal codes consist only of digits. Phones show the numeric keyboard for the postal code
+ * of such a country.
+ */
 const digitPostalCodes = new Set(
   "AT AU BE BG CH CZ DE DK EE ES FI FR GR HR HU IN IT JP KR LI LU MX NO RO RS SE SI SK TR US".split(" "),
 );

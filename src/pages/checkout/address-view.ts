@@ -49,15 +49,15 @@ function fieldFaults(
 }
 
 /**
- * True if the address form also asks for an e-mail address. This is so if the checkout session has no e-mail
- * address, or if the checkout is continued in another browser than before.
+ * Returns true if the address form also asks for an e-mail address. The session has none yet, or only another
+ * browser may change the session at the moment.
  */
 const isEmailAsked = ({ session, isHolder }: CheckoutPageVisit): boolean =>
   !isHolder || session.cart.buyer.emailHint === null;
 
 /**
- * Returns the fields of the typed address that the form of its country has. Leaves out all other fields; a
- * missing field becomes an empty text.
+ * Keeps the fields of a typed address that the address form of its country has, and drops all others. Fields
+ * that were not sent become empty texts.
  */
 export function pickAddressFieldsUsedInCountry(
   typed: EnteredAddress,
@@ -110,8 +110,8 @@ const parts: ReadonlySet<string> = new Set<AddressFormFieldName>([
 const isPart = (name: string): name is AddressFormFieldName => parts.has(name);
 
 /**
- * Reads all fields of the address from the form. Fields that the selected country does not have are read too:
- * if the buyer selects the previous country again, their values are shown again.
+ * Reads the fields of all countries from the submitted address form, not only those of the selected country.
+ * The values of hidden fields are shown again if the buyer selects the previous country again.
  */
 export function readEnteredAddress(form: URLSearchParams): EnteredAddress {
   const typedMax = 1000;
@@ -124,7 +124,7 @@ interface AddressShown {
   readonly typed: EnteredAddress;
   readonly faults: readonly AddressFormFieldFault[];
   /**
-   * True if the buyer has just selected another country. The country field then gets the focus when the page
+   * True if the buyer has just selected another country. The focus is then on the country field when the page
    * is shown.
    */
   readonly isCountryNew: boolean;
@@ -135,8 +135,8 @@ export function renderAddressForm(
   { typed, faults, isCountryNew }: AddressShown,
 ): HtmlMarkup {
   const { say, session, path, isHolder } = visit;
-  // If the buyer has typed nothing yet, the address form is filled with the saved address, but only in the
-  // browser in which this address was entered.
+  // Before the buyer has typed anything, the address form contains the saved address. Only the browser in
+  // which that address was entered gets it.
   const values = Object.keys(typed).length > 0 ? typed : toTypedAddress(visit.entered.address);
   const { country, fields, regions } = addressForms(values, visit);
   const isEmailNeeded = isEmailAsked(visit);
@@ -180,8 +180,8 @@ const localityNames: ReadonlySet<string> = new Set(["city", "regionCode", "posta
 type FormField = AddressFormLayout["fields"][number];
 
 /**
- * Groups the address fields city, region and postal code into one row if they directly follow each other in
- * the address form of the country.
+ * Puts the address fields city, region and postal code into one row if they follow each other in the address
+ * form of the country.
  */
 function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...FormField[]])[] {
   const groups: [FormField, ...FormField[]][] = [];
@@ -209,8 +209,8 @@ interface CountryShown {
 }
 
 /**
- * Renders the choice of the country. Pressing Enter in a form presses its first button, so an invisible
- * "Continue" button comes before the button that changes the country.
+ * Renders the choice of the country. An invisible "Continue" button comes before the button that changes the
+ * country, because Enter presses the first button of a form.
  */
 function countryView(
   { say, session, language }: CheckoutPageVisit,
@@ -294,8 +294,8 @@ function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], sh
 }
 
 /**
- * Returns the HTML attribute that makes a phone show a suitable keyboard for the postal code: for digits, or
- * for capital letters. Returns undefined for all other address fields.
+ * Returns the HTML attribute for the keyboard that phones show for the postal code: digits, or capital
+ * letters. Returns undefined for all other address fields.
  */
 function keyboardFor(name: AddressFormFieldName, country: string): HtmlMarkup | undefined {
   if (name !== "postalCode") return undefined;
@@ -322,8 +322,8 @@ const described = (id: string, fault: string | undefined): HtmlMarkup => {
 };
 
 /**
- * Renders the element for the error message of a field. The element is also rendered, empty, if the field has
- * no error, so that the page's script can write a message into it.
+ * Renders the element for the error message of a field. Without an error, the element is empty, so that the
+ * page's script can write a message into it.
  */
 const faultView = (id: string, fault: string | undefined): HtmlMarkup =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;

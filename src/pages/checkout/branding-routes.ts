@@ -1,6 +1,6 @@
 /**
  * The routes for a merchant's logo and for the style sheet with the merchant's colour, which need no checkout
- * session. This file also renders the HTML elements with which the checkout page includes both.
+ * session. Also renders the HTML elements that load the two into the checkout page.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
@@ -16,8 +16,8 @@ const logoPath = "/checkout-logo/:hash";
 const themePath = "/checkout-theme/:file";
 
 /**
- * The HTTP headers of a logo or style sheet. Browsers may cache both forever: the URL path contains the hash
- * of the logo or the colour of the style sheet, so the content at a path never changes.
+ * The HTTP headers of a logo or style sheet. Browsers may cache both forever, because the URL path contains
+ * the logo's hash or the style sheet's colour. The content at a path therefore never changes.
  */
 const headers = {
   "cache-control": "public, max-age=31536000, immutable",
@@ -55,8 +55,8 @@ export function registerBrandingRoutes(
 }
 
 /**
- * Returns a list with the URL path of the style sheet for the merchant's colour; an empty list if the
- * merchant has no colour.
+ * Returns the URL path of the style sheet for the merchant's colour, as a list with one item. The list is
+ * empty if the merchant has no colour.
  */
 export const getBrandStyleSheetPaths = (
   { branding }: CheckoutPageMerchant,

@@ -12,8 +12,7 @@ import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
 
 /**
- * Returns true if the payment of the checkout session waits for the buyer's confirmation to the bank, and
- * this browser is the one that may pay.
+ * Returns true if the payment waits for the buyer's confirmation to the bank, in the browser that may pay.
  */
 export const hasOpenCardChallenge = async ({
   session,
@@ -24,7 +23,7 @@ export const hasOpenCardChallenge = async ({
 
 /**
  * Returns true if the payment of a checkout session waits for the buyer's confirmation to the bank. The
- * page's script gets this value when it asks for the session's status, and opens the page of the bank.
+ * page's script receives this value with the session's status, and then opens the bank's page.
  */
 export async function isCardChallengeOpen(
   { services }: CheckoutPageContext,
@@ -60,7 +59,7 @@ export async function sendCardChallengePage(visit: CheckoutPageVisit): Promise<F
 const answers: ReadonlySet<string> = new Set(["complete", "fail", "cancel"]);
 
 /**
- * Records the buyer's answer to the bank's question, unless it was answered before, and redirects to the
+ * Records the buyer's first answer to the bank's question, ignores later answers, and redirects to the
  * checkout page.
  */
 export async function recordCardChallengeAnswer(visit: CheckoutPageVisit): Promise<FastifyReply> {

@@ -1,5 +1,5 @@
 /**
- * Reads the form for card data. The number of a test card is replaced by a payment token of the payment
+ * Reads the form for card data. Replaces the number of a test card by a payment token of the payment
  * provider. The number is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test/test-cards.ts";
@@ -15,7 +15,7 @@ export interface CardFieldFault {
 }
 
 /**
- * The values that the card form shows again after it was refused. The card number and the security code are
+ * The values of a refused card form that the form shows again. The card number and the security code are
  * never sent back to the browser.
  */
 export interface EnteredCardFields {
@@ -70,8 +70,8 @@ export const parseSubmittedCardForm = (
 ): CardFormResult => parseCardForm(form, { say, now: pageContext.services.clock.now() });
 
 /**
- * Returns the values that the buyer has typed into the card form, without checking them. Used when another
- * part of the form was refused and the page is shown again.
+ * Returns the typed values of the card form without checking them. The page shows them again after another
+ * part of the form was refused.
  */
 export const readEnteredCardFieldsWithoutValidation = (
   visit: CheckoutPageVisit,
@@ -96,7 +96,7 @@ function expiryFault(expiry: string, now: Date): CheckoutTextName | undefined {
   const [, monthText = "", yearText = ""] = /^(\d{1,2})\s*[/.-]?\s*(\d{2}|\d{4})$/.exec(expiry) ?? [];
   const [month, year] = [Number(monthText), Number(yearText) + (yearText.length === 2 ? 2000 : 0)];
   if (monthText === "" || month < 1 || month > 12) return "cardExpiryMalformed";
-  // A card is valid until its expiry month has ended in every time zone. Because `month` counts from 1 and
-  // Date.UTC counts months from 0, `month` means the following month in this call.
+  // A card is valid until its expiry month has ended in every time zone. `Date.UTC` counts months from 0, so
+  // `month`, which counts from 1, means the following month here.
   return Date.UTC(year, month, 2) <= now.getTime() ? "cardExpiryPast" : undefined;
 }

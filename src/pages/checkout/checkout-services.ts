@@ -56,14 +56,14 @@ export type EnteredAddress = Readonly<Partial<Record<AddressFormFieldName, strin
 interface CheckoutLimits {
   readonly takeAddress: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /**
-   * Throws if the caller has requested too many checkout pages with a wrong secret in the URL. Called before
-   * the page answers that a secret is unknown.
+   * Throws if the caller has requested too many checkout pages with a wrong secret in the URL. Must be called
+   * before the page reveals that a secret is wrong.
    */
   readonly requireSecretsLeft: (request: FastifyRequest) => Promise<void>;
   readonly countWrongSecret: (request: FastifyRequest) => Promise<void>;
   /**
    * Throws if too many wrong promotion codes were sent for the cart or from the IP address. Must be called
-   * before a code is applied; `countWrongCode` counts a wrong code afterwards.
+   * before a code is applied. `countWrongCode` then counts the code if it is wrong.
    */
   readonly requireCodesLeft: (request: FastifyRequest, cartId: string) => Promise<void>;
   readonly countWrongCode: (request: FastifyRequest, cartId: string) => Promise<void>;
@@ -170,9 +170,9 @@ function createLimits(limiter: RateLimiter): CheckoutLimits {
       const state = await limiter.consume(bucket, key);
       if (state?.isExceeded === true) exceeded = createRateLimitFailure("rate_limited", state);
     }
-    // Several attempts to apply a promotion code at the same time can all pass the check of the limit before
-    // one of them is counted. An attempt whose count exceeds the limit gets only the rate limit error, so
-    // that its answer does not show whether the code was right.
+    // Several concurrent attempts to apply a promotion code can all pass the check of the limit before one of
+    // them is counted. An attempt that is counted above the limit gets only the rate limit error, which does
+    // not show whether the code was right.
     if (exceeded !== undefined) throw exceeded;
   };
   return {

@@ -25,8 +25,8 @@ import { renderOrderSummary } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutPageVisit } from "./visit.ts";
 
 /**
- * The values with which a page is shown again after a form was refused: the typed values, the errors and a
- * message.
+ * The typed values, the errors and the message with which a page is shown again after the service has refused
+ * its form.
  */
 export interface RefusedFormValuesAndErrors {
   /** The address that the buyer has typed; if set, the page shows the address form with it. */
@@ -39,7 +39,7 @@ export interface RefusedFormValuesAndErrors {
   readonly codeFault?: string;
   readonly optionId?: string | undefined;
   readonly card?: EnteredCardFields;
-  /** An error message at the top of the checkout page that does not refer to a single field. */
+  /** An error message for the top of the checkout page that is not about a single field. */
   readonly notice?: string;
 }
 
@@ -141,7 +141,7 @@ interface Fault {
 }
 
 /**
- * Collects the errors that the page shows. The failure of the last payment is shown only if there is no other
+ * Collects the errors of the page. The failure of the last payment is one of them only if there is no other
  * error and the buyer has not changed anything since.
  */
 function faultsOf(
@@ -162,8 +162,8 @@ function faultsOf(
 }
 
 /**
- * True if the buyer has changed the checkout since the last payment failed. The page then no longer shows the
- * error of that payment.
+ * True if the buyer has used the page since the last payment failed: the request sends a form, or its URL has
+ * a query such as `?changed`. The page then no longer shows the error of that payment.
  */
 const isActedOn = ({ request }: CheckoutPageVisit): boolean =>
   request.method !== "GET" || Object.keys(request.query as object).length > 0;

@@ -24,8 +24,8 @@ export function readCheckoutCookie(header: string | undefined, name: string): st
 }
 
 /**
- * The name of the cookie that identifies the browser. Its value is a random text, signed with the secret of
- * the checkout session, so that the page of another session does not accept it.
+ * The name of the cookie that identifies the browser. The cookie's value is a random text, signed with the
+ * secret of the checkout session. The page of another session therefore does not accept it.
  */
 const browserCookieName = "checkout";
 

@@ -52,11 +52,11 @@ interface ShownTotals {
   readonly estimated: boolean;
 }
 
-/** The tax of the cart by one rate. */
+/** The amount of one tax in the cart, at one rate. */
 export interface CheckoutPageTaxLine {
   /** The name of the tax, for example `VAT`; null if no tax applies. */
   readonly name: string | null;
-  /** The rate in basis points: 1900 means 19 %; null if it was not recorded. */
+  /** The tax rate in basis points, for example 1900 for 19 %; null if no rate was recorded. */
   readonly basisPoints: number | null;
   readonly tax: DisplayedAmount;
 }
@@ -85,7 +85,7 @@ export interface CheckoutPageMaskedAddress {
 export interface CheckoutPageCart {
   readonly lines: readonly CheckoutPageCartLine[];
   readonly totals: ShownTotals;
-  /** The taxes by rate; empty while the tax is not known. */
+  /** The cart's taxes, one line per rate. Empty while the taxes are not known yet. */
   readonly taxLines: readonly CheckoutPageTaxLine[];
   readonly promotion: {
     readonly state: "none" | "applied" | "suspended";

@@ -18,9 +18,8 @@ const gone: TranslatedText = [
   "購入できなくなった商品があります。キャンセルしてショップでカートを変更し、もう一度お手続きください。",
 ];
 /**
- * Error messages by failure code, and by the reason of a conflict. If a failure is about a conflict whose
- * `reason` has a message, the page shows the message of the reason instead of the message of the failure
- * code.
+ * Error messages by failure code or by the `reason` of a conflict. The message of the reason is more exact,
+ * so it takes precedence over the message of the failure code.
  */
 const byCode: Readonly<Record<string, TranslatedText>> = {
   ...promotionTexts,

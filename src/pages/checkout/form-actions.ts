@@ -1,8 +1,7 @@
 /**
- * Executes the forms of the checkout page. Each form runs one GraphQL mutation of the checkout session. The
- * same transaction records that only the browser that sent the form may change the session from now on. For a
- * payment, the transaction also stores the idempotency key with the answer, so that a payment form that is
- * sent twice pays only once.
+ * Executes the forms of the checkout page. Each form runs one GraphQL mutation of the checkout session. In
+ * the same transaction, the browser that sent the form becomes the only one that may change the session. A
+ * payment form also stores its idempotency key with the answer, so that sending it twice pays only once.
  */
 import type { FastifyReply } from "fastify";
 import { runInTransaction } from "#database/transaction.ts";
@@ -63,8 +62,8 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
 };
 
 /**
- * Form actions that the service accepts from any browser, even if only another browser may change the
- * checkout session. A browser that sends an address becomes the only browser that may change the session.
+ * The form actions that every browser may send, even a browser that may not change the checkout session. A
+ * browser that sends an address becomes the only one that may change the session.
  */
 const openActions: ReadonlySet<string> = new Set(["country", "address"]);
 /** Form actions that the service accepts while the payment is being processed. */
@@ -84,9 +83,9 @@ export async function runCheckoutFormAction(
   const doIt = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (doIt === undefined) return undefined;
   const isWaiting = waitingActions.has(action);
-  // If the status of the checkout session has changed since the page was loaded, the form is ignored and the
-  // current page is shown. The payment form is the exception: it is executed in any status, because a payment
-  // form that is sent again gets the stored answer of its first execution.
+  // A form is ignored, and the current page shown, if the status of the checkout session has changed since
+  // the page was loaded. Payment forms are executed in any status, because a repeated payment form gets the
+  // stored answer of its first execution.
   if (action !== "pay" && visit.session.status !== (isWaiting ? "processing" : "open"))
     return redirectToCheckoutPage(visit);
   if (!visit.isHolder && !openActions.has(action)) return refuseStranger(visit);
@@ -115,8 +114,8 @@ function showInLanguage(
 }
 
 /**
- * Refuses a form from a browser that may not change the checkout session, because another browser has become
- * the only one that may. The page that is shown explains how the buyer can continue in this browser.
+ * Refuses a form from a browser that may not change the checkout session, because only another browser may.
+ * The page explains how the buyer can continue in this browser.
  */
 function refuseStranger(visit: CheckoutPageVisit): FastifyReply {
   visit.request.failureCode = "role_not_allowed";
@@ -210,8 +209,8 @@ async function applyPromotion(visit: CheckoutPageVisit, form: URLSearchParams): 
 const wrongCodes: ReadonlySet<string> = new Set(["promotion_code_not_found", "promotion_not_applicable"]);
 
 /**
- * Counts a failed attempt to apply a promotion code if the failure means that the code is wrong. Returns the
- * failure to show: the given failure, or `rate_limited` after too many wrong codes.
+ * Counts a failed attempt to apply a promotion code if the code was wrong. Returns the failure for the page:
+ * the given failure, or `rate_limited` after too many wrong codes.
  */
 async function countIfWrongCode(
   { pageContext, request, viewer }: CheckoutPageVisit,
@@ -239,10 +238,7 @@ async function refuseCode(visit: CheckoutPageVisit, code: string, failure: Failu
   });
 }
 
-/**
- * Returns the error message to show at the field for the promotion code; undefined if the failure is not
- * about the code.
- */
+/** Returns the error message for the promotion code field; undefined if the failure is not about the code. */
 function codeFaultOf({ language, locale, say }: CheckoutPageVisit, failure: Failure): string | undefined {
   if (failure.status === 429)
     return say("tooManyCodes", { time: formatWaitTime(getRetryAfterSeconds(failure) ?? 1, language) });
@@ -258,9 +254,8 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
   const isOtherDelivery =
     session.status === "open" && optionId !== null && optionId !== session.cart.delivery?.selectedOptionId;
   if (isOtherDelivery) {
-    // Nothing is paid yet if the buyer has selected another delivery option and pressed the pay button of the
-    // same form, because the page showed the amount for the previous option. The page is shown again with the
-    // new amount.
+    // The buyer has changed the delivery option in the form that pays, so the page showed the amount for the
+    // old option. Nothing is paid yet; the page is shown again with the new amount.
     await runCheckoutSessionChangeDocument(visit, pageContext.documents.selectDelivery, {
       input: { optionId },
     });
@@ -275,7 +270,7 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
       contact: "",
       contactFault: getFailureCodeMessage("email_empty", language),
     });
-  // Nothing is to be paid, or the buyer pays on the page of the payment provider.
+  // No card data is needed for an amount of 0, or if the buyer pays on the payment provider's page.
   if (amountOf(form) === 0 || session.paymentProvider !== "test") {
     await submit(visit, form, null);
     return redirectToCheckoutPage(visit);
@@ -336,8 +331,8 @@ async function submit(
 }
 
 /**
- * Lets the buyer pay in another way instead of waiting for the running payment. If that payment succeeds
- * later, the service refunds it.
+ * Lets the buyer pay in another way while the result of the running payment is unknown. The service refunds
+ * the running payment if it succeeds later.
  */
 async function giveUp(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, viewer, request } = visit;

@@ -1,7 +1,7 @@
 /**
- * Functions that all forms of the checkout page use. They run the form's mutation and record, in the same
- * transaction, which browser may change the checkout session. After a success, they redirect; after a
- * failure, they show the page with the error.
+ * Functions for all forms of the checkout page. They run a form's mutation and record, in the same
+ * transaction, which browser may change the checkout session. A successful form redirects; a failed form
+ * shows the page with the error.
  */
 import type { FastifyReply } from "fastify";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -31,7 +31,7 @@ export const redirectToCheckoutPage = ({ reply, path }: CheckoutPageVisit, to = 
   reply.redirect(path + to, 303);
 
 /**
- * The codes of failures that need no error message, because the page then shows the new status of the
+ * The codes of failures without an error message. After such a failure, the page shows the new status of the
  * checkout session, for example "completed".
  */
 const failuresShownByState: ReadonlySet<string> = new Set([
@@ -78,9 +78,9 @@ const countryFault = (message: string): AddressFormFieldFault => ({
 });
 
 /**
- * Computes the prices of the checkout session again after a payment was refused because prices had changed.
- * The transaction of the payment was rolled back together with the new prices. Selects the same delivery
- * option again, or no option if it is no longer available. The page then shows an amount that can be paid.
+ * Computes the prices of the checkout session again, because the rollback of a refused payment has also
+ * undone the new prices. Selects the same delivery option again, or none if that option is no longer
+ * available. The page then shows an amount that can be paid.
  */
 async function reprice(visit: CheckoutPageVisit): Promise<void> {
   const selected = visit.session.cart.delivery?.selectedOptionId ?? null;
@@ -89,9 +89,8 @@ async function reprice(visit: CheckoutPageVisit): Promise<void> {
 }
 
 /**
- * Selects a delivery option; null selects none. Returns false if the option is no longer available. Other
- * failures with an HTTP status below 500 are ignored, because the page already shows the error of the buyer's
- * form.
+ * Selects a delivery option, or none for null. Returns false if the option is no longer available. Ignores
+ * other failures with an HTTP status below 500, because the page already shows the error of the buyer's form.
  */
 async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {
@@ -106,8 +105,8 @@ async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): P
 }
 
 /**
- * Loads the checkout session again after the service has refused a form, so that the page shows the current
- * amounts and not the amounts from before the form was sent.
+ * Loads the checkout session again after the service has refused a form. The page then shows the current
+ * amounts, not those from before the form.
  */
 export async function reloadCheckoutSessionAfterRefusedForm(
   visit: CheckoutPageVisit,
@@ -122,8 +121,8 @@ interface SessionChangeOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly takesOver?: boolean;
   /**
-   * The kinds of personal data that the form contains. The service records that they were entered in this
-   * browser, so that the page may show them completely in this browser.
+   * The kinds of personal data in the form. The service records that this browser has sent them, so that the
+   * page may show them completely in this browser.
    */
   readonly entered?: readonly ("address" | "buyer_email")[];
 }
@@ -169,7 +168,7 @@ export async function claimCheckoutPageForBrowser(
     digest: browser.digest,
     takesOver,
   });
-  // Another browser has become the only one that may change the checkout session after this browser's request
-  // began. The page that is shown next explains this.
+  // While this request was running, another browser has become the only one that may change the checkout
+  // session. The next page explains this to the buyer.
   if (!isHeld) throw createFailure("checkout_session_version_conflict");
 }

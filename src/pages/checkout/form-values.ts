@@ -1,13 +1,12 @@
 /**
- * Reads values from forms of the checkout page (whole numbers, and the version of the session), and creates
- * the URL query of the page that is shown after a change.
+ * Reads whole numbers and the session's version from forms of the checkout page. Also creates the URL query
+ * of the page that is shown after a change.
  */
 import { createFailure } from "#foundation/failure.ts";
 
 /**
- * Returns the query `?changed`, with an optional anchor, for the URL of the page after a successful change.
- * The query says that the buyer has changed something, so the page no longer shows the error of the last
- * payment.
+ * Returns the URL query `?changed`, with an optional anchor, for the page after a successful form. With this
+ * query, the page no longer shows the error of the last payment.
  */
 export const createPageUrlQueryAfterFormSuccess = (anchor = ""): string => `?changed${anchor}`;
 

@@ -7,8 +7,8 @@ export const hasCartLineThatNeedsShipping = ({ lines }: Pick<CheckoutPageCart, "
   lines.some(({ requiresShipping }) => requiresShipping);
 
 /**
- * Returns the first part of the checkout that is missing, in the order in which the page shows the parts;
- * undefined if nothing is missing.
+ * Returns the first missing part of the checkout, in the page's order of the parts; undefined if the checkout
+ * is complete.
  */
 export function findFirstMissingSection(cart: CheckoutPageCart): MissingCheckoutSection | undefined {
   const { address, buyer, delivery } = cart;

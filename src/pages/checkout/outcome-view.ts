@@ -13,8 +13,8 @@ const pollSeconds = 3;
 const longMs = 60_000;
 
 /**
- * Renders the page of a payment that is being processed. `query` is the query of the page's URL, which stays
- * in all URLs of the page: it says that the buyer must not be led to the payment page again.
+ * Renders the page of a payment that is being processed. Every link of the page repeats `query`, the query of
+ * the page's URL. It keeps the buyer from being sent to the payment page again.
  */
 export function renderPaymentProcessingPage(visit: CheckoutPageVisit, query = ""): CheckoutPageContent {
   const { session, say, language, path, isHolder, pageContext } = visit;
@@ -31,8 +31,8 @@ export function renderPaymentProcessingPage(visit: CheckoutPageVisit, query = ""
   return {
     title: say("processing"),
     language,
-    // A page that waits for a payment reloads itself regularly. If it has the button "Pay in another way", it
-    // reloads less often, so that the buyer has time to press the button.
+    // The page reloads itself regularly while it waits for the payment. With the button "Pay in another way",
+    // it reloads less often, so that the buyer has time to press the button.
     refresh: { seconds: isLong ? 5 * pollSeconds : pollSeconds },
     body: renderNarrowCheckoutLayout(
       visit,
@@ -55,8 +55,8 @@ export function renderPaymentProcessingPage(visit: CheckoutPageVisit, query = ""
 }
 
 /**
- * Renders the page of a canceled or expired checkout session. If the buyer has canceled on this page a moment
- * ago (`isLeaving`), the page redirects to the shop.
+ * Renders the page of a canceled or expired checkout session. `isLeaving` is true directly after the buyer
+ * has canceled; the page then redirects to the shop.
  */
 export function renderEndedSessionPage(
   visit: CheckoutPageVisit,
@@ -126,8 +126,8 @@ export function renderCheckoutMessagePage(
 }
 
 /**
- * Renders the content in the narrow layout of checkout pages, which have no order summary: with the
- * merchant's name, the choice of language, and the merchant's links.
+ * Renders content in the narrow layout of checkout pages without an order summary. Adds the merchant's name,
+ * the choice of language, and the merchant's links.
  */
 export const renderNarrowCheckoutLayout = (
   visit: CheckoutPageVisit,

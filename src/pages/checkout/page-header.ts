@@ -7,11 +7,11 @@ import type { CheckoutPageVisit } from "./visit.ts";
 
 interface PageHeaderOptions {
   /**
-   * The id of the page's address form; left out if the page has none. The language buttons then also send the
-   * values of this form, so that the new page contains the typed address.
+   * The id of the page's address form; left out if the page has none. The language buttons also send this
+   * form's values, so that the typed address is not lost.
    */
   readonly formId?: string | undefined;
-  /** The query that the page's URL has after the buyer has changed the language, for example `?stay`. */
+  /** The query of the page's URL after a change of the language, for example `?stay`. */
   readonly query?: string;
 }
 
@@ -34,16 +34,15 @@ function languageChoice(
   { path, language, say, session }: CheckoutPageVisit,
   { formId, query = "" }: PageHeaderOptions,
 ): HtmlMarkup {
-  // While the session is open, the script replaces only the main part of the page when the buyer changes the
-  // language. All other checkout pages are loaded again completely, because their scripts count seconds or
-  // wait for a payment.
+  // A change of the language replaces only the main part of the page while the session is open. All other
+  // checkout pages are loaded again completely, because their scripts count seconds or wait for a payment.
   const inPlace = session.status === "open" ? html` data-in-place` : undefined;
   const owner = formId === undefined ? undefined : html` form="${formId}"`;
   return html`<form method="post" action="${path}${query}" class="languages" ${inPlace}>
     ${
-      // The language buttons are part of the open address form, and browsers press a form's first button when
-      // the buyer presses Enter in a field. The first button must not be a language button, so an invisible
-      // button that saves the address comes first.
+      // The language buttons are part of the open address form, whose first button is pressed by the Enter
+      // key. An invisible button that saves the address comes first, so that Enter does not change the
+      // language.
       formId === undefined
         ? undefined
         : html`<button name="action" value="address" class="unseen" tabindex="-1" aria-hidden="true" ${owner}>

@@ -1,7 +1,7 @@
 /**
- * Chooses the language of the checkout page: the language that the buyer chose on the page; otherwise the
- * first of the browser's languages in which the page has texts; otherwise the language of the session. The
- * choice of the buyer is stored in a cookie that is sent only to the checkout page.
+ * Chooses the language of the checkout page. The first choice is the buyer's own choice on the page, which is
+ * stored in a cookie only for the checkout page. The second choice is the first of the browser's languages in
+ * which the page has texts. The last is the language of the session.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -11,8 +11,8 @@ import { findCheckoutLanguage, type CheckoutLanguage, getCheckoutLanguage } from
 const cookieName = "checkout-language";
 
 /**
- * Returns the language that the buyer chose on the page. If the buyer has chosen none, returns the first of
- * the browser's languages in which the page has texts; undefined if there is no such language.
+ * Returns the language that the buyer chose on the page, otherwise the first of the browser's languages in
+ * which the page has texts. Returns undefined if there is neither.
  */
 export function choosePreferredLanguage({ headers }: FastifyRequest): CheckoutLanguage | undefined {
   const chosen = readCheckoutCookie(headers.cookie, cookieName);
@@ -28,9 +28,9 @@ export interface PageLanguage {
 }
 
 /**
- * Returns the language of the page and the locale in which the page formats amounts. If the page is in the
- * language of the checkout session, the locale is that of the session; otherwise the locale consists of the
- * page's language and the handle of the session's market, for example en-DE.
+ * Returns the language of the page and the locale for its amounts. A page in the session's language has the
+ * session's locale. In another language, the locale consists of this language and the handle of the session's
+ * market, for example en-DE.
  */
 export function choosePageLanguage(
   preferred: CheckoutLanguage | undefined,

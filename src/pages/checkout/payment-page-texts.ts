@@ -1,6 +1,9 @@
 /** Texts about the payment provider's page, in English, German and Japanese. */
 
-/** A text in English, German and Japanese, as `TranslatedText` of texts.ts, which imports this file. */
+/**
+ * A text in English, German and Japanese, like `TranslatedText` of texts.ts. This file cannot import that
+ * type, because texts.ts imports this file.
+ */
 type PaymentPageText = readonly [en: string, de: string, ja: string];
 
 export const paymentPageTexts = {
@@ -38,8 +41,8 @@ export const paymentPageTexts = {
 } as const satisfies Record<string, PaymentPageText>;
 
 /**
- * Messages about payments that failed on the provider's page, by failure code, and about amounts that the
- * provider cannot charge.
+ * Messages by failure code: about payments that failed on the payment provider's page, and about amounts that
+ * the provider cannot charge.
  */
 export const paymentPageFailureTexts: Readonly<Record<string, PaymentPageText>> = {
   payment_page_expired: [

@@ -1,6 +1,6 @@
 /**
- * Leads the buyer to the payment provider's page, and shows the buyer who returns from it what to do. The
- * provider's page leads back to the checkout page with the query `returned`.
+ * Sends the buyer to the payment provider's page, and renders the checkout page for a buyer who comes back
+ * from there. The provider's page returns to the checkout page with the query `returned`.
  */
 import { returnQueryName } from "#commerce/payments/page-content.ts";
 import { findOpenPaymentPageUrl, wakePaymentOfSession } from "#commerce/payments/payment-pages.ts";
@@ -9,15 +9,18 @@ import { renderNarrowCheckoutLayout, renderPaymentProcessingPage } from "./outco
 import { renderOrderSummary } from "./summary-view.ts";
 import type { CheckoutPageContent, CheckoutPageContext, CheckoutPageVisit } from "./visit.ts";
 
-/** How the buyer has come back from the provider's page; undefined if the buyer did not come from there. */
+/**
+ * Returns `paid` or `canceled` if the buyer has just returned from the payment provider's page, otherwise
+ * undefined.
+ */
 const returnOf = ({ request }: Pick<CheckoutPageVisit, "request">): string | undefined => {
   const value = (request.query as Readonly<Record<string, unknown>>)[returnQueryName];
   return value === "paid" || value === "canceled" ? value : undefined;
 };
 
 /**
- * Returns the query of the page's URL with which the provider's page has led the buyer back; empty if there
- * is none.
+ * Returns the URL query that shows that the buyer has returned from the payment provider's page, for example
+ * `?returned=paid`. Empty if the buyer has not returned from there.
  */
 export function getPaymentPageReturnQuery(visit: Pick<CheckoutPageVisit, "request">): string {
   const returned = returnOf(visit);
@@ -33,14 +36,18 @@ export async function renderPaymentInProgress(visit: CheckoutPageVisit): Promise
   const url = isHolder ? await findOpenPaymentPageUrl(db, request) : undefined;
   if (url === undefined) return renderPaymentProcessingPage(visit);
   if (returned !== "paid") return renderLeadingPage(visit, { url, isLeading: returned === undefined });
-  // The provider is asked at once, instead of at the next attempt of the payment operation.
+  // Wakes the payment operation, so that the service asks the provider for the result immediately and not at
+  // the operation's next scheduled attempt.
   await wakePaymentOfSession(db, { ...request, events });
   return renderPaymentProcessingPage(visit, getPaymentPageReturnQuery(visit));
 }
 
 interface LeadingPage {
   readonly url: string;
-  /** True if the browser opens the provider's page by itself; false if the buyer has just come back from it. */
+  /**
+   * True if the browser opens the payment provider's page automatically; false if the buyer has just returned
+   * from there.
+   */
   readonly isLeading: boolean;
 }
 
@@ -82,8 +89,8 @@ const renderBackForm = ({ session, path, say }: CheckoutPageVisit): HtmlMarkup =
   </form>`;
 
 /**
- * True if the checkout page must lead the buyer to the provider's page. Called when the page's script asks
- * for the session's status; false for a buyer who has returned from the provider's page.
+ * Returns true if the checkout page must send the buyer to the payment provider's page. Returns false for a
+ * buyer who has returned from there. Called for each request of the page's script for the session's status.
  */
 export async function mustOpenPaymentPage(
   { services }: CheckoutPageContext,

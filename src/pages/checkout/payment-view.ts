@@ -17,8 +17,8 @@ import { renderDeliveryOptionName } from "./delivery-name.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
 /**
- * Returns a message that says why the last payment failed. Returns undefined if no payment failed, or if this
- * browser may not change the checkout session because another browser may.
+ * Returns the message about the failure of the last payment. Undefined if no payment failed, or if only
+ * another browser may change the checkout session.
  */
 export function getLastPaymentFailureMessage({
   session,
@@ -32,18 +32,15 @@ export function getLastPaymentFailureMessage({
 }
 
 interface PaymentShown {
-  /**
-   * The idempotency key that the payment form contains. Every time the service renders the form, it creates a
-   * new key.
-   */
+  /** The idempotency key of the payment form. The service creates a new key each time it renders the form. */
   readonly key: string;
   readonly optionId: string | undefined;
   readonly card: EnteredCardFields | undefined;
 }
 
 /**
- * Renders the choices of the delivery option and the payment method in one form, so that the payment is sent
- * together with the delivery option that is selected at that moment.
+ * Renders the delivery options and the payment methods in a single form. Each payment therefore contains the
+ * currently selected delivery option.
  */
 export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): HtmlMarkup {
   const { session, path } = visit;

@@ -1,7 +1,7 @@
 /**
  * Routes of the hosted checkout page, `/checkout/<secret>`. The server renders the page, which works without
- * a script. Every person who knows the URL can read the page. A form is accepted only with the page's cookie
- * and from the same origin. The secret appears only in the page's own forms and in no log line.
+ * a script. Everyone who knows the URL can read the page, so the secret appears only in the page's own forms
+ * and in no log line. Forms need the page's cookie and must come from the same origin.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
@@ -131,8 +131,8 @@ const takeAnswer: Answer = (visit) =>
   isOwnForm(visit) ? recordCardChallengeAnswer(visit) : sendRefused(visit);
 
 /**
- * True if a form was sent from this page. The page sends no referrer, so browsers send the origin `null`; the
- * header `Sec-Fetch-Site` then shows whether the form comes from the same origin.
+ * True if a form was sent from the checkout page itself. Because the page sends no referrer, browsers send
+ * the origin `null`. The header `Sec-Fetch-Site` then shows whether the form comes from the same origin.
  */
 function isOwnForm({ request, isKnown, pageContext }: CheckoutPageVisit): boolean {
   const { headers } = request;
@@ -153,8 +153,8 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
 }
 
 /**
- * Answers with the status and version of the checkout session, and whether the bank waits for the buyer's
- * confirmation. The page's script requests this regularly to find out whether the page must be reloaded.
+ * Answers the page's script with the status and version of the checkout session, and whether the bank waits
+ * for the buyer's confirmation. The script requests this regularly and reloads the page after a change.
  */
 const sendSessionState =
   (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -193,8 +193,8 @@ function sendUnknown(
 }
 
 /**
- * Answers errors of the checkout routes, for example too many requests, a malformed form or an unavailable
- * database, with a page that says what the buyer can do. The page repeats no text of the request.
+ * Answers errors of the checkout routes with a page that says what the buyer can do. Examples are too many
+ * requests, a malformed form, and an unavailable database. The page repeats no text of the request.
  */
 function answerFault({
   log,
@@ -223,8 +223,8 @@ function answerFault({
 }
 
 /**
- * A link with an empty URL, which loads the current page again. The link does not contain the page's URL,
- * because the URL contains the secret of the checkout session.
+ * A link with an empty URL, which loads the current page again. The page's real URL is not written, because
+ * it contains the secret of the checkout session.
  */
 const hereAgain = "";
 

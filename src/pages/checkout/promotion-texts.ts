@@ -114,8 +114,8 @@ interface ReaderLanguage {
 }
 
 /**
- * Returns the message that says why a promotion code was refused. The message contains the missing amount or
- * quantity if a minimum was not reached.
+ * Returns the message about a refused promotion code. The message contains the missing amount or quantity if
+ * a minimum was not reached.
  */
 export function getDetailedPromotionRefusalMessage(
   { code, parts }: Failure,
@@ -136,8 +136,8 @@ export function getDetailedPromotionRefusalMessage(
 }
 
 /**
- * Returns the message for the reason why a promotion code does not apply. The message contains no amounts or
- * quantities. Undefined for an unknown reason.
+ * Returns the message about a promotion code that does not apply, without amounts or quantities. Undefined
+ * for an unknown reason.
  */
 export function getBriefPromotionRefusalMessage(
   reason: string | null,

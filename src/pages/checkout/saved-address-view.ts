@@ -1,7 +1,7 @@
 /**
- * Renders the saved delivery address and e-mail address: completely in the browser in which they were
- * entered, with most characters hidden (masked) in other browsers. GraphQL returns only the masked form to
- * the checkout page.
+ * Renders the saved delivery address and e-mail address. The browser in which they were entered shows them
+ * completely; all others hide most characters (masked form). GraphQL returns only the masked form to the
+ * checkout page.
  */
 import { formatAddressLines } from "#commerce/addresses/format-address.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
@@ -24,8 +24,8 @@ export function renderSavedAddress(visit: CheckoutPageVisit): HtmlMarkup {
 }
 
 /**
- * Renders the lines of the delivery address: the complete address if this browser entered it, otherwise its
- * masked form.
+ * Renders the lines of the delivery address: the complete address in the browser that entered it, and the
+ * masked form in all others.
  */
 export function renderAddressLines(
   { entered, language, session }: CheckoutPageVisit,
@@ -55,13 +55,13 @@ function maskedLines(address: CheckoutPageMaskedAddress): string[] {
   return [recipientInitials ?? "", place, regionCode?.split("-").at(-1) ?? ""];
 }
 
-/** True if the language is the main language of the country. */
+/** Returns true if the language is the main language of the country, for example German for Austria. */
 export const isMainLanguageOfCountry = (country: string, language: string): boolean =>
   new Intl.Locale(`und-${country}`).maximize().language === language;
 
 /**
- * Returns the buyer's e-mail address: complete if this browser entered it, otherwise masked; null if there is
- * none.
+ * Returns the buyer's e-mail address, complete in the browser that entered it and masked in all others; null
+ * if there is none.
  */
 export const getDisplayedBuyerEmail = ({ entered, session }: CheckoutPageVisit): string | null =>
   entered.email ?? session.cart.buyer.emailHint;

@@ -12,20 +12,20 @@ type SummaryContext = Pick<CheckoutPageVisit, "session" | "say" | "locale" | "la
 export interface OrderSummaryOptions {
   readonly promotion: HtmlMarkup | undefined;
   /**
-   * True if the order summary is shown open, not collapsed, when the page is loaded, because the summary
-   * contains a message that the buyer must read.
+   * True if the order summary is open (not collapsed) when the page is loaded, because it contains a message
+   * that the buyer must read.
    */
   readonly isUnfolded: boolean;
 }
 
 /**
- * Renders the order summary. If `folded` is given, the summary can be collapsed, so that on a phone the buyer
- * sees the form first.
+ * Renders the order summary. With `folded`, the summary can be collapsed, so that the form is at the top of
+ * the page on a phone.
  */
 export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryOptions): HtmlMarkup {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
-  // After a canceled or expired checkout session there is no order, so the summary shows no totals.
+  // The summary of a canceled or expired checkout session has no totals, because there is no order.
   const isEnded = session.status === "canceled" || session.status === "expired";
   const general = warnings.filter(({ lineId }) => !lines.some(({ id }) => id === lineId));
   const body = html`${general.map((warning) => warningView(warning.code, visit))}
@@ -77,8 +77,8 @@ function lineView(line: CheckoutPageCartLine, visit: SummaryContext): HtmlMarkup
 }
 
 /**
- * Returns the URL of a line's picture, but only if this service hosts the picture. The URL of the checkout
- * page is secret, so the page sends no requests to other hosts.
+ * Returns the URL of a line's picture if this service hosts the picture. The page sends no requests to other
+ * hosts, because its own URL is secret.
  */
 function pictureOf({ image }: CheckoutPageCartLine, { pageContext }: SummaryContext): string | undefined {
   const { publicUrl } = pageContext.services;
@@ -96,8 +96,7 @@ function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryCon
   const { totals, promotion } = cart;
   const text = (amount: DisplayedAmount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
-  // If the address and the delivery option are known, the total in the order summary is exactly the amount
-  // that the buyer pays.
+  // The total is exactly the amount that the buyer pays once the address and the delivery option are known.
   const isFinal = session.status !== "open" || findFirstMissingSection(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}
@@ -126,7 +125,7 @@ function discountTitles({ automatic, state, promotion }: CheckoutPageCart["promo
   ].join(", ");
 }
 
-/** Renders the tax: one row with its rate, or the sum and below it one row for each rate. */
+/** Renders the tax: a single row if there is one rate, otherwise the sum and one row per rate below it. */
 function taxRows(
   { totals: { tax, taxIncluded }, taxLines }: CheckoutPageCart,
   visit: Pick<SummaryContext, "say" | "locale">,

@@ -157,8 +157,7 @@ const table = {
 export type CheckoutTextName = keyof typeof table;
 
 /**
- * A function that returns a text of the page in the page's language. The function replaces the placeholders
- * of the text by the given values.
+ * A function that returns a text in the page's language, and inserts the given values for the placeholders.
  */
 export type CheckoutTranslator = (name: CheckoutTextName, parts?: Readonly<Record<string, string>>) => string;
 
@@ -170,9 +169,6 @@ export function createCheckoutTranslator(language: CheckoutLanguage): CheckoutTr
 export const fillPlaceholders = (text: string, parts: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
-/**
- * Selects the text in the given language from a translated text. Other files with translated texts use this
- * function.
- */
+/** Returns the text in the given language. All files with translated texts use this function. */
 export const getTextInLanguage = (texts: TranslatedText, language: CheckoutLanguage): string =>
   texts[languages.indexOf(language)] ?? texts[0];

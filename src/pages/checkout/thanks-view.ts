@@ -1,6 +1,6 @@
 /**
- * Renders the page of a completed checkout session. In the browser that placed the order, the page shows the
- * order, and opens the shop after a few seconds unless the buyer chooses to stay.
+ * Renders the page of a completed checkout session. The browser that placed the order shows the order, and
+ * opens the shop after a few seconds unless the buyer chooses to stay.
  */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { formatDateRange, formatSeconds } from "./amounts.ts";
@@ -19,8 +19,8 @@ import {
 const leaveSeconds = 10;
 
 /**
- * Milliseconds after the purchase for which the page shows the complete address and e-mail address;
- * afterwards, most characters are hidden.
+ * Milliseconds after the purchase during which the page shows the complete address and e-mail address.
+ * Afterwards, most characters are hidden.
  */
 const wholeDataMs = 30 * 60_000;
 
@@ -60,8 +60,8 @@ export function renderOrderCompletedPage(
 }
 
 /**
- * Renders the e-mail address to which the merchant sends messages about the order, and the ways in which the
- * buyer can contact the merchant.
+ * Renders the e-mail address that receives the merchant's messages about the order, and the ways to contact
+ * the merchant.
  */
 function contactLines(visit: CheckoutPageVisit, { number }: CheckoutPageOrder): HtmlMarkup {
   const { session, say } = visit;
@@ -93,7 +93,7 @@ function otherBrowserPage(visit: CheckoutPageVisit): CheckoutPageContent {
 
 /**
  * Hides most characters of the address and e-mail address some time after the purchase, because other people
- * may then use the same computer.
+ * may then use the computer.
  */
 function withoutOldData(visit: CheckoutPageVisit): CheckoutPageVisit {
   const { session, pageContext } = visit;
@@ -102,8 +102,8 @@ function withoutOldData(visit: CheckoutPageVisit): CheckoutPageVisit {
 }
 
 /**
- * Renders the text that says in how many seconds the shop is opened, with a link to stay on the page. A
- * script counts the seconds.
+ * Renders the number of seconds until the shop is opened, with a link to stay on the page. A script counts
+ * the seconds.
  */
 function countdownView({ session, say, path, language }: CheckoutPageVisit, seconds: number): HtmlMarkup {
   const [before = "", after = ""] = say("thanksNext", { merchant: session.merchant.name }).split("{time}");

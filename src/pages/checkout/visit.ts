@@ -42,14 +42,14 @@ export interface CheckoutPageVisit {
   readonly session: CheckoutPageSession;
   readonly browser: CheckoutBrowserIdentity;
   /**
-   * True if the browser sent the cookie of this checkout session. The browser has then opened the page
+   * True if the browser sent the cookie of this checkout session, which means that it has opened the page
    * before.
    */
   readonly isKnown: boolean;
   /**
-   * True if this browser may change the checkout session, pay, and see personal data. Before the first
-   * change, this is true for every browser. Afterwards, it is true only for the browser that made the first
-   * change; if another browser enters an address, it is true only for that browser.
+   * True if this browser may change the checkout session, pay, and see personal data. This is true for every
+   * browser until one of them changes the session. From then on it is true only for that browser, or for a
+   * browser that enters an address later.
    */
   readonly isHolder: boolean;
   /**
@@ -71,9 +71,8 @@ interface FoundSession {
 }
 
 /**
- * Finds the checkout session to which the secret in the URL belongs; undefined if there is none. Requests
- * with unknown secrets are counted, and are refused if there are too many. Requests with a correct secret are
- * never refused for this reason.
+ * Finds the checkout session of the secret in the URL; undefined if there is none. Counts requests with
+ * unknown secrets, and refuses them if there are too many. Never refuses a correct secret for this reason.
  */
 async function findSession(
   { services }: CheckoutPageContext,
@@ -95,8 +94,8 @@ export interface SessionStateAndPage {
 }
 
 /**
- * Reads the status and version of the checkout session, with the row of its page. A caller that knows the
- * previous values can see whether the session has changed.
+ * Reads the status and version of the checkout session, with the row of its page. Callers compare the two
+ * with earlier values to detect a change of the session.
  */
 export async function readCheckoutSessionStatusAndVersion(
   pageContext: CheckoutPageContext,
@@ -113,7 +112,10 @@ export async function readCheckoutSessionStatusAndVersion(
   return state === null ? undefined : { state, page };
 }
 
-/** Returns true if the browser of the request has claimed the page, or if the browser has taken it over. */
+/**
+ * Returns true if the request comes from the only browser that may change the checkout session. Returns false
+ * while no browser has changed the session yet.
+ */
 export function isCheckoutPageClaimedByBrowser(
   { holderDigest }: CheckoutPageSessionRow,
   request: FastifyRequest,
@@ -127,13 +129,12 @@ const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();
 
 /**
  * The URL paths of the style sheets with the merchant's colour, by request. `openCheckoutPageVisit` stores
- * the paths of a request, and `sendCheckoutPage` adds them to the page. A request has none if no checkout
- * session was found.
+ * them, and `sendCheckoutPage` adds them to the page. A request without a checkout session has none.
  */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
 
 /**
- * Returns the language of the checkout page if the request's session was found, otherwise the language that
+ * Returns the language of the request's checkout page. Without a checkout session, returns the language that
  * the browser prefers.
  */
 export const getRequestLanguage = (request: FastifyRequest): CheckoutLanguage =>
@@ -143,7 +144,7 @@ const nothingEntered: EnteredAddressAndEmail = { address: undefined, email: unde
 
 /**
  * Finds the checkout session of a request and its state for this browser; undefined if no session has this
- * URL. If the browser has no cookie of this page, the answer sets one.
+ * URL. The answer sets the page's cookie if the browser has none.
  */
 export async function openCheckoutPageVisit(
   pageContext: CheckoutPageContext,
@@ -196,15 +197,15 @@ export async function openCheckoutPageVisit(
 }
 
 /**
- * Returns true if the query of the URL contains `stay`: the buyer has chosen to stay on the page instead of
+ * Returns true if the URL's query contains `stay`, which means that the buyer stays on the page instead of
  * going to the shop.
  */
 export const hasBuyerChosenToStayOnCheckoutPage = ({ request }: CheckoutPageVisit): boolean =>
   Object.hasOwn(request.query as object, "stay");
 
 /**
- * Returns the data of the request with another language, and stores this language in a cookie for the
- * browser's next requests.
+ * Returns the request's data with another language, and stores this language in a cookie for the browser's
+ * next requests.
  */
 export function changeCheckoutPageVisitLanguage(
   visit: CheckoutPageVisit,
@@ -231,8 +232,8 @@ export const createCheckoutBuyerViewer = ({
 export type CheckoutPageContent = Omit<HtmlPage, "asset" | "isWide">;
 
 /**
- * Sends a checkout page. Its headers prevent browsers from sending the page's URL to other sites (as the
- * referrer), because the URL is secret.
+ * Sends a checkout page. Its headers stop browsers from sending the page's secret URL to other sites as the
+ * referrer.
  */
 export function sendCheckoutPage(
   reply: FastifyReply,

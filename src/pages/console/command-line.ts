@@ -1,9 +1,8 @@
 /**
  * The sign-in of the command `commerce login`. A staff member who is signed in to the console confirms the
- * command's sign-in on a page. The page creates a code, which it shows or sends to the command by a redirect
- * to a port of the staff member's machine (RFC 8252). The command exchanges the code for a session of the
- * console with the staff member's rights. For this, the command must also send the PKCE verifier, which only
- * the command knows (RFC 7636).
+ * sign-in on a page. The page creates a code, and shows it or redirects to a port of the staff member's
+ * machine with it (RFC 8252). The command exchanges the code for a session of the console with the staff
+ * member's rights. The exchange also needs the PKCE verifier, which only the command knows (RFC 7636).
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
@@ -102,11 +101,11 @@ function mountPages(pages: FastifyInstance, services: CommandLineSignInServices)
 
 interface LoginRequest {
   readonly state: string;
-  /** The PKCE challenge that the command has sent: the SHA-256 digest of its verifier. */
+  /** The PKCE challenge from the command: the SHA-256 digest of the command's PKCE verifier. */
   readonly challenge: string;
   /**
-   * The URL on the staff member's own machine to which the page redirects; undefined if the page shows the
-   * code instead.
+   * The URL on the staff member's own machine to which the page redirects with the sign-in code. Undefined if
+   * the page shows the code instead.
    */
   readonly redirectUri: string | undefined;
 }
@@ -188,8 +187,8 @@ const sign = (key: Buffer, text: string): Buffer => createHmac("sha256", key).up
 const purpose = "codes of command line sign-ins";
 
 /**
- * Creates a sign-in code, which consists of its content and a signature of the content. The signature proves
- * that the service created the code, so the database need not store the code.
+ * Creates a sign-in code from its content and a signature of the content. The signature proves that the
+ * service created the code, so codes are not stored in the database.
  */
 function createCode(
   { staff }: ConsoleVisitorSession,
@@ -214,9 +213,9 @@ function createCode(
 const redeemBody = z.strictObject({ code: z.string().max(2_000), codeVerifier: z.string().max(200) });
 
 /**
- * Exchanges a code for a new session of the console, and returns the session's cookie. The secret of the
- * session is computed from the code, so a second use of the code would create the same session again; the
- * primary key of the sessions prevents this, and the code is refused.
+ * Exchanges a sign-in code for a new session of the console, and returns the session's cookie. A code can be
+ * used only once: the session's secret is computed from the code, so a second use would insert the same
+ * primary key again.
  */
 async function redeemCode(request: FastifyRequest, services: CommandLineSignInServices): Promise<string> {
   const { db, clock, publicUrl, keyring } = services;
@@ -239,8 +238,8 @@ async function redeemCode(request: FastifyRequest, services: CommandLineSignInSe
   }).catch((error: unknown) => {
     throw getViolatedConstraint(error) === undefined ? error : refusal();
   });
-  // The staff account is read again, because it may have been disabled or changed since the staff member
-  // confirmed the sign-in.
+  // Reads the staff account again, because it may have been disabled or changed since the confirmation of the
+  // sign-in.
   if ((await findStaffSession(db, secret, now)) === undefined) throw refusal();
   request.credential = { staffId: content.staffId };
   return formatConsoleCookie(publicUrl, secret);

@@ -82,9 +82,8 @@ export const renderCrossOriginFormRefusedPage = (publicUrl: string): HtmlPage =>
   );
 
 /**
- * Renders a page that loads itself again. If a link on another site leads to the console, the browser sends
- * the first request without the session cookie; the second request comes from this site and includes the
- * cookie.
+ * Renders a page that loads itself again. The first request of a link from another site has no session
+ * cookie. The second request comes from this site, so the browser sends the cookie.
  */
 export const renderPageThatReloadsWithSessionCookie = (url: string): HtmlPage => ({
   ...renderConsoleMessagePage("Console", "One moment …"),

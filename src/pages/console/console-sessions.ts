@@ -16,7 +16,7 @@ export interface ConsoleSessionServices {
 
 export type ConsoleVisitorSession = StaffSession & { readonly secret: string };
 
-/** Returns the session of the request's cookie; undefined if there is none or it has ended. */
+/** Returns the session of the request's cookie; undefined if there is no such session or it has ended. */
 export async function findConsoleVisitorSession(
   request: FastifyRequest,
   { db, clock, publicUrl }: ConsoleSessionServices,

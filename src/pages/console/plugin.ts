@@ -50,7 +50,7 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
   server,
   { services: { db, clock, publicUrl, keyring }, limiter, log },
 ) => {
-  // Every request for a console page is counted by its IP address, against the rate limit for reads without a
+  // Each request for a console page counts against the rate limit of its IP address for reads without a
   // credential.
   const limitAddress: ConsoleServices["limitAddress"] = async (request, reply) =>
     countRequestAgainstQuota(limiter, reply, { bucket: "anon-read", key: toClientAddressKey(request.ip) });
@@ -108,9 +108,9 @@ function mountConsole(server: FastifyInstance, services: ConsoleServices): void 
 }
 
 /**
- * Refuses a form that was sent from another origin. Also refuses a form if the console was opened under a
- * host name other than that of its public URL, because browsers would not send a cookie of that host name to
- * the public URL.
+ * Refuses a form from another origin. The origin also differs if the console was opened under another host
+ * name than that of the public URL. Signing in could not work there, because browsers would not send a cookie
+ * of that host name to the public URL.
  */
 const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   sendConsolePage(reply.code(403), renderCrossOriginFormRefusedPage(publicUrl));

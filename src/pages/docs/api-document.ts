@@ -59,8 +59,8 @@ interface RawOperation {
   readonly deprecated?: true;
   readonly "x-stability": "stable" | "candidate";
   /**
-   * The scope that an API key must have for this operation; `none` if a key with any scope is accepted. Left
-   * out if the operation does not accept API keys.
+   * The scope that an API key needs for this operation; `none` if every key may call it. Left out if the
+   * operation does not accept API keys.
    */
   readonly "x-required-scope"?: string;
   readonly "x-idempotency": "required" | "none";
@@ -110,8 +110,8 @@ export interface OpenApiDocumentOperation {
   readonly stability: "stable" | "candidate";
   readonly isDeprecated: boolean;
   /**
-   * The credential that the operation requires: `none`, an API key or OAuth token (`key`), or an OAuth token
-   * with a DPoP proof (`token`).
+   * The credential that the operation requires. `none`: no credential. `key`: an API key or OAuth token.
+   * `token`: an OAuth token with a DPoP proof.
    */
   readonly credential: "none" | "key" | "token";
   readonly scope: string | null;
@@ -125,9 +125,8 @@ export interface OpenApiDocumentOperation {
 }
 
 /**
- * Returns the operations of the OpenAPI document in groups, one for each tag, in the order of the document's
- * tags. Within a group, the operations are sorted by the verb at the start of their id; operations that list
- * or search come first.
+ * Returns the operations of the OpenAPI document, grouped by tag in the order of the document's tags. Each
+ * group is sorted by the verb at the start of the operation id; list and search come first.
  */
 export function listOpenApiOperations(document: OpenApiDocument): OpenApiDocumentOperation[] {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -199,8 +198,8 @@ function found<T>(parts: Readonly<Record<string, T>>, $ref: string): T {
 }
 
 /**
- * A schema of the OpenAPI document without references and `allOf`: both are replaced by the merged schema.
- * The type null is removed from the list of types and stored as `isNullable`.
+ * A schema of the OpenAPI document in which references and `allOf` are replaced by the merged schema. The
+ * type null is removed from the list of types and stored as `isNullable`.
  */
 export interface ResolvedOpenApiSchema extends OpenApiSchema {
   /** The name of the schema in the OpenAPI document; null if the schema has no name. */

@@ -105,8 +105,8 @@ export function createDocsSite(services: DocsServices): DocsSite {
       if (found !== undefined) return found;
       const made = make(path, maker);
       kept.set(path, made);
-      // If building a page fails, the error is not cached, because the next request may succeed. The reader
-      // who requested the page gets the error.
+      // An error of building a page is not cached, because the next request may succeed. Only the reader who
+      // requested the page gets the error.
       made.catch(() => kept.delete(path));
       return made;
     },
@@ -127,9 +127,9 @@ interface Site extends DocsServices {
 }
 
 /**
- * A function that builds one page of the documentation. `isPassing` is true for a temporary page: the demo
- * did not answer, so the page shows a stored answer instead. The service does not cache a temporary page but
- * builds it again for the next reader, because the demo may answer then.
+ * A function that builds one page of the documentation. `isPassing` is true if the demo did not answer and
+ * the page shows a stored answer instead. The service does not cache such a page, because the demo may answer
+ * the next time.
  */
 type Maker = () => Promise<DocsPage & { readonly isPassing?: boolean }>;
 type Entry = [path: string, make: Maker];
@@ -172,9 +172,8 @@ interface ShownAnswer {
 }
 
 /**
- * Returns the answer that an operation's page shows as an example. For a GET request, the example is the
- * shortened answer of the demo. For an operation that changes data, the example is a stored answer, which was
- * created at build time.
+ * Returns the example answer on an operation's page. For a GET request, the demo's answer is requested and
+ * shortened. For an operation that changes data, the answer was stored at build time.
  */
 async function answerOf(
   operation: OpenApiDocumentOperation,

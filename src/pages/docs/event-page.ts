@@ -68,10 +68,7 @@ export function renderEventContent(event: OpenApiWebhookEvent, page: EventPage):
   </article>`;
 }
 
-/**
- * Returns the names under which the components of the OpenAPI document contain the headers of an event's
- * webhook request.
- */
+/** Returns the names of the OpenAPI components for the headers of an event's webhook request. */
 const webhookHeaders = ({ webhooks }: OpenApiDocument, { name }: OpenApiWebhookEvent): string[] =>
   (webhooks[name]?.post.parameters ?? []).flatMap(({ $ref }) => $ref.split("/").at(-1) ?? []);
 

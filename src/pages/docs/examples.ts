@@ -1,7 +1,7 @@
 /**
- * The parameters and bodies of the example requests in the documentation, and the example answers. The ids
- * and codes are those of the demo data; if the service has no demo, they are placeholders. Examples never
- * contain an API key, because the pages are public.
+ * The parameters and bodies of the documentation's example requests, and the example answers. Ids and codes
+ * are those of the demo data, or placeholders without a demo. Examples never contain an API key, because the
+ * pages are public.
  */
 import { readFileSync } from "node:fs";
 import {
@@ -16,7 +16,7 @@ import type { OpenApiDocumentOperation } from "./api-document.ts";
 
 export interface RequestExampleValues {
   /**
-   * The example value of each parameter, by the parameter's name. Query parameters without a value are left
+   * The example values of path and query parameters, by name. Query parameters that are not sent are left
    * out.
    */
   readonly parameters: Readonly<Record<string, string>>;
@@ -58,8 +58,8 @@ const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const query = { q: "tent", locale: "en", market: "DE", sort: "relevance", page: "1", pageSize: "10" };
 
 /**
- * The names of the demo carts that examples change or delete. Each of these examples uses a different cart,
- * so that readers can run the examples in any order.
+ * The names of the demo carts that examples change or delete. Each example has its own cart, so that readers
+ * can run the examples in any order.
  */
 type CartName = "active" | "activeSecond" | "empty";
 const cartOf: Readonly<Record<string, CartName>> = {

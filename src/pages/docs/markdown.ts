@@ -17,7 +17,7 @@ export interface RenderedMarkdown {
   readonly headings: readonly MarkdownHeading[];
 }
 
-/** A function that converts the target of a link in a Markdown document to the target that the page uses. */
+/** A function that converts the target of a Markdown link to the target on the page. */
 type LeadTo = (href: string) => string;
 
 export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {

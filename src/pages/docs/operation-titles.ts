@@ -24,7 +24,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the readable title of an operation. An operation without a title, for example one that another
- * source of GraphQL Mesh has added, gets its id as the title.
+ * Returns the readable title of an operation. The title is the operation id if no title is defined, for
+ * example for an operation from another source of GraphQL Mesh.
  */
 export const getOperationTitle = (operationId: string): string => titles[operationId] ?? operationId;

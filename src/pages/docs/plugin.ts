@@ -42,8 +42,8 @@ export const docsPlugin: FastifyPluginAsync<DocsPluginOptions> = async (
 };
 
 /**
- * Creates a function that sends a request to this server through the server's normal routes, without the
- * network. The function returns undefined unless the status is 200.
+ * Creates a function that sends a request to the routes of this server without using the network. The
+ * function returns undefined for every status except 200.
  */
 function askOf(server: FastifyInstance): DocsServices["ask"] {
   return async (path, key) => {
@@ -59,9 +59,8 @@ function askOf(server: FastifyInstance): DocsServices["ask"] {
 const demoKeyPath = "/docs/demo-key";
 
 /**
- * Adds the route that returns the demo's API key to the forms with which readers try an operation. The route
- * exists only if the service runs at a loopback address, where only the developer can reach it. HTML pages
- * never contain the key.
+ * Adds the route with the demo's API key, for the forms with which readers try an operation. The route exists
+ * only at a loopback address, which only the developer can reach. HTML pages never contain the key.
  */
 function mountDemoKey(
   server: FastifyInstance,
@@ -81,8 +80,8 @@ function mountDemoKey(
  */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
   let site: DocsSite | undefined;
-  // The documentation is built at the first request and not at the start, because the demo data may be added
-  // after the server has started.
+  // The documentation is built at the first request and not at the start, because the demo data may not exist
+  // yet when the server starts.
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     site ??= createDocsSite(services);
     const page = await site.page(path);

@@ -15,12 +15,14 @@ type Use = "taken" | "given";
 
 export class OpenApiSchemaRenderer {
   readonly #schemas: OpenApiSchemas;
-  /** The names of the schemas that the page describes in sections at its end. */
+  /**
+   * The names of the schemas that the page describes at its end, because the page uses them more than once.
+   */
   readonly #shared: ReadonlySet<string>;
 
   /**
-   * `shown` must contain all schemas that the page shows, because the constructor counts how often each
-   * schema is used. Schemas that are used more than once are described at the end of the page.
+   * Counts how often the page uses each schema, to describe repeated schemas only once at the end of the
+   * page. `shown` must contain all schemas of the page.
    */
   constructor(schemas: OpenApiSchemas, shown: readonly OpenApiSchema[]) {
     this.#schemas = schemas;
@@ -131,8 +133,8 @@ function rulesOf(schema: OpenApiSchema): string[] {
 }
 
 /**
- * True if the description of a field already contains all numbers of a rule, for example the maximum length.
- * The page then does not show the rule in addition.
+ * True if a field's description already has all numbers of a rule, for example the maximum length. The page
+ * then leaves the rule out.
  */
 function isInDescription(rule: string, { description = "" }: OpenApiSchema): boolean {
   const numbers = rule.match(/\d+/g) ?? [];
@@ -166,10 +168,7 @@ const formats: Readonly<Record<string, string>> = {
   uri: "URI",
 };
 
-/**
- * Returns the minimum and maximum of a number as texts. Leaves out a limit that is only the limit of the
- * integer type.
- */
+/** Returns the minimum and maximum of a number as texts. Leaves out the limits of the integer type itself. */
 function numberRules({ minimum, maximum }: OpenApiSchema): string[] {
   const least = minimum === undefined || minimum <= -intMax ? undefined : minimum;
   const most = maximum === undefined || maximum >= intMax ? undefined : maximum;

@@ -92,8 +92,8 @@ const plain = (markdown: string): string =>
     .trim();
 
 /**
- * Creates one search entry for each field of request bodies, parameters and answers. If several operations
- * use the same named schema, each field of this schema gets only one entry.
+ * Creates the search entries for the fields of request bodies, parameters and answers. The fields of a named
+ * schema get only one entry each, even if several operations use the schema.
  */
 function fieldEntries({ document, operations, home }: SearchedSite): DocsSearchEntry[] {
   const seen = new Set<string>();
@@ -127,7 +127,7 @@ interface ListedField {
 
 interface FieldListing {
   readonly schemas: OpenApiSchemas;
-  /** The names of the schemas for whose fields search entries have already been created. */
+  /** The names of the schemas whose fields already have search entries. */
   readonly seen: Set<string>;
 }
 

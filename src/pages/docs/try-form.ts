@@ -1,6 +1,6 @@
 /**
- * Renders the form with which the reader tries an operation on the operation's page. The form is in an HTML
- * `template` element, so the form appears only if the page's script runs.
+ * Renders the form with which the reader tries an operation. The form is inside an HTML `template` element,
+ * because it works only with the page's script, which shows it.
  */
 import { getBasePath } from "#pages/shared/assets.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
@@ -19,8 +19,8 @@ export function renderTryOperationForm(
   { example, publicUrl, hasDemoKey }: TryFormContext,
 ): HtmlMarkup | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
-  // The page has no form for an operation that needs a DPoP proof, because the page would have to store a
-  // private key and sign each request with this key.
+  // An operation with DPoP proofs has no form, because the page would have to store a private key and sign
+  // each request with it.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
   const base = getBasePath(publicUrl);
@@ -99,8 +99,8 @@ function fieldOf(
         )}
       </select>
     </p>`;
-  // Only the fields for path parameters are required, because an empty path parameter would change the path.
-  // A required query parameter may be sent empty, so that the reader can see the error.
+  // Only path parameters are required, because an empty one would change the path. A required query parameter
+  // may be sent empty, so that the reader can see the error.
   const isNeeded = required && place === "path";
   return html`<p class="field">
     ${label}<input

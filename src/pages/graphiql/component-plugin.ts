@@ -1,7 +1,7 @@
 /**
- * A plugin of the build (vite.config.ts). It extracts the component GraphiQL from its npm package, which
- * contains it as a single nine-megabyte HTML text. It writes these files, with a hash in their names: the
- * script, the style sheet with its fonts, the editor's web workers, and the explanations of error codes.
+ * A build plugin (vite.config.ts) that extracts the component GraphiQL from its npm package, which contains
+ * the component as a nine-megabyte HTML text. It writes files with a hash in their names: the script, the
+ * style sheet with its fonts, the editor's web workers, and the explanations of error codes.
  */
 import {
   css,
@@ -14,8 +14,8 @@ import type { Plugin } from "vite";
 import { readErrorGuide } from "#pages/docs/errors-page.ts";
 
 /**
- * The contents of the files that the build extracts from GraphiQL's npm package, by the files' names in the
- * manifest of the build.
+ * The contents of the files that the build extracts from GraphiQL's npm package, by the file name in the
+ * build's manifest.
  */
 export const graphiqlComponentFiles = {
   "graphiql-component.js": js,
@@ -56,8 +56,8 @@ function errorGuideModule(): string {
 }
 
 /**
- * Shortens the explanation of an error code to the sentences about GraphQL, if there are any. Removes line
- * breaks and Markdown links.
+ * Shortens the explanation of an error code to its sentences about GraphQL, or keeps it if it has none.
+ * Removes line breaks and Markdown links.
  */
 function toGraphqlText(text: string): string {
   const line = text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll(/\s+/g, " ");

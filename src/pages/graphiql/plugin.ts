@@ -1,8 +1,8 @@
 /**
  * Serves GraphiQL (an editor for GraphQL queries) and the type map (a picture of the schema). Both load files
- * only from this service. The build extracts the large files (the GraphiQL component, its style sheet and web
- * workers) from their npm package (component-plugin.ts); their names contain a hash, so browsers cache them.
- * The pages' own scripts are in src/pages/graphiql/browser.
+ * only from this service. The build extracts the large files from GraphiQL's npm package
+ * (component-plugin.ts). Browsers cache them, because their names contain a hash. The pages' own scripts are
+ * in src/pages/graphiql/browser.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
@@ -36,9 +36,9 @@ export const graphiqlPolicy = [
 ].join("; ");
 
 /**
- * The error message for a GET request that names no trusted document. The message also says that GET requests
- * cannot start subscriptions: clients such as EventSource, which start subscriptions with GET, would have to
- * put the token into the URL, so the service refuses such requests.
+ * The error message for GET requests without a trusted document. It also says that GET requests cannot start
+ * subscriptions. A client that starts subscriptions with GET, such as EventSource, would have to put the
+ * token into the URL.
  */
 const postOnlyMessage =
   "This address accepts only POST, and GET with `documentId` for trusted queries. Subscriptions need POST " +
@@ -77,10 +77,10 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
 };
 
 /**
- * Returns the tokens of the demo; undefined if the page must not offer them. The page may offer them only if
- * the service runs at a loopback address, which only the developer can reach, and if the request's Host
- * header contains this address. A page of another site whose host name leads to the loopback address (DNS
- * rebinding) sends its own host name, so it cannot read the tokens.
+ * Returns the tokens of the demo if the page may offer them, otherwise undefined. The service must run at a
+ * loopback address, which only the developer can reach, and the request's Host header must contain this
+ * address. A page of another site that uses DNS rebinding sends its own host name, so it cannot read the
+ * tokens.
  */
 function readDemoTokens(
   { headers }: FastifyRequest,
@@ -122,8 +122,8 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
       <body>
         ${pageBand(base, "GraphiQL")}
         ${
-          // The large style sheet of GraphiQL is loaded after the bar at the top of the page, so that
-          // browsers can show the bar before the style sheet has arrived.
+          // GraphiQL's large style sheet is loaded after the bar at the top of the page, so that browsers
+          // show the bar first.
           html`<link rel="stylesheet" href="${addressOf("graphiql-component.css")}" />`
         }
         <div id="panes"></div>
@@ -138,8 +138,8 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
 }
 
 /**
- * Serves the HTML page of the type map at /graphql/map. The page's script draws the schema as soon as the
- * reader has entered a token with which the script can read the schema.
+ * Serves the HTML page of the type map at /graphql/map. The page's script draws the schema when the reader
+ * has entered a token that may read the schema.
  */
 function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   const { publicUrl } = options;
@@ -160,7 +160,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   });
 }
 
-/** The data for the dialog that asks for a token, which GraphiQL and the type map both have. */
+/** The data of the token dialog, for the pages of GraphiQL and of the type map. */
 const tokenPageData = (base: string, demoTokens: DemoTokens | undefined): object => ({
   endpoint: `${base}/graphql`,
   docs: `${base}/docs`,
@@ -175,8 +175,8 @@ const bandLinks = [
 ] as const;
 
 /**
- * Renders the bar at the top of GraphiQL and of the type map. The script of the page puts its buttons into
- * the element `tools`.
+ * Renders the bar at the top of GraphiQL and of the type map. The page's script adds its buttons to the
+ * element `tools`.
  */
 const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): HtmlMarkup =>
   html`<header class="band">

@@ -1,6 +1,6 @@
 /**
- * The landing page: what the service is, links to its parts, and the demo's accounts. The demo's secrets are
- * shown only at a loopback address, where only the developer can read the page.
+ * The landing page: what the service is, links to its parts, and the demo's accounts. The page shows the
+ * demo's secrets only at a loopback address, where only the developer can read the page.
  */
 import type { PartialDemoJsonFileContent } from "#demo/demo-file.ts";
 import type { PageAssets } from "#pages/shared/assets.ts";

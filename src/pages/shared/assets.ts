@@ -1,7 +1,7 @@
 /**
- * Serves the scripts and style sheets of the pages. `npm run build` makes these files from the `browser`
- * folders and compresses them. Each file name contains a hash, so browsers may cache the file forever. This
- * module reads a file when a browser first requests it.
+ * Serves the scripts and style sheets of the pages. `npm run build` makes them from the `browser` folders and
+ * compresses them. Each file name contains a hash, so browsers may cache the file forever. The service reads
+ * a file from disk at the first request for it.
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -25,7 +25,7 @@ interface Chunk {
   readonly file: string;
   readonly css?: readonly string[];
   readonly isEntry?: boolean;
-  /** The shared files (chunks) that this built file imports, by their keys in the manifest of the build. */
+  /** The shared files (chunks) that the built file imports, as keys of the build's manifest. */
   readonly imports?: readonly string[];
 }
 
@@ -80,7 +80,7 @@ const sheetsOf = (
 ];
 
 /**
- * Returns the URL path of a built file that vite.config.ts does not list as a page's script, for example
+ * Returns the URL path of a built file that is not the script of a page, for example
  * `/assets/editor-<hash>.js` for `editor.js`.
  */
 export function getAssetFileUrl(name: string, publicUrl: string): string {
@@ -123,7 +123,7 @@ function keptFile(file: string): Promise<CompressedBody> {
   if (found !== undefined) return found;
   const read = readCompressed(file);
   kept.set(file, read);
-  // If the file is missing, the result is not kept in the cache, because the build may create the file later.
+  // A missing file is not cached, because the build may create it later.
   read.catch(() => kept.delete(file));
   return read;
 }

@@ -1,6 +1,6 @@
 /**
- * Compresses a response body that is the same for all callers only once, and sends the body in the best
- * encoding that the browser accepts.
+ * Compresses a response body only once if it is the same for all callers. Sends the body in the best encoding
+ * that the browser accepts.
  */
 import { promisify } from "node:util";
 import { constants, brotliCompress, gzip } from "node:zlib";

@@ -1,15 +1,15 @@
 /**
- * Recognizes requests that only the developer's own machine can send. The pages may show the demo's secrets
- * only in the answers to these requests.
+ * Recognizes requests from the developer's own machine. Pages may show the demo's secrets only in the answers
+ * to such requests.
  */
 
 export const isLoopbackUrl = (url: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 /**
- * Returns whether the service runs at a loopback address and the request names this address as its host. A
- * page of another site whose host name leads to the loopback address (DNS rebinding) sends its own host name,
- * so the result for its requests is false.
+ * Returns whether the service runs at a loopback address and the request's Host header contains this address.
+ * The result is false for a page of another site that uses DNS rebinding, because the header then contains
+ * that page's host name.
  */
 export const isLoopbackRequest = (
   publicUrl: string,

@@ -15,16 +15,16 @@ const readSheet = (name: string): string => readFileSync(join(import.meta.dirnam
 /** The style sheet that all pages share. A page may add its own style sheet. */
 const baseStyle = readSheet("tokens.css") + readSheet("base.css");
 
-/** The hash of the shared style sheet, as the Content-Security-Policy needs it to allow this style sheet. */
+/** The hash of the shared style sheet. The Content-Security-Policy contains it to allow this style sheet. */
 const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base64")}`;
 
 export interface HtmlPage {
   readonly title: string;
   readonly body: HtmlMarkup;
   /**
-   * The source (for example the scheme of a URL) to which forms of the page may redirect in addition to this
-   * service. The page's Content-Security-Policy allows it in `form-action`. Left out if forms redirect only
-   * to this service.
+   * The additional source, for example the scheme of a URL, to which the page's forms may redirect. The
+   * directive `form-action` of the Content-Security-Policy contains it. Left out if forms redirect only to
+   * this service.
    */
   readonly leadsTo?: string | undefined;
   /** The language of the page's text (BCP 47); English by default. */
@@ -34,15 +34,15 @@ export interface HtmlPage {
   /** The scripts and style sheets of the page itself, in addition to the shared style sheet. */
   readonly asset?: PageAssets | undefined;
   /**
-   * The reload of the page after a number of seconds. If `url` is set, the browser opens that URL instead of
-   * the page itself. A page that waits for a result therefore works without a script.
+   * The automatic reload after a number of seconds, so that a page that waits for a result works without a
+   * script. With `url`, the browser opens that URL instead of the page itself.
    */
   readonly refresh?: { readonly seconds: number; readonly url?: string } | undefined;
 }
 
 /**
- * The HTML `style` element. It contains exactly the style sheet and no other character, because any other
- * character would change the hash that the Content-Security-Policy allows.
+ * The HTML `style` element with exactly the style sheet. Any other character would change the hash that the
+ * Content-Security-Policy allows.
  */
 const styleElement = new HtmlMarkup(`<style>${baseStyle}</style>`);
 const icon = html`<link rel="icon" href="${faviconUrl}" />`;
@@ -80,9 +80,9 @@ export function renderPage({
 }
 
 /**
- * Renders the element that reloads the page or opens another page after some seconds. If the page has a
- * script, the element is inside `noscript`: the script then decides when to reload, so that the reader is not
- * interrupted.
+ * Renders the element that reloads the page or opens another page after some seconds. On a page with a
+ * script, the element is inside `noscript`, because the script decides when to reload without interrupting
+ * the reader.
  */
 function refreshElement(
   refresh: NonNullable<HtmlPage["refresh"]>,
@@ -96,9 +96,8 @@ const refreshOf = ({ seconds, url }: NonNullable<HtmlPage["refresh"]>): string =
   url === undefined ? String(seconds) : `${seconds}; url=${url}`;
 
 /**
- * Returns the HTTP headers of a page. The directive `form-action` of the Content-Security-Policy allows
- * `leadsTo` besides this service, because browsers apply `form-action` also to the redirects after a form was
- * sent.
+ * Returns the HTTP headers of a page. The directive `form-action` of the Content-Security-Policy also allows
+ * `leadsTo`, because browsers apply the directive to the redirects after a form too.
  */
 export function getPageHttpHeaders({
   leadsTo,
@@ -125,8 +124,8 @@ export function getPageHttpHeaders({
 }
 
 /**
- * Returns the host of the URL to which an app is redirected. If the URL is that of a native app and has no
- * host, returns its scheme.
+ * Returns the host of the URL to which an app is redirected. Returns the scheme for the URL of a native app
+ * without a host.
  */
 export function getRedirectHostOrScheme(redirectUri: string): string {
   const url = URL.parse(redirectUri);
@@ -134,10 +133,9 @@ export function getRedirectHostOrScheme(redirectUri: string): string {
 }
 
 /**
- * Returns the scheme of the URL to which an app is redirected. The Content-Security-Policy allows this scheme
- * in `form-action`. Allowing only the origin of the URL would be too strict, because browsers also apply the
- * policy to later redirects, and the app may redirect to another of its origins. In addition, a policy cannot
- * name an origin such as http://[::1].
+ * Returns the scheme of the URL to which an app is redirected, which the Content-Security-Policy allows in
+ * `form-action`. The origin alone would be too strict, because browsers also check later redirects to other
+ * origins of the app. In addition, a policy cannot name an origin such as http://[::1].
  */
 export const getUrlSchemeOfRedirectUri = (redirectUri: string): string | undefined =>
   URL.parse(redirectUri)?.protocol;

@@ -71,23 +71,24 @@ export async function claimDeliveries(
   const claim = sql<ClaimedDelivery>`
     with room as (
       select h.endpoint_id, h.installation_id, ${availableSendTokensOfEndpointSql(moment)} as tokens, h.probe_at is not null as
-      is_probe, u.under_way,
+      is_probe, u.under_way, ${countSendingDeliveriesSql(
+        sql`s.installation_id = h.installation_id`,
+        moment,
+      )} as installation_under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
         case when h.probe_at is not null then 1 else least(floor(${availableSendTokensOfEndpointSql(moment)})::integer,
         ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
         cross join lateral (select ${countSendingDeliveriesSql(
-          sql`s.endpoint_id =
-          h.endpoint_id`,
+          sql`s.installation_id = h.installation_id and s.endpoint_id = h.endpoint_id`,
           moment,
-        )} as
-        under_way) u
+        )} as under_way) u
       where h.endpoint_id = any(${endpointIds}::text[]) and w.status = 'enabled' and (h.probe_at is null
       or h.probe_at <= ${at})
       for update of h skip locked
     ), due as (
-      select d.*, r.installation_id, r.under_way + row_number() over (partition by r.endpoint_id
+      select d.*, r.installation_id, r.installation_under_way, r.under_way + row_number() over (partition by r.endpoint_id
       order by d.next_attempt_at, d.id) as turn
       from room r cross join lateral (
         select d.id, d.endpoint_id, d.next_attempt_at from webhook_delivery d join event e
@@ -98,14 +99,9 @@ export async function claimDeliveries(
         order by d.next_attempt_at, d.id limit greatest(r.places, 0) for update of d skip locked
       ) d
     ), ranked as (
-      select id, endpoint_id, installation_id, next_attempt_at,
-      ${countSendingDeliveriesSql(
-        sql`s.installation_id
-        = due.installation_id`,
-        moment,
-      )}
+      select id, endpoint_id, next_attempt_at, installation_under_way
         + row_number() over (partition by installation_id order by turn, next_attempt_at, id) as place
-        from due
+      from due
     ), chosen as (
       select id, endpoint_id from ranked where place <= ${installationSendingMax}
       order by place, next_attempt_at, id limit ${deliveriesMax}

@@ -2,7 +2,8 @@
  * Makes one attempt of a webhook delivery: decrypts the signing secrets, signs the stored body and sends the
  * request.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
 import type { DeliverySendResult, WebhookSender } from "#webhooks/safe-request.ts";
@@ -11,7 +12,7 @@ import type { ClaimedDelivery, EncryptedWebhookSecret } from "./claim-deliveries
 
 export interface DeliverySendContext {
   readonly sender: WebhookSender;
-  readonly keyring: EncryptionKeyring;
+  readonly decrypt: WebhookSecretDecryptFunction;
   readonly now: Date;
   /**
    * The signal that is aborted when the process stops. `sendDelivery` then rejects, and there is no result to
@@ -24,12 +25,12 @@ const userAgent = "CommerceGateway-Webhooks/1";
 
 export function sendDelivery(
   delivery: ClaimedDelivery,
-  { sender, keyring, now, signal }: DeliverySendContext,
+  { sender, decrypt, now, signal }: DeliverySendContext,
 ): Promise<DeliverySendResult> {
   const { url, body, mode } = delivery;
   const traceId = traceIdOf(delivery.id);
   return runInSpan(spanOf(delivery, traceId), async (span) => {
-    const secrets = delivery.secrets.map((secret) => decryptWebhookSecret(keyring, secret));
+    const secrets = delivery.secrets.map(decrypt);
     const signed = createWebhookHeaders({ ...delivery, deliveryId: delivery.id, secrets, now });
     const headers = span === undefined ? signed : { ...signed, traceparent: span.traceparent };
     const result = await sender.send({ url, body, headers, isLoopbackAllowed: mode === "test", signal });
@@ -109,12 +110,26 @@ export function createWebhookHeaders({
   };
 }
 
-export function decryptWebhookSecret(
-  keyring: EncryptionKeyring,
-  { id, sealed, dataKey, keyId }: EncryptedWebhookSecret,
-): string {
-  const decoded = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
-  return keyring.open(decoded, getWebhookSecretEncryptionContext(id)).toString("utf8");
+export type WebhookSecretDecryptFunction = (secret: EncryptedWebhookSecret) => string;
+
+/** Milliseconds for which a decrypted secret stays in memory, and the largest number of such secrets. */
+const [decryptedMs, decryptedMax] = [10_000, 2_000];
+
+/**
+ * Returns the function that decrypts signing secrets. Keeps decrypted secrets in memory for a few seconds,
+ * because decryption takes as long as signing, and one endpoint often receives several deliveries in a row.
+ */
+export function createWebhookSecretDecryptor(keyring: EncryptionKeyring): WebhookSecretDecryptFunction {
+  const decrypted = new LRUCache<string, string>({ max: decryptedMax, ttl: decryptedMs });
+  return ({ id, sealed, dataKey, keyId }) => {
+    const cacheKey = `${id} ${keyId} ${dataKey} ${sealed}`;
+    const known = decrypted.get(cacheKey);
+    if (known !== undefined) return known;
+    const bytes = { sealed: Buffer.from(sealed, "base64"), dataKey: Buffer.from(dataKey, "base64"), keyId };
+    const secret = keyring.open(bytes, getWebhookSecretEncryptionContext(id)).toString("utf8");
+    decrypted.set(cacheKey, secret);
+    return secret;
+  };
 }
 
 /**
@@ -122,5 +137,5 @@ export function decryptWebhookSecret(
  * different processes make the attempts.
  */
 function traceIdOf(deliveryId: string): string {
-  return createHash("sha256").update(deliveryId).digest("hex").slice(0, 32);
+  return hash("sha256", deliveryId).slice(0, 32);
 }

@@ -13,11 +13,8 @@ import { passesFieldFiltersSql } from "#webhooks/endpoints/field-filters.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export const fanOutEventsMax = 200;
-/**
- * The largest number of rows that one statement inserts. A PostgreSQL statement can have 65,535 parameters,
- * and a row has up to 15.
- */
-const rowsMax = 1_000;
+/** The largest number of deliveries that one statement inserts, so that its parameter has at most 1 MB. */
+const rowsMax = 2_000;
 
 export interface EventFanOutResult {
   readonly events: number;
@@ -130,28 +127,37 @@ async function insertDeliveries(
   { matches, now }: { readonly matches: readonly Match[]; readonly now: Date },
 ): Promise<string[]> {
   if (matches.length === 0) return [];
-  const rows = matches.map(({ isAwaited, traceparent: _traceparent, ...match }) => ({
-    ...match,
-    id: createId("webhookDelivery", now.getTime()),
-    status: isAwaited ? ("pending" as const) : ("skipped" as const),
-    nextAttemptAt: !isAwaited ? null : match.orderedSubjectId === null ? now : heldAtSql,
-    finishedAt: isAwaited ? null : now,
-    replayOf: null,
-    replayReason: null,
-    replayNote: null,
-    lease: null,
-    createdAt: now,
-  }));
-  for (let start = 0; start < rows.length; start += rowsMax) {
-    await transaction
-      .insertInto("webhookDelivery")
-      .values(rows.slice(start, start + rowsMax))
-      .onConflict((conflict) => conflict.columns(["eventId", "endpointId", "replayNo"]).doNothing())
-      .execute();
+  for (let start = 0; start < matches.length; start += rowsMax) {
+    const rows = matches.slice(start, start + rowsMax).map((match) => ({
+      id: createId("webhookDelivery", now.getTime()),
+      merchant_id: match.merchantId,
+      installation_id: match.installationId,
+      event_id: match.eventId,
+      endpoint_id: match.endpointId,
+      is_awaited: match.isAwaited,
+      ordered_subject_id: match.orderedSubjectId,
+      ordered_position: match.orderedPosition,
+    }));
+    await insertRows(transaction, JSON.stringify(rows), now);
   }
   const ordered = matches.flatMap(({ endpointId, orderedSubjectId: subjectId, isAwaited }) =>
     subjectId === null || !isAwaited ? [] : [{ endpointId, subjectId }],
   );
   await releaseFirstHeldDeliveryPerSubject(transaction, ordered, now);
   return [...new Set(matches.filter(({ isAwaited }) => isAwaited).map(({ endpointId }) => endpointId))];
+}
+
+/** Inserts the deliveries of a JSON array. The text of the statement does not depend on their number. */
+async function insertRows(transaction: Transaction, rows: string, now: Date): Promise<void> {
+  const at = sql`${now}::timestamptz`;
+  await sql`
+    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status,
+      next_attempt_at, finished_at, created_at, ordered_subject_id, ordered_position)
+    select m.id, m.merchant_id, m.installation_id, m.event_id, m.endpoint_id,
+      case when m.is_awaited then 'pending' else 'skipped' end,
+      case when not m.is_awaited then null when m.ordered_subject_id is null then ${at} else ${heldAtSql} end,
+      case when m.is_awaited then null else ${at} end, ${at}, m.ordered_subject_id, m.ordered_position
+    from json_to_recordset(${rows}::json) as m (id text, merchant_id text, installation_id text, event_id text,
+      endpoint_id text, is_awaited boolean, ordered_subject_id text, ordered_position bigint)
+    on conflict (event_id, endpoint_id, replay_no) do nothing`.execute(transaction);
 }

@@ -1,7 +1,8 @@
 /**
- * Records successful attempts in batches. One statement records a batch, which contains all successes that
- * were reported while the previous statement was running. A success is recorded only if the lease of its
- * delivery is still valid.
+ * Records successful attempts in batches, with one statement for each batch. A success waits a few
+ * milliseconds for others, and for the end of the previous statement. A success is recorded only if the lease
+ * of its delivery is still valid. If the process is killed before the statement, the leases expire, and
+ * another process sends the deliveries again.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -26,6 +27,15 @@ export interface DeliverySuccessRecorder {
   record(made: CompletedDeliveryAttempt): Promise<boolean>;
 }
 
+/**
+ * Milliseconds for which a success waits for others. A success does not wait if `fullBatch` successes are
+ * waiting, or if no other attempt is running.
+ */
+const collectMs = 5;
+const fullBatch = 32;
+/** The largest number of successes that one statement records. */
+const batchMax = 256;
+
 interface Waiting {
   readonly made: CompletedDeliveryAttempt;
   readonly resolve: (isRecorded: boolean) => void;
@@ -35,18 +45,31 @@ interface Waiting {
 export function createDeliverySuccessRecorder({
   db,
   clock,
+  countRunning,
 }: {
   readonly db: Database;
   readonly clock: Clock;
+  /** Returns the number of attempts that this process has started and whose results are not recorded yet. */
+  readonly countRunning: () => number;
 }): DeliverySuccessRecorder {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let isWriting = false;
+  let endCollecting: (() => void) | undefined;
+  const isBatchFull = (): boolean => waiting.length >= Math.min(fullBatch, countRunning());
+  const collect = (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, collectMs);
+    endCollecting = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    return promise;
+  };
   const write = async (): Promise<void> => {
     isWriting = true;
     while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      await settle(batch);
+      if (!isBatchFull()) await collect();
+      await settle(waiting.splice(0, batchMax));
     }
     isWriting = false;
   };
@@ -69,14 +92,16 @@ export function createDeliverySuccessRecorder({
       new Promise((resolve, reject) => {
         waiting.push({ made, resolve, reject });
         if (!isWriting) void write();
+        else if (isBatchFull()) endCollecting?.();
       }),
   };
 }
 
 /**
  * Records successful attempts in one statement. Returns the leases that were still valid. The health of a
- * healthy endpoint is updated at most once a second. Endpoints are locked in the order of their ids, here and
- * in the trigger that counts attempts, to prevent deadlocks between processes.
+ * healthy endpoint is updated at most once a second. The list of ids makes PostgreSQL read the deliveries by
+ * their index even if it plans the statement for an unknown number of rows. Endpoints are locked in the order
+ * of their ids, here and in the trigger that counts attempts, to prevent deadlocks between processes.
  */
 async function insertSuccesses(
   db: Database,
@@ -101,7 +126,8 @@ async function insertSuccesses(
       from json_to_recordset(${JSON.stringify(made)}::json)
         as m(id text, lease text, attempt_id text, number integer, started_at timestamptz, duration_ms
         integer, http_status integer)
-      where d.id = m.id and d.lease = m.lease returning d.endpoint_id, m.*
+      where d.id = any(${made.map(({ id }) => id)}::text[]) and d.id = m.id and d.lease = m.lease
+      returning d.endpoint_id, m.*
     ), attempt as (
       insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms, http_status, error_code)
       select attempt_id, id, number, started_at, duration_ms, http_status, null from done order by endpoint_id

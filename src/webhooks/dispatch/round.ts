@@ -12,7 +12,7 @@ import type { Log } from "#foundation/log.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import type { DeliveryAttemptErrorCode } from "#webhooks/safe-connector.ts";
 import { claimDeliveries, type ClaimedDelivery, findEndpointsWithDueDeliveries } from "./claim-deliveries.ts";
-import { sendDelivery } from "./deliver.ts";
+import { createWebhookSecretDecryptor, sendDelivery, type WebhookSecretDecryptFunction } from "./deliver.ts";
 import { fanOutEventsMax, fanOutEvents } from "./fan-out.ts";
 import {
   type DeliveryAttemptRecordContext,
@@ -98,6 +98,7 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
     const due = new Set(await findEndpointsWithDueDeliveries(db, clock.now(), activeIds));
     activeEndpoints.remove(activeIds.filter((id) => !due.has(id)));
   };
+  let isBacklogged = false;
   return {
     run: async ({ onAttemptEnded, onFullBatch, wasNotified }) => {
       activeEndpoints.removeInactive();
@@ -109,10 +110,11 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
         ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
       )
         await findAllDueEndpoints();
-      // Without a notification of new events, few of the recently active endpoints have due deliveries. A
-      // cheap query then removes the endpoints without due deliveries from the set, so that the expensive
-      // claim does not check them.
-      else if (!wasNotified && !activeEndpoints.isEmpty()) await removeEndpointsWithoutDueDeliveries();
+      // Without a notification of new events, few of the recently active endpoints have due deliveries, unless
+      // the last claim found several for each endpoint. A cheap query then removes the endpoints without due
+      // deliveries from the set, so that the expensive claim does not check them.
+      else if (!wasNotified && !isBacklogged && !activeEndpoints.isEmpty())
+        await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
       const claim = {
         endpointIds: activeEndpoints.take(deliveriesMax * endpointsPerFreeSlot),
@@ -121,6 +123,7 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
         probeEveryMs: probeEveryMs * scale,
       };
       const claimed = await claimDeliveries(db, claim);
+      isBacklogged = claimed.length > claim.endpointIds.length;
       activeEndpoints.markActive(claimed.map(({ endpointId }) => endpointId));
       for (const delivery of claimed) send(delivery, onAttemptEnded);
       return claimed.length;
@@ -142,7 +145,12 @@ interface Attempts {
 function createAttempts(parts: WebhookDispatcherOptions, activeEndpoints: RecentlyActiveEndpoints): Attempts {
   const sending = new Set<Promise<void>>();
   const stopping = new AbortController();
-  const attempting = { ...parts, successes: createDeliverySuccessRecorder(parts), signal: stopping.signal };
+  const attempting = {
+    ...parts,
+    decrypt: createWebhookSecretDecryptor(parts.keyring),
+    successes: createDeliverySuccessRecorder({ ...parts, countRunning: () => sending.size }),
+    signal: stopping.signal,
+  };
   const waitUntilIdle = async (): Promise<void> => {
     while (sending.size > 0) await Promise.all(sending);
   };
@@ -168,6 +176,7 @@ function createAttempts(parts: WebhookDispatcherOptions, activeEndpoints: Recent
 }
 
 interface Attempting extends WebhookDispatcherOptions {
+  readonly decrypt: WebhookSecretDecryptFunction;
   readonly successes: DeliverySuccessRecorder;
   readonly signal: AbortSignal;
 }
@@ -181,7 +190,7 @@ async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Pr
   const {
     db,
     clock,
-    keyring,
+    decrypt,
     sender,
     render,
     log,
@@ -204,7 +213,7 @@ async function runAttempt(attempting: Attempting, delivery: ClaimedDelivery): Pr
     const result = await observeAttempt(
       attempting,
       { delivery, startedAt },
-      sendDelivery(delivery, { sender, keyring, now: startedAt, signal }),
+      sendDelivery(delivery, { sender, decrypt, now: startedAt, signal }),
     );
     await recordDeliveryAttempt(recording(), { delivery, startedAt, result });
   } catch (err) {

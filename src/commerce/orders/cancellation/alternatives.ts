@@ -1,6 +1,6 @@
 /**
- * Finds what a buyer can do instead of canceling an order (return units, withdraw from the purchase or
- * contact the merchant), and the times at which these alternatives change.
+ * Finds what a buyer can do instead of canceling an order: return units, withdraw from the purchase or
+ * contact the merchant. Also finds the times at which these alternatives change.
  */
 import { type EligibilityDecision } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
@@ -50,8 +50,7 @@ interface AfterSalesWindows {
   readonly canReturn: boolean;
   readonly canWithdraw: boolean;
   /**
-   * The times (in milliseconds since 1970) at which the alternatives may change although the order does not
-   * change.
+   * Times, in milliseconds since 1970, at which the alternatives may change without a change of the order.
    */
   readonly changesAt: readonly number[];
 }

@@ -1,8 +1,8 @@
 /**
  * Cancels an order or some of its units, at once or as a request that the merchant approves or declines. The
  * command and the eligibility query decide by the same function. One transaction releases the stock of the
- * canceled units, removes them from fulfillments, reduces what the buyer owes and refunds what the buyer has
- * paid too much.
+ * canceled units and removes the units from fulfillments. The same transaction reduces what the buyer owes,
+ * and refunds what the buyer has paid too much.
  */
 import {
   createRequestBodyErrorDetail,
@@ -44,7 +44,7 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { cancelOrderUnits } from "./cancel-units.ts";
 
 export interface CancelOrderInput extends OrderIdAndExpectedVersion {
-  /** The units to cancel. If left out: all units that can be canceled. */
+  /** The units to cancel. By default: all units that can be canceled. */
   readonly lines?: readonly OrderLineIdAndQuantity[] | null | undefined;
   readonly reason: CancellationReason;
   readonly note?: string | null | undefined;
@@ -180,8 +180,8 @@ export function requireCancelableUnits(
 }
 
 /**
- * Returns the reason why the already shipped or canceled units of an order line can no longer be canceled; an
- * empty list if the line has no such units.
+ * Returns the reason why shipped or canceled units of an order line can no longer be canceled; an empty list
+ * if the line has no such units.
  */
 function goneUnitsReasons(line: OrderLine | undefined): CancellationObstacle[] {
   if (line === undefined || line.shipped + line.canceled === 0) return [];
@@ -226,8 +226,8 @@ export async function approveCancellationRequest(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   const { lines, reason, note, actor } = requestOf(order);
-  // An open cancellation request blocks further cancellations. The eligibility is therefore computed as if
-  // the cancellation request that is now approved did not exist.
+  // Computes the eligibility as if the cancellation request that is now approved did not exist, because an
+  // open cancellation request blocks further cancellations.
   requireCancelableUnits(order, {
     lines,
     eligibility: evaluateCancellationEligibility(

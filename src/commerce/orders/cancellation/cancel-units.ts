@@ -1,5 +1,5 @@
 /**
- * Cancels units of an order for which the caller has decided that they can be canceled: releases stock and
+ * Cancels units of an order. The caller has already decided that they can be canceled. Releases stock and
  * promotion uses, updates fulfillments, and voids or refunds payments.
  */
 import type { CancellationReason } from "./reasons.ts";
@@ -26,11 +26,11 @@ export interface OrderUnitsToCancel {
   readonly lines: readonly OrderLineIdAndQuantity[];
   readonly reason: CancellationReason;
   readonly note: string | null;
-  /** The actor (buyer, merchant or system) that the order records for this cancellation. */
+  /** The actor that the order records for this cancellation: the buyer, the merchant or the system. */
   readonly actor: OrderActor;
   /**
-   * The id of the return (a withdrawal) that this cancellation completes; undefined if the cancellation
-   * completes no return.
+   * Id of the withdrawal (a kind of return) that this cancellation completes; undefined for other
+   * cancellations.
    */
   readonly returnId?: string;
 }
@@ -138,8 +138,8 @@ async function keepLines(
 }
 
 /**
- * Refunds the amount that the buyer has paid too much. Before that, voids the payment authorizations, but
- * only if the buyer owes nothing any more.
+ * If the buyer owes nothing any more, first voids the payment authorizations. Then refunds the amount that
+ * the buyer has paid too much.
  */
 async function moveMoney(
   transaction: Transaction,

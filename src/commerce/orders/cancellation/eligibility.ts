@@ -56,8 +56,8 @@ export type OrderCancellationConsequence =
 
 export interface OrderCancellationDeadline {
   /**
-   * The time of the cancellation deadline. If the deadline is the start of packing: the time at which packing
-   * started, or null if packing has not started.
+   * The time of the cancellation deadline. If buyers can cancel until packing starts, this is the start of
+   * packing; null if packing has not started.
    */
   readonly at: string | null;
   readonly clock: "placed" | "packing_started";
@@ -139,8 +139,8 @@ function toLine({ line, open, reasons }: OrderLineAssessedForCancellation): Canc
 }
 
 /**
- * Returns the scope of a cancellation: `order` if the cancellation takes all units that are not canceled yet,
- * `lines` if some of these units remain, and `none` if no units are chosen.
+ * Returns the scope of a cancellation. `order`: the cancellation takes all units that are not canceled yet.
+ * `lines`: some of these units remain. `none`: no units are chosen.
  */
 function scopeOf(
   { lines }: OrderAggregate,
@@ -154,8 +154,8 @@ function scopeOf(
 }
 
 /**
- * Returns true if the eligibility answer must contain the cancellation deadline. If the decision is "denied",
- * the answer contains the deadline only if the cancellation is denied because the deadline has passed.
+ * Returns true if the eligibility answer must contain the cancellation deadline. It is left out only if the
+ * cancellation is denied for other reasons than a deadline that has passed.
  */
 const hasDeadline = (reasons: readonly CancellationObstacle[]): boolean =>
   decideEligibility(reasons) !== "denied" ||
@@ -176,8 +176,8 @@ function deadlineOf(
 }
 
 /**
- * Estimates the refund of a cancellation. The captured part of the amount is refunded. If the amount is only
- * authorized, the authorization is voided, or less than the authorized amount is captured later.
+ * Estimates the refund of a cancellation. A captured amount is refunded. An amount that is only authorized is
+ * voided, or less of it is captured later.
  */
 function refundOf(
   order: OrderAggregate,

@@ -50,8 +50,8 @@ export function assessCancellationLines(
 }
 
 /**
- * Returns the time (in milliseconds since 1970) until which a buyer can cancel without the merchant's
- * approval; null if this time ends when packing starts.
+ * Returns the time until which a buyer can cancel without the merchant's approval, in milliseconds since
+ * 1970; null if this time ends when packing starts.
  */
 export function calculateCancellationWindowEnd(
   { placedAt }: Pick<OrderAggregate, "placedAt">,
@@ -73,8 +73,8 @@ function checkCancellationLine(
 }
 
 /**
- * Returns the reason why nothing of a canceled or completed order can be canceled; null for other orders. If
- * this reason exists, it is the only reason for all lines of the order.
+ * Returns the obstacle that a canceled or completed order can no longer be canceled; null for other orders.
+ * If present, this obstacle is the only reason for all lines of the order.
  */
 function endOf({ status }: OrderAggregate): CancellationObstacle | null {
   if (status === "canceled") return createCancellationObstacle("order_already_canceled");
@@ -198,8 +198,8 @@ function splitSetObstacles(
 }
 
 /**
- * Kinds of promotions that connect order lines: if the order has such a promotion, the discounted lines and
- * the lines that the buyer had to buy for the promotion can only be canceled together.
+ * Kinds of promotions that connect order lines. The discounted lines and the lines that the buyer had to buy
+ * for the promotion can then only be canceled together.
  */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
@@ -218,8 +218,8 @@ export function findOrderLinesSharingPromotions({
 }
 
 /**
- * Checks whether the cancellation takes only a part of the units that a promotion connects. Returns the ids
- * of the lines that the first such promotion connects; undefined if there is no such promotion.
+ * Finds the first promotion of which the cancellation takes only a part of the connected units. Returns the
+ * ids of the lines that this promotion connects; undefined if there is no such promotion.
  */
 export function findLinesOfPartlyCanceledPromotion(
   order: Pick<OrderAggregate, "promotions" | "lines">,

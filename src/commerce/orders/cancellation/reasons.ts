@@ -1,6 +1,6 @@
 /**
- * The codes of cancellations, with their English texts: reasons that an actor can give for canceling, and
- * obstacles that deny a cancellation or require the merchant's approval.
+ * The codes of cancellations, with their English texts. Reasons are what an actor can give for canceling.
+ * Obstacles deny a cancellation or require the merchant's approval.
  */
 import { getEligibilityObstacleText } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { englishTexts } from "#commerce/eligibility-texts/english-texts.ts";
@@ -45,7 +45,10 @@ export const cancellationReasonOptions: readonly CancellationReasonOption[] = [
   })),
 ];
 
-/** For each obstacle code, the English text that people read. */
+/**
+ * The English texts of the obstacles, by obstacle code. The texts are for people; programs should use the
+ * code.
+ */
 export const cancellationObstacles = englishTexts.cancellationObstacles;
 export type CancellationObstacleCode = keyof typeof cancellationObstacles;
 

@@ -1,8 +1,8 @@
 /**
- * Erases all addresses and e-mail addresses of a buyer in one transaction: deletes their data keys, reduces
- * masked addresses to the country, removes the data from open carts, reduces the stored bodies of events to
- * ids, and empties stored answers of idempotent requests. Products, quantities and amounts of orders are not
- * changed.
+ * Erases all addresses and e-mail addresses of a buyer in one transaction. Deletes their data keys, reduces
+ * masked addresses to the country, and removes the data from open carts. Reduces the stored bodies of events
+ * to ids, and empties stored answers of idempotent requests. Products, quantities and amounts of orders are
+ * not changed.
  */
 import { sql } from "kysely";
 import { erasePersonalData } from "#commerce/addresses/personal-data.ts";
@@ -23,7 +23,10 @@ import { findCarts } from "#commerce/carts/find-carts.ts";
 import { type BuyerDataToErase, findIdempotencyRecordOwnerIds } from "./erasure-scope.ts";
 
 export interface BuyerErasureResult {
-  /** Number of addresses and e-mail addresses that this call erased, not including data erased earlier. */
+  /**
+   * Number of addresses and e-mail addresses that this call erased. Data that was erased earlier is not
+   * counted.
+   */
   readonly personalData: number;
   readonly carts: number;
   readonly orders: number;
@@ -34,7 +37,7 @@ export interface BuyerErasureResult {
 interface ErasureInput {
   /**
    * The buyer's data, which was found before the transaction began. The caller must have locked the buyer's
-   * carts and orders and checked that they are still the same.
+   * carts and orders, and must have checked that they are still the same carts and orders.
    */
   readonly finds: BuyerDataToErase;
   /**
@@ -113,8 +116,8 @@ async function removePersonalDataFromCart(
 }
 
 /**
- * Removes personal data from the stored bodies of events about the given carts and orders: each body is
- * replaced by one that contains only the object's id and `"truncated": true`.
+ * Removes personal data from the stored bodies of events about the given carts and orders. The new body
+ * contains only the object's id and `"truncated": true`.
  */
 async function redactEvents(transaction: Transaction, subjectIds: readonly string[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -125,8 +128,8 @@ async function redactEvents(transaction: Transaction, subjectIds: readonly strin
 }
 
 /**
- * Empties the stored answers of idempotent requests that contain data of the buyer: the answers that were
- * found before the transaction, and answers that were stored later.
+ * Empties the stored answers of idempotent requests that contain data of the buyer. These are the answers
+ * that were found before the transaction, and answers that were stored later.
  */
 async function redactStoredAnswers(
   transaction: Transaction,

@@ -152,11 +152,11 @@ async function findBuyerByReference(
 export interface BuyerDataToErase {
   readonly scope: BuyerErasureScope;
   readonly traces: BuyerTraces;
-  /** Keys of the idempotency records whose stored answers contain data of the buyer. */
+  /** Idempotency keys of the records whose stored answers contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
   /**
-   * The time up to which stored answers were searched for data of the buyer. `answers` may lack answers that
-   * were stored later.
+   * Stored answers up to this time were searched for data of the buyer. `answers` may lack answers that were
+   * stored later.
    */
   readonly lookedUpTo: Date;
 }
@@ -167,9 +167,9 @@ interface ErasureSearch {
 }
 
 /**
- * Maximum time in milliseconds from the arrival of a request to the commit of its idempotency record, which
- * contains the time of arrival by the clock of the receiving process. Before this commit, the erasure cannot
- * find the record.
+ * Maximum time in milliseconds from the arrival of a request to the commit of its idempotency record. Before
+ * the commit, the erasure cannot find the record. The record contains the time of arrival, by the clock of
+ * the process that received the request.
  */
 const lateMsMax = 600_000;
 
@@ -209,8 +209,8 @@ async function findBuyerTraces(
 }
 
 /**
- * Returns the ids of all callers whose stored answers may contain data of the merchant's buyers: the
- * merchant's installations and tokens, and tokens that belong to no merchant.
+ * Returns the ids of all callers whose stored answers may contain data of the merchant's buyers. These are
+ * the merchant's installations and tokens, and the tokens that belong to no merchant.
  */
 export async function findIdempotencyRecordOwnerIds(
   reader: DatabaseReader,
@@ -224,7 +224,7 @@ export async function findIdempotencyRecordOwnerIds(
   return rows.map(({ id }) => id);
 }
 
-/** Recognizes JSON texts that contain an id or a part of the personal data of the buyer. */
+/** Recognizes JSON texts that contain personal data of the buyer or an id of this data. */
 interface BuyerTraces {
   readonly isIn: (json: string) => boolean;
 }
@@ -244,7 +244,7 @@ function findTraces(ids: readonly string[], personal: readonly PersonalData[]): 
   };
 }
 
-/** Returns the text as it is written inside a JSON string: with escapes, without the surrounding quotes. */
+/** Returns a text as JSON writes it inside a string: with escapes, without the surrounding quotes. */
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
 const quoted = (text: string): string => JSON.stringify(text);
 
@@ -277,8 +277,8 @@ function wordsOf(data: PersonalData): string[] {
 const wordLengthMin = 4;
 
 /**
- * Returns the visible texts of the masked address (city, start of the postal code, initials) as one group. A
- * stored answer matches if it contains all texts of the group.
+ * Returns the visible texts of the masked address as one group: the city, the start of the postal code and
+ * the initials. A stored answer matches if it contains all texts of the group.
  */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];

@@ -1,6 +1,7 @@
 /**
- * The rules for the transitions of fulfillments (for example pack, ship, deliver): from which statuses each
- * transition is possible for each type of fulfillment, and which state of the order it requires.
+ * The rules for the transitions of fulfillments, for example pack, ship and deliver. For each transition, the
+ * rules say in which statuses of each fulfillment type it is possible, and which state of the order it
+ * requires.
  */
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
@@ -76,7 +77,10 @@ export const fulfillmentTransitions = {
 >;
 export type FulfillmentStatusTransition = keyof typeof fulfillmentTransitions;
 
-/** The fulfillment statuses that the merchant learns from the carrier or the pickup shop and reports. */
+/**
+ * The fulfillment statuses that the merchant learns from the carrier or the pickup shop, and then reports to
+ * this service.
+ */
 export const reportedTrackingStatuses = [
   "in_transit",
   "out_for_delivery",
@@ -96,9 +100,9 @@ export const isFulfillmentInProgress = ({ status }: Pick<OrderFulfillment, "stat
 const shippingMoves: ReadonlySet<FulfillmentStatusTransition> = new Set(["pack", "ship", "ready_for_pickup"]);
 
 /**
- * Returns true if the transition hands the units over to a carrier or to the buyer, or prepares the handover,
- * for example by packing. Such a transition is possible only if the order may be shipped. The delivery of a
- * parcel that is already in transit is possible in every status of the order.
+ * Returns true if the transition hands units over to a carrier or to the buyer, or prepares the handover, for
+ * example by packing. A handover is possible only if the order may be shipped. The delivery of a parcel in
+ * transit is no handover, so it is possible in every status of the order.
  */
 const isHandover = (move: FulfillmentStatusTransition, { type }: OrderFulfillment): boolean =>
   shippingMoves.has(move) || (move === "deliver" && type === "pickup");

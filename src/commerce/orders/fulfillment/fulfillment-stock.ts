@@ -1,8 +1,8 @@
 /**
- * Updates the stock and the order lines when the status of a fulfillment changes. From packing on, the units
- * of a fulfillment are taken from the stock on hand (allocated). Lost units are recorded as unreserved if no
- * stock could be reserved to send them again. Fulfillments of an exchange have their own stock and do not
- * change the unit counts of order lines.
+ * Updates the stock and the order lines when the status of a fulfillment changes. Packing takes the units of
+ * a fulfillment from the stock on hand; they are then called allocated. Lost units are recorded as unreserved
+ * if no stock could be reserved to send them again. Fulfillments of an exchange have their own stock and do
+ * not change the unit counts of order lines.
  */
 import { sql } from "kysely";
 import {
@@ -40,8 +40,8 @@ export interface OrderAndFulfillment {
 }
 
 /**
- * The changes of the unit counts (allocated, shipped, delivered) of an order line for each unit of a
- * fulfillment: 1, -1 or 0.
+ * How the unit counts of an order line (allocated, shipped, delivered) change for each unit of a fulfillment:
+ * by 1, -1 or 0.
  */
 export interface OrderLineFulfillmentProgressChange {
   readonly allocated?: number;
@@ -105,7 +105,7 @@ export async function allocateFulfillmentUnits(
 
 interface WaitingUnits extends OrderLineIdAndQuantity {
   readonly variantId: string;
-  /** Number of units for which no stock is reserved. */
+  /** Number of the `quantity` units for which no stock is reserved. */
   readonly unreserved: number;
 }
 
@@ -116,8 +116,8 @@ function unreservedOf(waiting: readonly WaitingUnits[]): WaitingUnits[] {
 }
 
 /**
- * Returns the units of a fulfillment that are not yet allocated to the order and must be taken from the stock
- * on hand. `unreserved` is the number of these units for which the order line has no reserved stock.
+ * Returns the units of a fulfillment that are not allocated to the order yet and must be taken from the stock
+ * on hand. `unreserved` is the number of these units for which the order has reserved no stock.
  */
 function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const others = order.fulfillments.filter(({ id, status }) => id !== fulfillment.id && taken.has(status));
@@ -170,9 +170,9 @@ export async function reserveStockToResendLostUnits(
 }
 
 /**
- * Updates the stock when a fulfillment came back to the sender: its refunded units are added to the stock on
- * hand, and its other units can be sent with another fulfillment. If the fulfillment contained replacements
- * of an exchange, creates the next fulfillment for them at once.
+ * Updates the stock when a fulfillment came back to the sender. Its refunded units are added to the stock on
+ * hand, and its other units can be sent with another fulfillment. For replacements of an exchange, creates
+ * the next fulfillment at once.
  */
 export async function updateStockForUnitsReturnedToSender(
   transaction: Transaction,
@@ -260,8 +260,8 @@ async function createReplacementFulfillment(
 }
 
 /**
- * Returns the units that the fulfillment of an exchange or replacement sends: units of the variant that the
- * buyer chose, or of the ordered variant if the buyer chose none.
+ * Returns the units that the fulfillment of an exchange or replacement sends. These are units of the variant
+ * that the buyer chose; without a choice, of the ordered variant.
  */
 function replacementUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits[] {
   const chosen = order.returns.find(({ id }) => id === fulfillment.returnId)?.exchangeVariantId ?? null;
@@ -286,7 +286,10 @@ function requireStock(order: OrderAggregate, shortages: readonly StockShortage[]
   throw createOrderConflictFailure("invalid_state", order, details);
 }
 
-/** Records, for each line of a lost fulfillment, how many units have no reserved stock to be sent again. */
+/**
+ * Records, for each line of a lost fulfillment, how many of its units have no reserved stock for another
+ * shipment.
+ */
 async function markUnreserved(
   transaction: Transaction,
   fulfillmentId: string,
@@ -312,8 +315,8 @@ interface DroppedUnits {
 }
 
 /**
- * Reduces the stored numbers of unreserved units, because stock has now been reserved for these units or they
- * were canceled. Reduces the numbers of older fulfillments first.
+ * Reduces the recorded numbers of units without reserved stock, because stock has now been reserved for these
+ * units or they were canceled. Reduces the numbers of older fulfillments first.
  */
 export async function decreaseUnreservedUnitsOfFulfillments(
   transaction: Transaction,

@@ -188,7 +188,7 @@ export function cancelFulfillment(
 interface MoveParts {
   readonly target: FulfillmentIdAndOrderVersion;
   readonly name: FulfillmentStatusTransition;
-  /** Columns of the fulfillment's row that the transition sets besides the status. */
+  /** Columns that the transition sets in the fulfillment's row, in addition to the status. */
   readonly row?: {
     readonly packingStartedAt?: Date;
     readonly shippedAt?: Date;
@@ -199,8 +199,8 @@ interface MoveParts {
     readonly trackingUrl?: string | null;
   };
   /**
-   * Changes the order's lines and the stock as the transition requires. Returns events to publish besides the
-   * event of the transition.
+   * Changes the order's lines and the stock as the transition requires. Returns the events to publish in
+   * addition to the event of the transition.
    */
   readonly effect?: (change: OrderAndFulfillment) => Promise<readonly OrderEvent[] | void>;
 }

@@ -94,11 +94,11 @@ export interface PaymentDisputeEnd extends OrderAndPayment {
   readonly expectedVersion?: number | null | undefined;
   /** The amount that the merchant has lost, in minor units; 0 if the merchant has won. */
   readonly lostMinor: number;
-  /** True if another dispute of the payment is still open. */
+  /** True if the payment has another dispute that is still open. */
   readonly staysDisputed: boolean;
 }
 
-/** Saves the end of a dispute in a locked order. */
+/** Saves the end of a payment dispute in its order, which the caller has locked. */
 export function endPaymentDispute(
   transaction: Transaction,
   context: OrderCommandContext,

@@ -1,7 +1,7 @@
 /**
- * Handles the events of payment providers. An event only says what has changed: the state is read from the
- * provider before anything is saved. An event that arrives again is recognized by its id. If the handling
- * fails, the event is not recorded, so that the provider sends it again.
+ * Handles the events of payment providers. An event only names the objects that have changed, so the service
+ * reads their state from the provider before it saves anything. A repeated event is recognized by its id. If
+ * the handling fails, the event is not recorded, so that the provider sends the event again.
  */
 import { findPaymentOfProviderIds } from "#commerce/payments/payment-pages.ts";
 import { wakePaymentOperations } from "#commerce/payments/payment-operations.ts";
@@ -24,8 +24,9 @@ export interface ProviderEventServices extends SystemOrderChangeServices {
 }
 
 /**
- * `repeated` if the event was handled before; `later` if an operation of the payment is pending or has just
- * ended, so that the event must be handled again. `readMissedProviderEvents` does this within minutes.
+ * The result of handling an event. `repeated`: the event was handled before. `later`: the event must be
+ * handled again, because an operation of the payment is pending or has just ended. `readMissedProviderEvents`
+ * handles such an event again within minutes.
  */
 export type ProviderEventResult = "handled" | "repeated" | "later";
 
@@ -51,7 +52,10 @@ export async function handleProviderEvent(
   return "handled";
 }
 
-/** Returns false if the event must be handled again later. */
+/**
+ * Saves what has happened to the payment that an event names: a failed refund, a dispute, or changed amounts.
+ * Returns false if the event must be handled again later.
+ */
 async function followEvent(
   services: ProviderEventServices,
   connection: ConnectionOfEvent,
@@ -94,7 +98,10 @@ async function followDispute(
   if (await step()) await step();
 }
 
-/** Reads the refund that an event names. An event without a refund says nothing about a failure. */
+/**
+ * Reads the refund that an event names. If the event names no refund, returns a result without an operation
+ * and without a failure.
+ */
 async function readRefund(
   { eventSource }: ProviderEventServices,
   connectionId: string,
@@ -105,7 +112,10 @@ async function readRefund(
     : eventSource.readRefund(connectionId, refundId);
 }
 
-/** Saves that a refund of this service has failed. Returns false if this must be done later. */
+/**
+ * Saves the failure of a refund that this service has requested. Returns false if the failure must be saved
+ * later.
+ */
 function followFailedRefund(
   services: ProviderEventServices,
   { merchantId, orderId, paymentId }: PaymentOfEvent<string | null>,

@@ -56,8 +56,9 @@ export async function lockPaymentWithOrder(
 }
 
 /**
- * Returns the amount of a payment that can be captured now: the authorized amount minus pending captures. The
- * result is never more than what the buyer still owes.
+ * Returns the amount of a payment that can be captured now. This is the authorized amount minus successful
+ * and pending captures and voids, but at most the amount that the buyer will still owe after all pending
+ * operations.
  */
 export function computeCapturableAmountMinor({ order, payment }: OrderAndPayment): number {
   return Math.max(
@@ -147,11 +148,11 @@ export async function voidPayment(
 }
 
 interface OrderAfterChange {
-  /** The order as it was after it was locked and before this change. */
+  /** The order as it was when this transaction locked it, before this change. */
   readonly order: OrderAggregate;
   /** The amount by which this change reduces the cost of the order, in minor units. */
   readonly reducedMinor?: number;
-  /** The amount of the refund that this change has queued, in minor units. */
+  /** Amount of the refund that this order change has queued, in minor units. */
   readonly refundMinor?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Records disputes that the payment provider reports. The recorded status only moves from open to won or
- * lost, so that an old answer of the provider cannot open a closed dispute again.
+ * Records disputes that the payment provider reports. The recorded status only changes from open to won or
+ * lost. A delayed answer of the provider can therefore not reopen a closed dispute.
  */
 import type { ProviderDispute } from "#commerce/payments/provider-events.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -17,8 +17,8 @@ export interface DisputeOfPayment {
 }
 
 /**
- * Records one step of a dispute: its opening or its end. Returns true if another step follows, which needs a
- * transaction of its own, because a transaction saves an order only once.
+ * Records the opening or the end of a dispute. Returns true if the end must still be recorded, in another
+ * transaction, because a transaction saves an order only once.
  */
 export async function recordDisputeStep(
   transaction: Transaction,
@@ -54,8 +54,8 @@ interface DisputeStep {
 }
 
 /**
- * Opens a dispute in the order. A dispute that was won before its first event arrived is only recorded, and
- * so is a dispute of a payment that is disputed already or has no captured amount left.
+ * Records a new dispute and marks its payment as disputed. The payment stays unchanged if the dispute is
+ * already won, if the payment is already disputed, or if no captured amount is left.
  */
 async function openDispute(
   transaction: Transaction,
@@ -76,8 +76,8 @@ async function openDispute(
 }
 
 /**
- * Closes a dispute. A payment stays disputed while another of its disputes is open. A lost dispute reaches
- * the order even if the payment is not disputed in the order any more.
+ * Records that a dispute was won or lost. A payment stays disputed while it has another open dispute. The
+ * lost amount is saved in the order even if the payment is not marked as disputed any more.
  */
 async function closeDispute(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Refunds that were made or have failed at the payment provider without a request of this service: refunds in
- * the provider's dashboard, and refunds that failed after they had succeeded.
+ * Records changes of refunds that this service has not requested. The merchant may have made a refund in the
+ * payment provider's dashboard, or a refund may have failed after the provider had reported its success.
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -21,7 +21,10 @@ export interface RefundOfProvider {
   readonly amountMinor: number;
 }
 
-/** Inserts a refund that was made at the provider, with its finished operation, and returns the refund's id. */
+/**
+ * Inserts a refund that the merchant made at the payment provider, with a finished payment operation. Returns
+ * the id of the refund.
+ */
 export async function insertRefundOfProvider(
   transaction: Transaction,
   { merchantId, now }: OrderCommandContext,
@@ -69,9 +72,10 @@ export async function insertRefundOfProvider(
 }
 
 /**
- * Ends refunds that were made at the provider, because the provider has refunded less than was recorded: the
- * refund with exactly this amount, or else the newest ones. If a recorded refund is higher than the amount,
- * because it represents several refunds at the provider, its rest is recorded as a new refund.
+ * Marks refunds that the merchant made at the payment provider as failed, because the provider now reports a
+ * lower refunded amount. `amountMinor` is the difference to the recorded amount. Takes a refund of exactly
+ * this amount, or else the newest refunds. If the refunds taken exceed the difference, the rest is recorded
+ * as a new refund.
  */
 export async function endRefundsOfProvider(
   transaction: Transaction,
@@ -113,7 +117,10 @@ export async function endRefundsOfProvider(
   return { events, endedMinor: amountMinor - Math.max(0, leftMinor) };
 }
 
-/** Finds the successful refunds that were made at the provider, newest first. Their operation had no attempt. */
+/**
+ * Finds the successful refunds of a payment that the merchant made at the payment provider, newest first.
+ * Their payment operations have no attempts, because this service has sent no request for them.
+ */
 function findRefundsOfProvider(
   transaction: Transaction,
   paymentId: string,
@@ -130,7 +137,7 @@ function findRefundsOfProvider(
     .execute();
 }
 
-/** A refund of this service that the provider reports as failed. */
+/** A refund that this service has requested and that the payment provider reports as failed. */
 interface FailedRefund {
   readonly paymentId: string;
   readonly operationId: string;
@@ -138,7 +145,7 @@ interface FailedRefund {
 
 /**
  * Saves that a refund has failed after the provider had reported its success. The merchant then owes the
- * amount to the buyer again. Does nothing if the refund has not succeeded here.
+ * amount to the buyer again. Does nothing if this service has not recorded the refund as successful.
  */
 export async function saveLateRefundFailure(
   transaction: Transaction,
@@ -157,9 +164,8 @@ export async function saveLateRefundFailure(
 }
 
 /**
- * Saves that the refund of a payment without an order has failed after the provider had reported its success,
- * and publishes `payment.refund_required`. Returns false if the refund is still pending here, so that the
- * failure must be saved later.
+ * Saves the late failure of a refund whose payment has no order, and publishes `payment.refund_required`.
+ * Returns false if this service has recorded the refund as pending, so that the failure must be saved later.
  */
 export async function saveLateRefundFailureOfPaymentWithoutOrder(
   transaction: Transaction,
@@ -190,8 +196,8 @@ export async function saveLateRefundFailureOfPaymentWithoutOrder(
 }
 
 /**
- * Marks the successful refund of an operation as failed and lowers the refunded amount of its payment.
- * Returns undefined without a change if the refund has not succeeded here.
+ * Marks the successful refund of a payment operation as failed, and lowers the refunded amount of its
+ * payment. If this service has not recorded the refund as successful, changes nothing and returns undefined.
  */
 async function endSucceededRefund(
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Reads the events that payment providers list, and handles those that did not arrive, for example during an
- * outage of this service.
+ * Reads the lists of events from payment providers. Handles the events that this service has not received,
+ * for example during an outage.
  */
 import type { Database } from "#database/connect.ts";
 import { rejectOnAbort } from "#commerce/payments/execute-payment-operation.ts";
@@ -12,11 +12,14 @@ import {
 import { handleProviderEvent, type ProviderEventServices } from "./handle-provider-event.ts";
 
 /**
- * The events of this time before the last reading are read again, in milliseconds, because a provider may
- * list an event some time after it has happened.
+ * Overlap of two readings of a provider's events, in milliseconds. Each reading starts this much earlier than
+ * the previous reading ended, because a provider may list an event some time after it has happened.
  */
 const overlapMs = 10 * 60_000;
-/** The time for which ended connections are still read, in milliseconds; disputes arrive after months. */
+/**
+ * How long the events of an ended connection are still read, in milliseconds. A dispute can arrive months
+ * after the payment.
+ */
 const endedConnectionMs = 180 * 86_400_000;
 
 interface ReadServices extends ProviderEventServices {
@@ -29,8 +32,8 @@ interface ConnectionToRead extends ConnectionOfEvent {
 }
 
 /**
- * Handles the missed events of all connections, and returns their number. If some events could not be read or
- * handled, throws an AggregateError after all others were handled.
+ * Handles the missed events of all connections, and returns the number of events that were handled now. An
+ * error does not stop the other events; at the end, an AggregateError with all errors is thrown.
  */
 export async function readMissedProviderEvents(given: ReadServices): Promise<number> {
   const services = { ...given, ...askUntilAborted(given) };
@@ -54,7 +57,7 @@ export async function readMissedProviderEvents(given: ReadServices): Promise<num
       missed += await readEvents(services, connection, errors);
     } catch (error) {
       if (signal.aborted) break;
-      // A merchant may revoke the key of an ended connection; its events can then no longer be read.
+      // An ended connection whose key the merchant has revoked is no error. Its events can no longer be read.
       if (connection.disconnectedAt === null || !(error instanceof ProviderKeyRefusedError))
         errors.push(error);
     }
@@ -65,9 +68,9 @@ export async function readMissedProviderEvents(given: ReadServices): Promise<num
 }
 
 /**
- * Handles the missed events of a connection, oldest first, and returns their number. Adds the errors of
- * events that could not be handled to `errors`. The next reading begins with the oldest event that was not
- * handled.
+ * Handles the missed events of one connection, oldest first, and returns the number of events that were
+ * handled now. Adds errors of single events to `errors`. The next reading starts with the oldest event that
+ * was not handled.
  */
 async function readEvents(
   services: ReadServices,
@@ -101,8 +104,8 @@ async function readEvents(
 }
 
 /**
- * Returns the provider with requests that reject as soon as the signal aborts, so that the service does not
- * wait for a provider's answer when it stops.
+ * Returns the payment provider and its event source with requests that reject as soon as the signal aborts. A
+ * stopping process then does not wait for the provider's answers.
  */
 function askUntilAborted({
   provider,
@@ -131,7 +134,10 @@ function askUntilAborted({
   };
 }
 
-/** The time for which handled events are recorded; providers repeat events for some days only. */
+/**
+ * How long the ids of handled events are stored, in milliseconds. Providers repeat an event only for some
+ * days.
+ */
 const recordedMs = 45 * 86_400_000;
 
 export async function deleteOldProviderEvents(db: Database, now: Date): Promise<number> {

@@ -1,6 +1,7 @@
 /**
- * Adopts what has happened to an order's payment at the payment provider without a request of this service:
- * an authorization that has expired, and a capture, a refund or a failed refund in the provider's dashboard.
+ * Updates an order's payment after changes at the payment provider that this service has not requested.
+ * Examples are an expired authorization, and a capture, a refund or a failed refund in the provider's
+ * dashboard.
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
@@ -25,20 +26,20 @@ export interface ProviderPaymentState {
   readonly orderId: string;
   readonly paymentId: string;
   readonly amounts: ProviderPaymentAmounts;
-  /** The time before the provider was asked for the amounts. */
+  /** The time directly before this service asked the provider for the amounts of the payment. */
   readonly askedAt: Date;
   /**
-   * True if a refund that was made at the provider has failed, so that the refunded amount can be lower
-   * there.
+   * True if a refund that the merchant made at the provider has failed. The refunded amount can then be lower
+   * at the provider than in this service.
    */
   readonly hasFailedRefund: boolean;
 }
 
 /**
- * Saves amounts that are higher at the provider than here, or lower after a failed refund. Returns false
- * without a change if the amounts cannot be compared yet, so that the provider must be asked again later: an
- * operation of the payment is pending, whose amount may be among them, or an operation has ended since the
- * provider was asked, so that the amounts may be older than the payment.
+ * Saves amounts that are higher at the provider than in this service; after a failed refund, also a lower
+ * refunded amount. Returns false and changes nothing if the amounts cannot be compared yet, so that the
+ * provider must be asked again. This is the case while an operation of the payment is pending, and if an
+ * operation has ended since the provider was asked.
  */
 export async function adoptProviderPaymentState(
   transaction: Transaction,
@@ -85,8 +86,8 @@ async function hasNewerOperation(
 }
 
 /**
- * Returns the refunded amount at the provider minus the refunded amount here, in minor units. An amount that
- * was lost in disputes counts as refunded here, but not at the provider.
+ * Returns how much higher the refunded amount is at the provider than in this service, in minor units. This
+ * service also counts amounts that were lost in disputes as refunded; the comparison leaves them out.
  */
 async function readRefundDifference(
   transaction: Transaction,
@@ -139,7 +140,8 @@ async function adopt(
   ];
   return {
     events: events.length === 0 ? [{ type: "order.updated" }] : events,
-    // A refund that exceeds what the buyer has overpaid reduces the cost of the order, as goodwill does.
+    // The part of the refund that exceeds the overpaid amount reduces the cost of the order, like a goodwill
+    // refund.
     reducedMinor: Math.min(
       Math.max(0, newRefundMinor - computeOverpaidAmountMinor(order)),
       order.totalMinor - order.reducedMinor,
@@ -147,7 +149,10 @@ async function adopt(
   };
 }
 
-/** Saves that refunds that were made at the provider have failed. The merchant owes their amount again. */
+/**
+ * Marks refunds that the merchant made at the provider as failed. The merchant then owes their amount to the
+ * buyer again.
+ */
 async function endFailedRefunds(
   transaction: Transaction,
   context: OrderCommandContext,

@@ -188,8 +188,8 @@ function toRefundLines(
 }
 
 /**
- * Counts the sent units of an order line that are neither in an open return nor refunded. Units that were
- * returned for a refund count as refunded.
+ * Counts the sent units of an order line that are neither refunded nor in an open return. Units that were
+ * returned for a refund are counted as refunded.
  */
 function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
   const sent = isFulfillmentNeededForLine(line)
@@ -225,16 +225,16 @@ async function markRefunded(
 
 interface RefundToQueue {
   /**
-   * The order as it was read in this transaction. If this transaction has queued a refund, the order must
-   * have been read after this.
+   * The order as it was read in this transaction. If the transaction has already queued a refund, the order
+   * must have been read after that.
    */
   readonly order: OrderAggregate;
   readonly amountMinor: number;
   readonly reason: string;
   readonly note?: string | null;
   /**
-   * The units for which the refund is made, with their amounts. The sum of these amounts and the shipping is
-   * at most the amount of the refund.
+   * The units that are refunded, with their amounts. These amounts and `shippingMinor` together are at most
+   * the amount of the refund.
    */
   readonly lines?: OrderRefund["lines"];
   readonly shippingMinor?: number;

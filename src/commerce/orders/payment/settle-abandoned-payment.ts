@@ -26,8 +26,8 @@ import {
 } from "./settle-movement.ts";
 
 /**
- * Saves the outcome of voiding an abandoned payment (a payment whose checkout session ended before the
- * payment provider answered), and refunds a captured amount.
+ * Saves the outcome of voiding an abandoned payment, and refunds a captured amount. An abandoned payment is
+ * one whose checkout session ended before the payment provider answered.
  */
 export async function saveOutcomeOfAbandonedPayment(
   transaction: Transaction,

@@ -37,9 +37,9 @@ export async function saveCaptureVoidOrRefundOutcome(
       const releasedMinor =
         outcome.outcome === "succeeded" || outcome.outcome === "declined" ? (outcome.releasedMinor ?? 0) : 0;
       const settled: CaptureVoidOrRefundToSave = { operation, payment, failureCode, releasedMinor, now };
-      // If the buyer owes nothing any more, voids the remaining authorization: after a successful capture,
-      // the part that was not captured; after a failed capture of a canceled order, the whole authorization.
-      // Nothing is left to void if the provider has released it with the capture.
+      // Voids the remaining authorization if the buyer owes nothing any more. After a successful capture,
+      // this is the part that was not captured. After a failed capture of a canceled order, this is the whole
+      // authorization. If the provider has released the rest with the capture, nothing is left to void.
       if (operation.kind === "capture" && releasedMinor === 0)
         await voidAuthorizationsIfNothingOwed(transaction, context, {
           order: failureCode === null ? order : withoutPendingCapture(order, operation),
@@ -72,7 +72,7 @@ function withoutPendingCapture(
 export interface CaptureVoidOrRefundToSave extends Pick<PaymentOperationWithOutcome, "operation"> {
   readonly payment: PaymentRow;
   readonly failureCode: string | null;
-  /** The part of the authorization that the provider has released with a capture. */
+  /** The part of the authorization that the provider has released with a capture, in minor units. */
   readonly releasedMinor?: number;
   readonly now: Date;
 }
@@ -99,8 +99,8 @@ async function settleAmounts(
 ): Promise<OrderEvent[]> {
   if (settled.operation.kind === "capture" && settled.failureCode === null)
     return saveCapture(transaction, settled);
-  // If nothing of the authorization is left, the capture before has released the rest. A void has then
-  // nothing to do, for every answer of the provider.
+  // If nothing of the authorization is left, an earlier capture has released the rest. A void then changes
+  // nothing, for every answer of the provider.
   return settled.operation.kind === "void" && leftMinor(settled.payment) === 0
     ? []
     : saveReleasedAmount(transaction, settled);
@@ -127,7 +127,10 @@ async function saveCapture(
   return [{ type: "payment.captured", id, previous: { status } }];
 }
 
-/** Saves a void, or the part of the authorization that has ended with a declined capture or void. */
+/**
+ * Saves the amount of a successful void; after a declined capture or void, the amount that the provider
+ * released.
+ */
 async function saveReleasedAmount(
   transaction: Transaction,
   { operation, payment, failureCode, releasedMinor = 0, now }: CaptureVoidOrRefundToSave,
@@ -175,14 +178,14 @@ function movePayment(
   });
 }
 
-/** A payment operation (a queued request to the payment provider) with the provider's outcome. */
+/** A payment operation, which is a queued request to the payment provider, with the provider's outcome. */
 export interface PaymentOperationWithOutcome {
   readonly operation: ClaimedPaymentOperation;
   readonly outcome: PaymentOperationOutcome;
   readonly log: Log;
 }
 
-/** Returns the failure code of an outcome; null if the payment operation succeeded. */
+/** Returns the failure code of a payment operation's outcome; null if the operation succeeded. */
 export function getPaymentFailureCode(outcome: PaymentOperationOutcome): string | null {
   if (outcome.outcome === "succeeded") return null;
   return outcome.outcome === "declined" ? outcome.code : "unresolved";

@@ -1,6 +1,6 @@
 /**
- * Saves the outcome of a payment operation (a queued request to the payment provider) in the payment or
- * refund, and in its order or checkout session. Does nothing if the outcome was saved before.
+ * Saves the outcome of a payment operation, which is a queued request to the payment provider. Updates the
+ * payment or refund, and its order or checkout session. Does nothing if the outcome was saved before.
  */
 import { cancelPaymentAndQueueVoid, recordFailedPayment } from "#commerce/checkout/fail-session.ts";
 import { lockCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
@@ -74,7 +74,7 @@ async function settleAuthorization(
   const payment = await lockPayment(transaction, operation.paymentId);
   if (session.status !== "processing") {
     // The checkout session no longer waits for this payment. If the payment belongs to an order, nothing
-    // needs to change. Otherwise, the provider's answer came too late: a declined payment is saved as failed,
+    // changes. Without an order, the provider's answer came too late: a declined payment is saved as failed,
     // and any other payment is canceled and voided.
     if (payment.orderId !== null) return;
     if (outcome.outcome === "declined")

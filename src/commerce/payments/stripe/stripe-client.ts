@@ -1,7 +1,8 @@
 /**
- * Creates clients of Stripe's API for the key of a merchant. The package is loaded with the first client, so
- * that a service without live merchants does not load it. The driver of payment operations repeats requests
- * with the same idempotency key; the client itself only repeats a request once after a closed connection.
+ * Creates clients of Stripe's API with the key of a merchant. The package `stripe` is loaded with the first
+ * client, so that a service without live merchants does not load it. The client repeats a request only once,
+ * and only after a closed connection. All other repetitions come from the driver of payment operations, with
+ * the same idempotency key.
  */
 import type Stripe from "stripe";
 import { type OpenedPaymentConnection, openPaymentConnection } from "#commerce/payments/connections.ts";
@@ -9,10 +10,13 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 
-/** The base URL of Stripe's API. Another one is used only in tests. */
+/** The base URL of Stripe's API. Tests use another URL. */
 export const stripeApiBase = "https://api.stripe.com";
 
-/** Time after which a request is given up, in milliseconds; shorter than the driver's own limit. */
+/**
+ * Timeout of a request to Stripe, in milliseconds; shorter than the request timeout of the driver of payment
+ * operations.
+ */
 const requestMsMax = 9_000;
 
 const loadStripe = async (): Promise<typeof Stripe> => (await import("stripe")).default;
@@ -37,7 +41,7 @@ export interface StripeServices {
   readonly stripeApiBase: string;
 }
 
-/** Opens a connection and creates a client with its key. */
+/** Reads a payment connection, and creates a Stripe client with the secret key of the connection. */
 export async function openStripe(
   { db, keyring, stripeApiBase: apiBase }: StripeServices,
   connectionId: string | null,
@@ -49,17 +53,20 @@ export async function openStripe(
 }
 
 export interface SignedStripeEvent {
-  /** The body exactly as Stripe sent it. */
+  /** The body of the webhook request, exactly as Stripe sent it. */
   readonly body: Buffer;
   readonly signature: string;
   readonly signingSecret: string;
   readonly now: Date;
 }
 
-/** Time for which a signature is valid, in seconds. */
+/** Maximum age of an event's signature, in seconds. */
 const toleranceSeconds = 300;
 
-/** Verifies the signature of an event and parses the event. Returns undefined if the signature is wrong. */
+/**
+ * Verifies the signature of a Stripe event and parses the event. Returns undefined if the signature is wrong,
+ * or if the body is not JSON.
+ */
 export async function verifyStripeEvent({
   body,
   signature,
@@ -78,7 +85,7 @@ export async function verifyStripeEvent({
     );
   } catch (error) {
     if (error instanceof StripeClient.errors.StripeSignatureVerificationError) return undefined;
-    // A correctly signed body that is not JSON cannot come from Stripe.
+    // A body that is correctly signed but is not JSON does not come from Stripe's webhooks.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -1,4 +1,7 @@
-/** Distinguishes the errors of Stripe's API: a final refusal, a key that does not work, and all others. */
+/**
+ * Distinguishes three kinds of errors of Stripe's API: a final refusal, a key that Stripe does not accept,
+ * and all others.
+ */
 import type Stripe from "stripe";
 
 type StripeError = Stripe.errors.StripeError;
@@ -6,13 +9,13 @@ type StripeError = Stripe.errors.StripeError;
 const isStripeError = (error: unknown): error is StripeError =>
   error instanceof Error && error.constructor.name.startsWith("Stripe") && "statusCode" in error;
 
-/** The statuses with which Stripe refuses a request for good. */
+/** The HTTP statuses of answers with which Stripe refuses a request for good. */
 const refusalStatuses: ReadonlySet<number | undefined> = new Set([400, 402, 404]);
 
 /**
- * Returns the code of the error with which Stripe has refused a request; undefined if the outcome of the
- * request is unknown, so that it must be repeated. An answer about a wrong idempotency key says nothing about
- * the outcome of the first request with the key.
+ * Returns the error code if Stripe has refused a request for good. Returns undefined if the outcome of the
+ * request is unknown, so that it must be repeated. An error about the idempotency key does not show the
+ * outcome of the first request with the key.
  */
 export function getStripeRefusalCode(error: unknown): string | undefined {
   if (!isStripeError(error) || !refusalStatuses.has(error.statusCode)) return undefined;
@@ -24,6 +27,9 @@ export function getStripeRefusalCode(error: unknown): string | undefined {
 export const toFailureCode = (code: string | null | undefined): string =>
   code !== null && code !== undefined && /^[a-z][a-z\d_]{0,63}$/.test(code) ? code : "other";
 
-/** Returns whether Stripe does not accept the key: it was revoked, or it may not make this request. */
+/**
+ * Returns true if Stripe does not accept the key: the key was revoked, or it lacks the permission for the
+ * request.
+ */
 export const isStripeKeyRefused = (error: unknown): boolean =>
   isStripeError(error) && (error.statusCode === 401 || error.statusCode === 403);

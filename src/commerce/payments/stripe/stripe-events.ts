@@ -1,4 +1,4 @@
-/** The events (webhooks) of Stripe, and the objects that they name. */
+/** Reads the events (webhooks) of Stripe, and the disputes and refunds that they name. */
 import type Stripe from "stripe";
 import { openPaymentConnection } from "#commerce/payments/connections.ts";
 import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes.ts";
@@ -8,12 +8,16 @@ import {
   type ProviderEvent,
   ProviderKeyRefusedError,
 } from "#commerce/payments/provider-events.ts";
-import { fromStripeAmount } from "./stripe-amounts.ts";
+import { fromStripeAmountRoundedUp } from "./stripe-amounts.ts";
 import { openStripe, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
 import { isStripeKeyRefused } from "./stripe-errors.ts";
 import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
+import { isEndedWithoutRefund } from "./stripe-refunds.ts";
 
-/** The types of events that the service handles. A webhook endpoint at Stripe must be registered for them. */
+/**
+ * The types of Stripe events that the service handles. The merchant must register the webhook endpoint at
+ * Stripe for these types.
+ */
 export const stripeEventTypes = [
   "checkout.session.completed",
   "checkout.session.expired",
@@ -65,13 +69,16 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
       const { status, metadata } = await client.refunds.retrieve(id);
       return {
         operationId: metadata?.[operationMetadataName] ?? null,
-        hasFailed: status === "failed" || status === "canceled",
+        hasFailed: isEndedWithoutRefund(status),
       };
     },
   };
 }
 
-/** Returns the ids of the objects that an event names. Other parts of an event are not used. */
+/**
+ * Converts a Stripe event: keeps its id, type and time, and the ids of the objects that it names. Everything
+ * else in the event is ignored.
+ */
 function toProviderEvent(event: Stripe.Event): ProviderEvent {
   const { id, type, created } = event;
   return { id, type, createdAt: new Date(created * 1_000), ...idsOf(event.data.object) };
@@ -93,7 +100,7 @@ function idsOf(object: Stripe.Event["data"]["object"]): Omit<ProviderEvent, "id"
 const idOf = (value: string | { readonly id: string } | null): string | undefined =>
   typeof value === "string" ? value : value?.id;
 
-/** Stripe's reasons of disputes that have another name here. All others are `other`. */
+/** The dispute reasons of Stripe, each with its name in this service. Any other reason becomes `other`. */
 const disputeReasons: Readonly<Record<string, PaymentDisputeReasonCode>> = {
   fraudulent: "fraudulent",
   unrecognized: "unrecognized",
@@ -107,12 +114,15 @@ function toProviderDispute({ id, status, amount, currency, reason }: Stripe.Disp
   return {
     id,
     status: disputeStatusOf(status),
-    amountMinor: fromStripeAmount(amount, currency.toUpperCase()),
+    amountMinor: fromStripeAmountRoundedUp(amount, currency.toUpperCase()),
     reason: disputeReasons[reason] ?? "other",
   };
 }
 
-/** A question of the bank (`warning_…`) and a prevented dispute claim no money back. */
+/**
+ * Converts the status of a Stripe dispute. Ignores questions of the bank (`warning_…`) and prevented
+ * disputes, because they claim no money back.
+ */
 function disputeStatusOf(status: string): ProviderDispute["status"] {
   if (status === "won" || status === "lost") return status;
   return status.startsWith("warning_") || status === "prevented" ? "ignored" : "open";

@@ -1,27 +1,30 @@
-/** The payment page of Stripe (a Checkout Session) for a payment. */
+/** Builds the payment page of Stripe (a Checkout Session) for a payment. */
 import type Stripe from "stripe";
 import { stripePageMs } from "#commerce/payments/provider-list.ts";
 import type { PaymentPageContent, PaymentProviderAuthorizationRequest } from "#commerce/payments/provider.ts";
 import { isStripeAmount, toStripeAmount } from "./stripe-amounts.ts";
 
-/** The names under which Stripe stores the ids of this service with its objects. */
+/** The names of the Stripe metadata fields in which Stripe stores ids of this service. */
 export const paymentMetadataName = "commerce_payment";
 export const operationMetadataName = "commerce_operation";
 const sessionMetadataName = "commerce_checkout_session";
 
-/** The shortest time for which Stripe opens a page, in milliseconds. */
+/** Minimum time for which a page of Stripe can be open, in milliseconds. */
 const shortestPageMs = 30 * 60_000;
 
 export const getStripePageExpiry = ({ startedAt }: PaymentPageContent): Date =>
   new Date(startedAt.getTime() + stripePageMs);
 
-/** Returns whether Stripe still accepts a new page for a payment: the page must stay open for 30 minutes. */
+/**
+ * Returns true if Stripe still accepts a new page for the payment: at least 30 minutes are left before the
+ * page expires.
+ */
 export const canStripePageBeOpened = (content: PaymentPageContent, now: Date): boolean =>
   getStripePageExpiry(content).getTime() - now.getTime() >= shortestPageMs;
 
 /**
- * Returns the parameters of the page. They are the same in each attempt, because Stripe refuses an
- * idempotency key that comes with other parameters.
+ * Returns the parameters of the payment page. They are the same in each attempt, because Stripe refuses a
+ * repeated idempotency key with other parameters.
  */
 export function createStripePageParameters(
   { reference, currency }: Pick<PaymentProviderAuthorizationRequest, "reference" | "currency">,
@@ -33,7 +36,8 @@ export function createStripePageParameters(
     client_reference_id: reference,
     metadata,
     payment_intent_data: { capture_method: "manual", metadata },
-    // The buyer pays exactly the total that the checkout page has shown, in its currency.
+    // Adaptive pricing is disabled, so that the buyer pays the total and the currency that the checkout page
+    // has shown.
     adaptive_pricing: { enabled: false },
     expires_at: Math.floor(getStripePageExpiry(content).getTime() / 1000),
     success_url: content.paidUrl,
@@ -50,8 +54,8 @@ export function createStripePageParameters(
 }
 
 /**
- * Returns the lines of the page. If Stripe cannot charge the amount of a line, for example 1.505 KWD, returns
- * one line with the total, which the checkout has checked.
+ * Returns the lines of the payment page. If Stripe cannot charge the amount of a line, for example 1.505 KWD,
+ * returns a single line with the total. The checkout has checked that Stripe can charge the total.
  */
 function toPayableLines(
   { orderName, lines }: Pick<PaymentPageContent, "orderName" | "lines">,

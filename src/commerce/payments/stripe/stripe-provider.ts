@@ -30,11 +30,12 @@ import {
 } from "./stripe-page.ts";
 import {
   getExpandedIntent,
-  getStripePaymentAmounts,
+  getReleasedMinor,
+  hasStripeRefunds,
   type StripePaymentRequest,
   toPaymentLookupResult,
 } from "./stripe-payment-state.ts";
-import { refundStripePayment } from "./stripe-refunds.ts";
+import { refundStripePayment, sumStripeRefunds } from "./stripe-refunds.ts";
 
 export function createStripeProvider(services: StripeServices): PaymentProvider {
   return {
@@ -71,7 +72,8 @@ async function openPage(
     await recordPaymentPage(services.db, { reference, connectionId, pageId, url, expiresAt, createdAt: now });
     return { outcome: "pending" };
   } catch (error) {
-    // A buyer is waiting, and a key that Stripe does not accept will not work within minutes.
+    // Declines the payment if Stripe does not accept the key. A buyer is waiting, and the key will not work
+    // within minutes.
     if (isStripeKeyRefused(error)) return { outcome: "declined", code: "provider_unavailable" };
     const code = getStripeRefusalCode(error);
     if (code === undefined) throw error;
@@ -97,7 +99,9 @@ async function readPayment(
   const intent = getExpandedIntent(session);
   if (intent !== undefined && intent.id !== intentId)
     await recordPaymentIntent(db, { reference, intentId: intent.id });
-  return { session, intent, state: toPaymentLookupResult(session, intent) };
+  const refundedAmount =
+    intent !== undefined && hasStripeRefunds(intent) ? await sumStripeRefunds(client, intent.id) : 0;
+  return { session, intent, state: toPaymentLookupResult({ session, intent, refundedAmount }) };
 }
 
 async function withIntent(
@@ -136,32 +140,31 @@ async function capture({
     const code = getStripeRefusalCode(error);
     if (code === undefined) throw error;
     const now = await client.paymentIntents.retrieve(intentId);
-    if (now.status === "canceled") {
-      const { voidedMinor: releasedMinor } = getStripePaymentAmounts(now);
-      return { outcome: "declined", code: "authorization_expired", releasedMinor };
-    }
-    // Stripe captures a payment only once. If the payment was captured by this operation, the answer to an
-    // earlier attempt was lost.
+    if (now.status === "canceled")
+      return { outcome: "declined", code: "authorization_expired", releasedMinor: getReleasedMinor(now) };
+    // Stripe captures a payment only once. If this operation has made the capture, the answer to an earlier
+    // attempt was lost.
     const isCaptured = now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
     return isCaptured ? capturedResult(now) : { outcome: "declined", code };
   }
 }
 
 function capturedResult(intent: Stripe.PaymentIntent): CaptureVoidOrRefundResult {
-  const { voidedMinor } = getStripePaymentAmounts(intent);
-  return { outcome: "succeeded", ...(voidedMinor > 0 ? { releasedMinor: voidedMinor } : {}) };
+  const releasedMinor = getReleasedMinor(intent);
+  return { outcome: "succeeded", ...(releasedMinor > 0 ? { releasedMinor } : {}) };
 }
 
 /**
- * Closes the page of a payment that is not authorized yet, or cancels its authorization. Stripe cannot void a
- * part of an authorization, so the whole rest is voided.
+ * Voids a payment at Stripe: closes the page if the payment is not authorized yet, otherwise cancels the
+ * authorization. Stripe cannot void a part of an authorization, so the whole rest is voided.
  */
 async function voidPayment(
   services: StripeServices,
   { connectionId, reference, idempotencyKey }: PaymentProviderRequest,
 ): Promise<CaptureVoidOrRefundResult> {
   const page = await findPaymentPage(services.db, reference);
-  // The buyer never got the URL of a page that was not stored, so a buyer cannot pay on that page.
+  // Without a stored page, the void succeeds: the buyer never got the URL of the page, so no buyer can pay on
+  // it.
   if (page === undefined) return { outcome: "succeeded" };
   const { client } = await openStripe(services, connectionId);
   const { session, intent, state } = await readPayment(services, client, page);
@@ -176,7 +179,8 @@ async function voidPayment(
     }
   } catch (error) {
     if (getStripeRefusalCode(error) === undefined) throw error;
-    // The state has changed since it was read, for example because the buyer has just paid.
+    // Stripe has refused the request, because the payment has changed since it was read. For example, the
+    // buyer has just paid.
     return { outcome: "pending" };
   }
   if (state.outcome === "pending") return { outcome: "pending" };

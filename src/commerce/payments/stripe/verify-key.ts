@@ -5,13 +5,18 @@ import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { createStripeClient } from "./stripe-client.ts";
 import { isStripeKeyRefused } from "./stripe-errors.ts";
 
-/** Secret keys (`sk_`) and restricted keys (`rk_`) of both modes. Publishable keys (`pk_`) are no secrets. */
+/**
+ * Matches secret keys (`sk_`) and restricted keys (`rk_`) of both modes. Publishable keys (`pk_`) are not
+ * accepted, because they are no secrets.
+ */
 const keyPattern = /^(?:sk|rk)_(live|test)_\w{8,240}$/;
 
 const keyFailure = (code: string, message: string): Failure =>
   createInvalidFieldFailure("invalid_field", "/secretKey", { code, message });
 
-/** Asks Stripe for the account of a key. Throws `invalid_field` if Stripe does not accept the key. */
+/**
+ * Reads the Stripe account to which a key belongs. Throws `invalid_field` if Stripe does not accept the key.
+ */
 export async function verifyStripeKey(secretKey: string, apiBase: string): Promise<VerifiedProviderAccount> {
   const mode = keyPattern.exec(secretKey)?.[1];
   if (mode !== "live" && mode !== "test")

@@ -25,7 +25,7 @@ export interface OpenPaymentChallenge {
 }
 
 /**
- * Returns the challenge for which the payment of the checkout session waits; undefined if the payment has no
+ * Returns the challenge for which the payment of the checkout session waits. Undefined if the payment has no
  * challenge, or if the challenge was answered or its time is over.
  */
 export function findOpenPaymentChallenge(

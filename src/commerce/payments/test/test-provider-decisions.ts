@@ -3,12 +3,12 @@ import type { Selectable } from "kysely";
 import type { TestProviderPaymentTable } from "#database/tables.ts";
 import type { PaymentProviderRequest } from "#commerce/payments/provider.ts";
 
-/** The row of a payment in the test provider's own table. */
+/** The row of a payment in the test provider's table of payments. */
 export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
 /**
- * The decision of the test provider about a capture, void or refund: the changes of its stored payment, or
- * the code with which it declines the request.
+ * The decision of the test provider about a capture, void or refund. An accepted request has the changes of
+ * the stored payment, a declined request has a failure code.
  */
 export type TestPaymentProviderDecision =
   | Partial<Pick<TestProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>

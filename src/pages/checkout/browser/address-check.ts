@@ -10,9 +10,8 @@ interface FieldFault {
 type Control = HTMLInputElement | HTMLSelectElement;
 
 /**
- * For each form, the names of the fields that the buyer has filled in and then left, or that had an error
- * when the page was loaded. Errors are shown only at these fields, because the buyer has not finished the
- * others.
+ * The names of the fields to check, by form. The script checks fields that the buyer has filled in and left,
+ * and fields with an error when the page was loaded. All other fields may be unfinished.
  */
 const leftOf = new WeakMap<HTMLFormElement, Set<string>>();
 
@@ -26,8 +25,8 @@ export function registerAddressFieldChecks(): void {
       leftOf.get(form) ??
       new Set([...form.querySelectorAll<Control>("[aria-invalid]")].map(({ name }) => name));
     leftOf.set(form, left);
-    // A field that the buyer has left empty gets no error message before the form is sent, because the buyer
-    // may fill it in later.
+    // A field without text gets no error message before the form is sent, because the buyer may fill it in
+    // later.
     if (target.value.trim() !== "") left.add(target.name);
     if (left.size === 0) return;
     latestCheck += 1;
@@ -56,7 +55,7 @@ async function askFaults(form: HTMLFormElement): Promise<readonly FieldFault[] |
       ? ((await answer.json()) as { readonly faults: readonly FieldFault[] }).faults
       : undefined;
   } catch {
-    // If the request for the address check fails, the page shows no errors. The service checks the address
+    // After a failed request for the address check, the page shows no errors. The service checks the address
     // again when the form is sent.
     return undefined;
   }

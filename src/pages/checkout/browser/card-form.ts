@@ -13,8 +13,8 @@ export function registerCardFieldFormatting(): void {
 }
 
 /**
- * Formats the text of a card field, but only if the caret (cursor) is at the end of the text. If the caret is
- * elsewhere, the buyer is correcting the text, and formatting would move the caret away from the correction.
+ * Formats the text of a card field if the caret (cursor) is at the end of the text. Elsewhere in the text,
+ * the buyer is correcting a digit, and formatting would move the caret away.
  */
 function rewrite(field: HTMLInputElement, format: (text: string) => string): void {
   if (field.selectionStart !== field.value.length) return;

@@ -1,7 +1,7 @@
 /**
- * The script of the checkout page. Without the script, the page works with forms that load a new page. The
- * script replaces only parts of the page, checks addresses while they are typed, waits for the result of the
- * payment, and opens the shop at the end.
+ * The script of the checkout page. It sends forms without loading a new page, checks addresses while they are
+ * typed, and waits for the payment result. After the purchase, it opens the shop. Without the script, every
+ * form loads a new page.
  */
 import "./checkout.css";
 import "./checkout-form.css";
@@ -14,8 +14,8 @@ import { registerPaymentFormHandler } from "./pay.ts";
 import { submitFormAndReplaceMainElement } from "./replace-main.ts";
 
 /**
- * Milliseconds between the first two requests in which the page's script asks for the payment's status. Each
- * later pause is longer.
+ * The first pause, in milliseconds, between two requests for the payment's status. Each later pause is
+ * longer.
  */
 const pollMs = 1_000;
 const pollMsMax = 10_000;
@@ -24,8 +24,8 @@ function waitForAnswer(): void {
   const place = document.querySelector<HTMLElement>("[data-status]");
   const { status: url, version, longAfter } = place?.dataset ?? {};
   if (url === undefined) return;
-  // After `longAfter` milliseconds without a payment result, the page is reloaded. The reloaded page has a
-  // button with which the buyer can stop waiting for the payment.
+  // A page that has waited `longAfter` milliseconds for the payment result is reloaded. The new page has a
+  // button with which the buyer can stop waiting.
   if (longAfter !== undefined) setTimeout(() => location.reload(), Number(longAfter));
   let waitMs = pollMs;
   const look = async (): Promise<void> => {
@@ -37,8 +37,8 @@ function waitForAnswer(): void {
 }
 
 /**
- * Returns true if the checkout session has changed since the page was loaded. Returns false if it has not
- * changed, or if the request for its status fails; in both cases, the script asks again later.
+ * Returns true if the page must be reloaded: the checkout session has changed, or the bank waits for the
+ * buyer's confirmation. Returns false if the request for the status fails; the script then asks again later.
  */
 async function isNew(url: string, version: string | undefined): Promise<boolean> {
   try {
@@ -52,8 +52,8 @@ async function isNew(url: string, version: string | undefined): Promise<boolean>
 }
 
 /**
- * Sends the form as soon as the buyer selects a country or delivery option, so that the button that sends the
- * choice is needed only without a script.
+ * Sends the form as soon as the buyer selects a country or delivery option. The button for sending the choice
+ * is only needed without a script.
  */
 function followChoices(): void {
   document.documentElement.classList.add("scripted");

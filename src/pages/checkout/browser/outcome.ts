@@ -1,12 +1,13 @@
 /**
- * The script of the pages that lead the buyer on, to the payment page or after the end of a checkout session
- * to the shop: opens it after a few seconds unless the buyer chooses to stay, and prints the page.
+ * The script of two kinds of pages: pages that open the payment page, and pages after the end of a checkout
+ * session that open the shop. Opens the next page after a few seconds unless the buyer chooses to stay. Also
+ * prints the page.
  */
 
 /**
- * Opens the shop or the payment page after some seconds. The opened page replaces this page in the history
- * (`location.replace`), so that the Back button does not lead from there to this page. A buyer who came to
- * this page with the browser's Back button stays here, or is led to the URL `data-come-back`.
+ * Opens the shop or the payment page after some seconds. The opened page replaces this page in the browser's
+ * history, so its Back button does not lead here. A buyer who still comes back here stays, or is sent to the
+ * URL in `data-come-back`.
  */
 export function returnToShopAfterDelay(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
@@ -27,7 +28,7 @@ export function returnToShopAfterDelay(): void {
     if (!(target instanceof HTMLAnchorElement) || !target.matches("[data-stay]")) return;
     event.preventDefault();
     clearInterval(timer);
-    // Replaces the URL in the address bar by that of the link, so that reloading the thank-you page does not
+    // The URL of the link "stay" replaces the current URL, so that reloading the thank-you page does not
     // start the countdown to the shop again.
     history.replaceState(null, "", target.href);
     note?.remove();

@@ -7,8 +7,8 @@ import { replaceMainElement, readEnteredFormValues } from "./replace-main.ts";
 /** Maximum time in milliseconds to wait for an answer; after this time, the connection counts as lost. */
 const answerMsMax = 30_000;
 /**
- * The first pause, in milliseconds, between two requests in which the page asks whether the payment has
- * arrived. The page asks repeatedly after the connection was lost.
+ * The first pause, in milliseconds, between two requests that ask whether the payment has arrived. The page
+ * sends these requests after it has lost the connection.
  */
 const retryMs = 2_000;
 const retryMsMax = 15_000;
@@ -23,8 +23,8 @@ export function registerPaymentFormHandler(): void {
     if (form.getAttribute("aria-busy") === "true") return;
     void (isOffline(form) ? payIfNotArrived(form, submitter) : pay(form, submitter));
   });
-  // Enables the payment form again when the buyer returns with the Back button, because the browser may then
-  // show a cached copy of the page in which the form is still disabled.
+  // Enables the payment form again when the buyer returns with the Back button. The browser may show a cached
+  // copy of the page in which the form is still disabled.
   window.addEventListener("pageshow", () =>
     document.querySelector("[data-pay]")?.removeAttribute("aria-busy"),
   );
@@ -46,8 +46,8 @@ async function pay(form: HTMLFormElement, button: HTMLButtonElement): Promise<vo
       answer.status < 500 && answer.headers.get("content-type")?.startsWith("text/html") === true;
     const next = isPage ? new DOMParser().parseFromString(await answer.text(), "text/html") : undefined;
     if (next !== undefined && replaceMainElement(next, typed)) return;
-    // If the answer cannot replace the main part of the page, the script stops, and the browser sends the
-    // form itself and shows the answer as a new page.
+    // The answer cannot replace the main part of the page. The browser therefore sends the form again without
+    // the script, and shows the answer as a new page.
     form.toggleAttribute("data-plain", true);
     form.requestSubmit(button);
   } catch {
@@ -84,8 +84,8 @@ function waitForConnection(form: HTMLFormElement, button: HTMLButtonElement): vo
 }
 
 /**
- * Asks the service whether the last payment attempt arrived before the connection was lost. If so, loads the
- * page again, which shows the result. Otherwise sends the payment again with the same idempotency key.
+ * Asks the service whether the payment arrived before the connection was lost. Loads the page with the result
+ * if it arrived. Otherwise sends the payment again with the same idempotency key.
  */
 async function payIfNotArrived(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
   form.setAttribute("aria-busy", "true");

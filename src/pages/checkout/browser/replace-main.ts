@@ -1,7 +1,7 @@
 /**
- * Sends a form and replaces the main part of the page by the main part of the answer, without leaving the
- * page. The focus stays where it was, and values that the buyer has typed or selected while the request was
- * running are copied into the new main part.
+ * Sends a form and replaces the main part of the page by that of the answer, without leaving the page. Keeps
+ * the focus, and copies values into the new main part that the buyer has typed or selected during the
+ * request.
  */
 
 let underWay: AbortController | undefined;
@@ -100,7 +100,7 @@ function put(
  */
 type Control = HTMLInputElement | HTMLSelectElement;
 
-/** The values of the form's fields at the time when the form was sent, by element id. */
+/** The values of a form's fields when the form was sent, by the id of the field's HTML element. */
 type Typed = ReadonlyMap<string, string>;
 
 const controlsOf = (place: ParentNode): Control[] => [
@@ -115,8 +115,8 @@ export const readEnteredFormValues = (form: HTMLFormElement): Typed =>
 
 function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   for (const control of controlsOf(from)) {
-    // Card fields in which the buyer has typed something are always copied into the new page, because the
-    // answer of the service never contains card numbers.
+    // Typed card data is always copied into the new page, because the answer of the service never contains
+    // card numbers.
     const isKept = control.matches("[data-kept]") && control.value !== "";
     if (!isKept && stateOf(control) === (sent.get(control.id) ?? shownOf(control))) continue;
     const next = to.querySelector<Control>(`#${CSS.escape(control.id)}`);
@@ -126,7 +126,10 @@ function keepTyping(from: HTMLElement, to: HTMLElement, sent: Typed): void {
   }
 }
 
-/** Returns the value that a form field had when the page was loaded, before the buyer changed it. */
+/**
+ * Returns a form field's initial value, which it had when the page was loaded and before the buyer changed
+ * it.
+ */
 function shownOf(control: Control): string {
   if (isTicked(control)) return String(control.defaultChecked);
   if (control instanceof HTMLInputElement) return control.defaultValue;

@@ -1,6 +1,6 @@
 /**
- * The layout of the console: the navigation, the name of the signed-in staff member and the sign-out button,
- * around the page that the URL names.
+ * The layout of the console around the current page: the navigation, the name of the signed-in staff member
+ * and the sign-out button.
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -117,8 +117,8 @@ const linksFor = (role: ConsoleRole): readonly NavigationLink[] =>
   );
 
 /**
- * Scrolls the navigation so that the link of the current page is in its middle. In a narrow window, the links
- * are in one row that can be scrolled.
+ * Scrolls the navigation so that the current page's link is in the middle. In a narrow window, the links are
+ * in one row that scrolls sideways.
  */
 function scrollToCurrent(links: HTMLElement): void {
   const current = links.querySelector<HTMLElement>("[aria-current]");

@@ -136,8 +136,8 @@ const edge = { left: 60, right: 8, top: 10, bottom: 26 } as const;
 const plotHeight = height - edge.top - edge.bottom;
 
 /**
- * Returns the width of the chart's container. The chart is drawn at this width, so that its text is not
- * scaled down.
+ * Returns the width in pixels of the chart's container. Drawing the chart at this width keeps its text at the
+ * normal size.
  */
 function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   const place = useRef<HTMLDivElement>(null);
@@ -151,8 +151,8 @@ function useWidth(): [RefObject<HTMLDivElement | null>, number] {
 }
 
 /**
- * Returns the numbers at which a chart's axis is labelled: equal steps from 0 to a round number that is at
- * least `most`.
+ * Returns the labelled numbers of a chart's axis: equal steps from 0 to a round number that is at least
+ * `most`.
  */
 function ticksOf(most: number): readonly number[] {
   const rough = Math.max(most, 1) / 4;
@@ -162,8 +162,8 @@ function ticksOf(most: number): readonly number[] {
 }
 
 /**
- * Returns the positions on the time axis that get a label: the first, the last, and the middle one if the
- * chart is wide enough.
+ * Returns the indexes of the labelled points on the time axis: the first and the last, and the middle one in
+ * a wide chart. A chart with fewer than three points has only one label.
  */
 const labelled = (length: number, width: number): readonly number[] =>
   length < 3 ? [0] : width < 420 ? [0, length - 1] : [0, Math.floor(length / 2), length - 1];
@@ -174,8 +174,8 @@ interface BarsProps {
   readonly description: string;
   readonly labels: readonly string[];
   /**
-   * A unique key for each bar. Labels are not unique: when daylight saving time ends, one hour occurs twice,
-   * and its two bars have the same label.
+   * A unique key for each bar. A label can occur twice, because one hour occurs twice when daylight saving
+   * time ends.
    */
   readonly keys: readonly string[];
   readonly series: readonly Series<number>[];

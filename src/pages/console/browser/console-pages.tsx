@@ -21,6 +21,7 @@ import { ApiRequestsPage } from "./requests/requests-page.tsx";
 import { ConsoleSearchPage } from "./search/search-page.tsx";
 import { ReportsPage } from "./reports/reports-page.tsx";
 import { StaffPage } from "./staff/staff-page.tsx";
+import { TaxesPage } from "./taxes/taxes-page.tsx";
 
 export interface ConsolePageDefinition {
   /**
@@ -59,6 +60,7 @@ const consolePages: Readonly<Record<string, ConsolePageDefinition>> = {
   exports,
   branding: { list: () => <BrandingPage /> },
   payments: { list: () => <PaymentsPage /> },
+  taxes: { list: () => <TaxesPage /> },
   staff: { list: () => <StaffPage /> },
   audit: { list: (place) => <AuditPage place={place} /> },
 };
@@ -74,9 +76,8 @@ function hasPage(path: string): boolean {
 export type ConsoleRole = "admin" | "analyst";
 
 /**
- * For each role, the pages that a staff member with this role may open, by the first part of the path below
- * /console. For an analyst, the start page is the reports; an analyst can also create exports and see the
- * branding.
+ * The pages that each staff role may open, by the first part of the path below /console. An analyst starts at
+ * the reports, and can also create exports and see the branding.
  */
 export const pagesOfRole: Readonly<Record<ConsoleRole, Readonly<Record<string, ConsolePageDefinition>>>> = {
   admin: consolePages,
@@ -89,8 +90,8 @@ export interface NavigationLink {
   /** The SVG path of the navigation link's icon. The icon is 24 × 24 units large and is drawn with lines. */
   readonly icon: string;
   /**
-   * The first parts of paths below /console, for example `orders`. While a page with one of these paths is
-   * open, the navigation marks this link as the current one.
+   * The first parts of the paths below /console to which this navigation link belongs, for example `orders`.
+   * While one of these pages is open, the navigation marks the link as the current one.
    */
   readonly pages: readonly string[];
 }
@@ -146,6 +147,12 @@ export const navigationLinks: readonly NavigationLink[] = [
     pages: ["endpoints", "deliveries"],
   },
   { to: "/payments", name: "Payments", icon: "M3 6h18v12H3zM3 10h18M6.5 14.5h4", pages: ["payments"] },
+  {
+    to: "/taxes",
+    name: "Taxes",
+    icon: "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 13l6-6M9.5 7.5v.01M14.5 12.5v.01",
+    pages: ["taxes"],
+  },
   {
     to: "/branding",
     name: "Branding",

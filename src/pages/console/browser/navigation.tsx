@@ -15,8 +15,8 @@ export interface ConsoleLocation {
 const moved = "console-moved";
 
 /**
- * Decodes one part of the URL path. A part that cannot be decoded is returned unchanged; it then leads to the
- * page for unknown paths.
+ * Decodes one part of the URL path. Returns a part with invalid encoding unchanged, which opens the page for
+ * unknown paths.
  */
 function decoded(part: string): string {
   try {
@@ -46,7 +46,7 @@ export function useConsoleLocation(): ConsoleLocation {
   return place;
 }
 
-/** Opens a page of the console. `to` is the path below /console. */
+/** Opens a page of the console at the given path below /console. */
 export function navigateTo(to: string): void {
   history.pushState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
@@ -66,8 +66,8 @@ interface LinkProps {
 
 export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent): void => {
-    // The script does not handle clicks with a modifier key or with a mouse button other than the main one.
-    // The browser handles them itself, because they open a new tab or download the page.
+    // The browser handles clicks with a modifier key or with another mouse button, because they open a new
+    // tab or download the page.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     navigateTo(to);
@@ -97,8 +97,8 @@ export function PageHeading({ title, children }: HeadingProps): JSX.Element {
     document.title = `${title} – Console`;
   }, [title]);
   useEffect(() => {
-    // The heading gets the focus when the console shows another page, but not when the console is first
-    // loaded, because the browser itself then sets the focus.
+    // The heading gets the focus when the console shows another page. After the first load of the console,
+    // the browser sets the focus.
     if (!isFirst) heading.current?.focus();
     isFirst = false;
   }, []);

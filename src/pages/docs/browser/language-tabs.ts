@@ -65,8 +65,8 @@ function makeTabs(samples: HTMLElement): void {
 }
 
 /**
- * Returns the programming language that the browser has stored; null if none is stored or the reader has
- * switched the browser's storage off. Without storage, the reader's choice applies only to the open page.
+ * Returns the stored programming language. Null if none is stored, or if the reader has switched the
+ * browser's storage off; the choice then applies only to the open page.
  */
 function readLanguage(): string | null {
   try {
@@ -80,6 +80,7 @@ function storeLanguage(language: string): void {
   try {
     localStorage.setItem(storageKey, language);
   } catch {
-    // The error is ignored, because the page also works without the browser's storage.
+    // Storing the language has failed. The error is ignored, because the page also works without the
+    // browser's storage.
   }
 }

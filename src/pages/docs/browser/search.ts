@@ -54,8 +54,8 @@ export function addDocsSearch(): void {
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   list.addEventListener("click", () => dialog.close());
   addEventListener("keydown", (event) => {
-    // A focused search field in a closed dialog is ignored, because the search field keeps the focus after
-    // the dialog was closed until the browser draws the next frame.
+    // The search field of a closed dialog does not count as focused, because the browser removes its focus
+    // only when it draws the next frame.
     const isTyping =
       event.target instanceof HTMLElement &&
       event.target.matches("input, textarea, select") &&
@@ -107,7 +107,7 @@ async function loadIndex(url: string): Promise<MiniSearch<IndexedEntry>> {
     fields: ["title", "names", "text"],
     storeFields: ["kind", "title", "names", "text", "url"],
     // Splits names such as cart_locked, Idempotency-Key and setPublicCartAddress into words, so that a search
-    // for one of these words finds the name.
+    // for a single word finds the name.
     tokenize: (text) =>
       text.split(/[^\p{L}\p{N}]+/u).flatMap((word) => [word].concat(word.match(/[A-Z]?[a-z]+|\d+/g) ?? [])),
     searchOptions: {
@@ -147,8 +147,8 @@ function showResults(index: MiniSearch<IndexedEntry>, { query, list, status }: S
 }
 
 /**
- * Returns the position of a group of search results (guides, operations and so on): groups are ordered by
- * their best result.
+ * Returns the sort key of a group of search results, for example guides or operations. The group with the
+ * best result comes first.
  */
 const rankOf = (kind: string, groups: ReadonlyMap<string, readonly SearchResult[]>): number =>
   -(groups.get(kind)?.[0]?.score ?? 0) + kinds.indexOf(kind) / 1000;
@@ -194,7 +194,8 @@ function excerptOf(text: string, terms: readonly string[]): string {
 
 /** The arrow keys move between the search results; Enter in the search field opens the first result. */
 function moveSelection(event: KeyboardEvent, { input, list }: Pick<SearchElements, "input" | "list">): void {
-  // Escape closes the search dialog. By default, it would only clear the text of the search field.
+  // The Escape key closes the search dialog. Without this code, it would only clear the text of the search
+  // field.
   if (event.key === "Escape") {
     event.preventDefault();
     input.closest("dialog")?.close();

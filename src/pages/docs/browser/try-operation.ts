@@ -1,6 +1,6 @@
 /**
- * Lets the reader try an operation on its documentation page: sends the request of the form, with the API key
- * that is stored for this browser tab, and shows the response.
+ * Lets the reader try an operation on its documentation page. Sends the request of the form with the API key
+ * that is stored for the browser tab, and shows the response.
  */
 
 const keyName = "commerce-gateway-docs-key";
@@ -64,9 +64,8 @@ async function send(form: HTMLFormElement, result: HTMLElement): Promise<void> {
 }
 
 /**
- * Sends the request of the form in which the reader tries an operation. If other requests must be sent before
- * it, sends them first. Returns the first response with an error; if there is none, the response to the
- * form's request.
+ * Sends the request of the form in which the reader tries an operation, after the requests that must be sent
+ * first. Returns the first response with an error, otherwise the response to the form's request.
  */
 async function answerTo(form: HTMLFormElement): Promise<Response> {
   const { method = "GET", before, versionPath } = form.dataset;
@@ -88,8 +87,8 @@ async function answerTo(form: HTMLFormElement): Promise<Response> {
 }
 
 /**
- * Sets `expectedVersion` in a JSON body. A body that is not valid JSON is returned unchanged, so that the
- * service answers with its error about the body.
+ * Sets `expectedVersion` in a JSON body. Returns a body with a JSON syntax error unchanged, so that the
+ * reader sees the service's error about the body.
  */
 function withVersion(body: string, expectedVersion: number): string {
   try {
@@ -130,8 +129,8 @@ function headersOf(form: HTMLFormElement): Record<string, string> {
 }
 
 /**
- * Creates a random idempotency key. Does not use `crypto.randomUUID`, because browsers offer this function
- * only on https:// and on localhost.
+ * Creates a random idempotency key. Browsers offer `crypto.randomUUID` only on https:// and on localhost, so
+ * the function does not use it.
  */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -191,8 +190,8 @@ function paragraph(text: string): HTMLParagraphElement {
 }
 
 /**
- * Replaces an HTML `template` element by its content, so that the content appears. Returns false if the page
- * has no template with this id.
+ * Replaces an HTML `template` element by its content, which makes the content visible. Returns false if the
+ * page has no template with this id.
  */
 function replaceTemplateByContent(id: string): boolean {
   const template = document.getElementById(id);

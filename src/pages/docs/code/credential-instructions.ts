@@ -1,13 +1,13 @@
 /**
- * Renders the shell command that stores the API key in a variable, which the code examples use. The page
- * never shows the key itself.
+ * Renders the shell command that sets a variable to the API key. The code examples use this variable. The
+ * page never shows the key itself.
  */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
 
 /**
- * A shell command that stores the demo's API key in the variable KEY. When a reader runs the command, it
- * reads the key from the file demo.json in the service's data folder.
+ * A shell command that sets the variable KEY to the demo's API key. It reads the key from demo.json in the
+ * service's data folder.
  */
 const demoKeyLine = `export KEY=$(node -p '
   const folder = process.env.DATA_DIR ?? ".data";

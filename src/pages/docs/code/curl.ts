@@ -31,8 +31,7 @@ function command({ method, url, headers, body, versionUrl }: ExampleHttpRequest,
 
 /**
  * Writes a JSON body in shell quotes, with the shell variable `$VERSION` as the value of `expectedVersion`.
- * The quotes are closed before the variable and opened again after it, so that the shell replaces the
- * variable by its value.
+ * The quotes are interrupted at the variable, because the shell replaces no variables inside single quotes.
  */
 const withVersion = (body: object): string =>
   JSON.stringify({ ...body, expectedVersion: 0 }).replace(

@@ -11,8 +11,8 @@ export interface ExampleHttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
   /**
-   * The request that must be sent before the example request, because the example request would otherwise
-   * fail; null if none is needed.
+   * The request that must be sent first, because the example request would fail without it; null if there is
+   * none.
    */
   readonly before: ExampleHttpRequest | null;
   /**
@@ -23,8 +23,8 @@ export interface ExampleHttpRequest {
 }
 
 /**
- * The code comment in examples that remove a promotion code from a cart. The comment explains that the
- * example first applies a code, because the cart would otherwise have no code to remove.
+ * The code comment in examples that remove a promotion code. It explains that the example first applies a
+ * code, so that the cart has a code to remove.
  */
 export const promotionCodeFirstNote = "Applies a code first, so that the request can remove it.";
 

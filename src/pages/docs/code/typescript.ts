@@ -2,8 +2,8 @@
 import { promotionCodeFirstNote, type ExampleHttpRequest } from "./example-request.ts";
 
 /**
- * The data that an example with the TypeScript client needs besides the HTTP request, because the client's
- * methods are called with the operation's path and parameters.
+ * The input of an example with the TypeScript client. The client's methods are called with the operation's
+ * path and parameters, so the HTTP request alone is not enough.
  */
 export interface TypeScriptClientCall {
   /** The operation's path, with its parameters in braces. */

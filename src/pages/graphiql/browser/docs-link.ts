@@ -1,7 +1,7 @@
 /**
- * Adds a link to the type map (the picture of the schema) below the heading of the documentation in GraphiQL.
- * GraphiQL offers no place for additional content there, so the link is inserted into its HTML element and
- * updated when the heading changes.
+ * Adds a link to the type map (a picture of the schema) to the documentation inside GraphiQL. GraphiQL has no
+ * extension point there, so the link is inserted into its HTML below the heading, and updated when the
+ * heading changes.
  */
 import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
 
@@ -12,9 +12,8 @@ interface DocsLinkOptions {
 }
 
 /**
- * Shows the link to the type map in GraphiQL's documentation, and updates the link when the documentation's
- * heading changes. `panel` is GraphiQL's HTML element that contains the documentation while the documentation
- * is open.
+ * Shows the link to the type map in GraphiQL's documentation, and updates it when the heading changes.
+ * `panel` is GraphiQL's HTML element in which the open documentation appears.
  */
 export function addTypeMapLinkToDocsPanel(panel: Element, { map, schema }: DocsLinkOptions): void {
   const update = (): void => {
@@ -35,23 +34,22 @@ function createLink(href: string): HTMLAnchorElement {
   link.className = "map-link";
   link.textContent = "Show in the type map";
   link.href = href;
-  // The link opens the type map in a new browser tab, so that the answer in GraphiQL stays visible. The
-  // link's attribute `rel` contains `opener`, because browsers copy the stored token into the new tab only
-  // then.
+  // A new browser tab keeps the answer in GraphiQL visible. The attribute `rel` must contain `opener`,
+  // because browsers otherwise do not copy the stored token into the new tab.
   link.target = "_blank";
   link.rel = "opener";
   return link;
 }
 
 /**
- * Returns the URL in the type map for the heading of GraphiQL's documentation. The heading names a type or a
- * field. If it names a field, the field's type is named above the heading.
+ * Returns the type map's URL for the current heading of GraphiQL's documentation. The heading is the name of
+ * a type or of a field. Above the heading of a field is the name of the field's type.
  */
 function addressOf(header: Element, schema: LoadedGraphqlSchema | undefined): string | undefined {
   const title = header.querySelector(".graphiql-doc-explorer-title")?.textContent ?? "";
   if (isType(schema, title)) return `?type=${title}`;
-  // GraphiQL's link back to the type contains an icon with its own text, followed by the name of the type.
-  // This function reads only the name.
+  // Reads the name of the type from GraphiQL's link back to the type. The link also contains an icon with a
+  // text, which is skipped.
   const above = header.querySelector(".graphiql-doc-explorer-back")?.lastChild?.textContent ?? "";
   return isType(schema, above) && title !== "" ? `?type=${above}#${title}` : undefined;
 }

@@ -18,7 +18,7 @@ interface TextModel {
   readonly onDidChangeContent: (listener: () => void) => void;
 }
 
-/** The global variables that the script of GraphiQL and its text editor, Monaco, set in the window. */
+/** The global variables of the browser window that GraphiQL and its text editor Monaco use. */
 interface ComponentWindow {
   readonly YogaGraphiQL: { readonly renderYogaGraphiQL: (place: Element, options: object) => void };
   readonly monaco?: {
@@ -60,7 +60,7 @@ export async function renderGraphiqlEditor(
     // GraphiQL uses the light or dark theme of the operating system, like the rest of the page.
     forcedTheme: "system",
     onSchemaChange: onSchema,
-    // This empty handler prevents GraphiQL from writing the query into the page's URL after every key stroke,
+    // The empty handler stops GraphiQL from writing the query into the page's URL after every key stroke,
     // because the query could contain secrets.
     onEditQuery: () => undefined,
     ...(tab?.query ? { query: tab.query, variables: tab.variables ?? undefined } : {}),
@@ -79,15 +79,15 @@ function openTab(): Tab | undefined {
     } | null;
     return kept?.tabs?.[kept.activeTabIndex ?? 0];
   } catch {
-    // Stored data that cannot be parsed is ignored, because GraphiQL has not written it. GraphiQL then starts
+    // Stored data with a syntax error is ignored, because GraphiQL has not written it. GraphiQL then starts
     // with its default tabs.
     return undefined;
   }
 }
 
 /**
- * Opens an example in a new tab of the editor. GraphiQL has no function for this, so this function presses
- * the "New tab" button and fills the text fields. Waits until the text fields exist.
+ * Opens an example in a new tab of the editor. GraphiQL has no function for this, so the "New tab" button is
+ * pressed and the text fields are filled in. Waits until the text fields exist.
  */
 export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
   const operation = await waitForElement(() => modelNamed("operation.graphql"));
@@ -122,8 +122,8 @@ const modelNamed = (name: string): TextModel | undefined =>
   shared.monaco?.editor.getModels().find(({ uri }) => uri.path.endsWith(name));
 
 /**
- * Waits until `find` returns a value, for example a part of GraphiQL. GraphiQL's parts appear some time after
- * it is rendered, and no event reports this.
+ * Waits until `find` returns a value, for example an HTML element of GraphiQL. GraphiQL creates its elements
+ * some time after rendering, without an event.
  */
 export async function waitForElement<Value>(find: () => Value | undefined): Promise<Value> {
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Sends the GraphQL operations that the reader runs in GraphiQL, reads their answers (JSON or a stream of
- * events), and measures the cost, duration and size of the answers.
+ * Sends the GraphQL operations that the reader runs in GraphiQL, and reads their answers (JSON or a stream of
+ * events). Also measures the cost, duration and size of the answers.
  */
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
 import { NoTokenGivenError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
@@ -12,8 +12,7 @@ export interface GraphqlOperationMeasurements {
   readonly errorCount: number;
   readonly cost: GraphqlOperationCost | undefined;
   /**
-   * The message of the error with which a quota refused the operation; undefined if no quota refused the
-   * operation.
+   * The error message of the exceeded quota that refused the operation; undefined if no quota was exceeded.
    */
   readonly quotaMessage: string | undefined;
 }
@@ -21,7 +20,7 @@ export interface GraphqlOperationMeasurements {
 interface GraphqlOperationCost {
   readonly requested: number;
   readonly limit: number;
-  /** The points that are left until the minute of the quota ends; left out if rate limits are switched off. */
+  /** The remaining points of the caller's quota in the current minute; left out if rate limits are off. */
   readonly throttleStatus?: { readonly currentlyAvailable: number };
 }
 
@@ -31,7 +30,7 @@ interface GraphqlOperation {
   readonly variables?: unknown;
 }
 
-/** The options that GraphiQL passes to the function that sends its operations. */
+/** The options with which GraphiQL calls this file's function for sending an operation. */
 interface FetcherOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly documentAST?: { readonly definitions: readonly Definition[] };
@@ -68,8 +67,7 @@ export function createGraphiqlFetcher(
   return async ({ query, operationName, variables }, options) => {
     const headers = new Headers(options?.headers ?? {});
     if (isSubscription(options, operationName)) headers.set("accept", "text/event-stream");
-    // GraphiQL itself sends the request for the schema, so the cost and duration of this request are not
-    // shown to the reader.
+    // The cost and duration of GraphiQL's own request for the schema are not shown to the reader.
     const isPatient = operationName === "IntrospectionQuery";
     if (!isPatient) onRun();
     const stopper = new AbortController();
@@ -92,8 +90,8 @@ export function createGraphiqlFetcher(
 }
 
 /**
- * Converts the error of a request that could not be sent (no token, or no connection) to a GraphQL error,
- * because GraphiQL would show a thrown error with its stack.
+ * Converts a failure to send the request (no token, or no connection) to a GraphQL error. GraphiQL would show
+ * a thrown error with its stack.
  */
 function notSent(error: unknown): Pick<Answer, "errors"> {
   const message =
@@ -133,9 +131,9 @@ function isSubscription(options: FetcherOptions | undefined, name: string | null
 }
 
 /**
- * Returns the results of a subscription as an iterator. The iterator's `return` calls `stop`, which aborts
- * the request. This function is not a generator function, because the `return` of a generator would wait for
- * the pending read, which may never end if no event arrives.
+ * Returns the results of a subscription as an iterator, whose `return` calls `stop` to abort the request. The
+ * function is not a generator, because a generator's `return` would wait for the pending read, which may
+ * never end.
  */
 function eventsOf({ body }: Response, stop: () => void): AsyncIterableIterator<unknown> {
   const results = resultsIn(body);

@@ -59,13 +59,13 @@ function Tools({ keeper, data, onPick }: ToolsProps): JSX.Element {
   );
 }
 
-/** The parts of GraphiQL's page. A phone shows one part at a time; a wide window shows all parts. */
+/** The parts of GraphiQL's page. A phone shows one part at a time, a wide window all parts. */
 const panes = { query: "Query", variables: "Variables", result: "Result" } as const;
 type Pane = keyof typeof panes;
 
 /**
- * Shows tabs for the parts of GraphiQL's page (query, variables, result). On a phone, only the part of the
- * chosen tab is visible. Returns a function that chooses a part.
+ * Renders a tab for each part of GraphiQL's page (query, variables, result). A phone shows only the part of
+ * the chosen tab. Returns a function that chooses the tab.
  */
 function renderPaneTabs(place: Element, editor: HTMLElement): (pane: Pane) => void {
   const choose = (pane: Pane): void => {
@@ -91,8 +91,8 @@ function showMissing(place: Element): void {
 }
 
 /**
- * Renders GraphiQL, and adds to it the explanations of errors, the answers as tables, and the links to the
- * type map (the picture of the schema).
+ * Renders GraphiQL, and adds explanations of errors, answers as tables, and links to the type map (a picture
+ * of the schema).
  */
 async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: EditorParts): Promise<void> {
   let schema: LoadedGraphqlSchema | undefined;

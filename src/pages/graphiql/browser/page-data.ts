@@ -8,7 +8,7 @@ export interface GraphiqlExample {
 
 export interface GraphiqlExampleGroup {
   readonly title: string;
-  /** The roles of internal tokens with which all example queries of the group can be run. */
+  /** The roles of internal tokens that may run all example queries of the group. */
   readonly roles: readonly string[];
   readonly examples: readonly GraphiqlExample[];
 }
@@ -19,7 +19,9 @@ export interface GraphiqlExampleGroup {
  */
 export interface TokenDialogPageData {
   readonly endpoint: string;
-  /** The URL path of the documentation. The field `console` is the URL path of the merchants' console. */
+  /**
+   * The URL path of the documentation. The next field, `console`, is the URL path of the merchants' console.
+   */
   readonly docs: string;
   readonly console: string;
   /** The internal tokens of the demo by role; undefined if there is no demo or the page must not show them. */

@@ -1,8 +1,8 @@
 /**
  * Stores the credential of this browser tab: an internal token, or the reader's session in the merchants'
- * console. Asks the reader for a token once and stores the token in sessionStorage, which the browser deletes
- * when the tab is closed. Sends the credential with every query, and asks again when the service refuses the
- * credential.
+ * console. Asks the reader for a token once. The token is stored in sessionStorage, which the browser deletes
+ * with the tab. Sends the credential with every query, and asks for another token when the service refuses
+ * the credential.
  */
 
 /** The role and the merchant of the stored token or of the session in the merchants' console. */
@@ -21,23 +21,19 @@ export interface TokenDialogPrompt {
 
 interface GraphqlRequest {
   readonly body: object;
-  /**
-   * Additional headers of the request. If they contain `authorization`, its value is sent instead of the
-   * stored token.
-   */
+  /** Additional headers of the request. A header `authorization` among them replaces the stored token. */
   readonly headers?: HeadersInit;
   /**
-   * If true, the request stays in the queue when the reader closes the token dialog, and is sent as soon as
-   * the reader enters a token. Used for requests that the page sends by itself and that do no harm if they
-   * are sent late.
+   * If true, the request stays in the queue when the reader closes the token dialog, and is sent once the
+   * reader enters a token. For requests that the page sends by itself and that may be sent late.
    */
   readonly isPatient?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * A response, and the time at which its request was sent. If the request had to wait for the token dialog,
- * the time is the time after this wait.
+ * A response, and the time at which its request was sent. A request that waits for the token dialog is sent
+ * after this wait.
  */
 export interface ResponseWithRequestStartTime {
   readonly response: Response;
@@ -75,8 +71,8 @@ interface WhoAmI {
 
 const key = "commerce-gateway-token";
 /**
- * A value that is stored instead of a token. It means that queries are sent with the session cookie of the
- * console. A real token never has this value.
+ * The value that is stored instead of a token if queries are sent with the session cookie of the console. No
+ * real token has this value.
  */
 const consoleSession = "console-session";
 const whoAmI = "query WhoAmI { viewer { role merchant { name } } }";
@@ -106,15 +102,15 @@ export class GraphiqlTokenKeeper {
   }
 
   /**
-   * Adds a listener, which is called when `holder`, `question` or `hasToken` changes. Returns a function that
-   * removes the listener.
+   * Adds a listener that is called after each change of `holder`, `question` or `hasToken`. Returns a
+   * function that removes the listener.
    */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Loads the role and merchant of the stored token. If no token is stored, asks the reader for one. */
+  /** Loads the role and merchant of the stored token. Without a stored token, asks the reader for one. */
   async begin(): Promise<void> {
     const token = sessionStorage.getItem(key);
     if (token === null) return this.#ask(firstQuestion);
@@ -133,8 +129,8 @@ export class GraphiqlTokenKeeper {
   }
 
   /**
-   * Sends queries with the reader's session in the merchants' console from now on, if the reader has such a
-   * session.
+   * Switches to the reader's session in the merchants' console, if the reader has one. All later queries are
+   * sent with this session.
    */
   async useConsoleSession(): Promise<void> {
     await this.give(consoleSession);
@@ -179,8 +175,8 @@ export class GraphiqlTokenKeeper {
       const sentAt = performance.now();
       const response = await this.#post(token, request);
       if (response.status !== 401) return { response, sentAt };
-      // The stored token is deleted only if it is the token that the service refused. If several requests
-      // were refused at the same time, the reader may have entered another token in the meantime.
+      // Deletes the stored token only if it is the refused token. The reader may have entered another token
+      // while several requests were waiting for their refusal.
       if (sessionStorage.getItem(key) === token) this.#forget(await faultIn(response));
     }
   }
@@ -189,8 +185,8 @@ export class GraphiqlTokenKeeper {
     for (;;) {
       const token = sessionStorage.getItem(key);
       if (token !== null) return token;
-      // A request with `isPatient` waits for a token, but does not open the dialog again after the user
-      // closed it.
+      // A request with `isPatient` waits for a token, but does not open the token dialog again that the
+      // reader has closed.
       if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
       await new Promise<void>((resume, reject) =>
         this.#waiting.push({ isPatient, resume, cancel: () => reject(new NoTokenGivenError()) }),
@@ -199,8 +195,8 @@ export class GraphiqlTokenKeeper {
   }
 
   /**
-   * Asks the service whether a token is valid. If it is, stores the token's role and merchant in `holder` and
-   * returns undefined; otherwise returns the error.
+   * Asks the service whether a token is valid. Stores the role and merchant of a valid token in `holder` and
+   * returns undefined. Returns the error if the token is not valid.
    */
   async #check(token: string): Promise<Fault | undefined> {
     try {
@@ -224,8 +220,8 @@ export class GraphiqlTokenKeeper {
     const headers = new Headers(given);
     if (!headers.has("accept")) headers.set("accept", "application/json");
     headers.set("content-type", "application/json");
-    // This header is needed for requests with the cookie of the console's session: the service accepts the
-    // cookie only together with the header, which other sites cannot send.
+    // The header is needed with the cookie of the console's session. The service accepts the cookie only with
+    // this header, which pages of other sites cannot send.
     if (token === consoleSession) headers.set("x-commerce-console", "1");
     else if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     return fetch(this.#endpoint, {

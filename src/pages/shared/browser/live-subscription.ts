@@ -1,7 +1,7 @@
 /**
  * Receives the results of a GraphQL subscription as server-sent events (graphql-sse, distinct connections).
- * Connects again when the stream ends or breaks. The first event of every connection contains the current
- * state, so no change between two connections is lost.
+ * Connects again when the stream ends or breaks. No change is lost in between, because the first event of
+ * every connection contains the current state.
  */
 import { readServerSentEvents } from "./server-sent-events.ts";
 
@@ -18,10 +18,9 @@ export interface LiveGraphqlResult<Data> {
 }
 
 /**
- * The state of a subscription's connection. `connecting`: the request was sent but not answered. `live`: the
- * shown data is current. `waiting`: the stream broke and will be requested again. `ended`: the stream will
- * not be requested again, because the request was refused, the object no longer exists, or `signal` was
- * aborted.
+ * The state of a subscription's connection. `connecting`: the request is not answered yet. `live`: the shown
+ * data is current. `waiting`: the stream broke and will be requested again. `ended`: the stream is not
+ * requested again, because the request was refused, the object no longer exists, or `signal` was aborted.
  */
 export type LiveSubscriptionState = "connecting" | "live" | "waiting" | "ended";
 
@@ -33,17 +32,16 @@ export interface LiveSubscription<Data> {
   readonly url?: string;
   readonly onNext: (result: LiveGraphqlResult<Data>) => void;
   /**
-   * The callback that receives each change of the connection's state. `status` is the HTTP status of the
-   * response that ended the stream, if there was such a response. `status` is also 401 if the stream ended
-   * because the credential is no longer valid.
+   * The callback for changes of the connection's state. `status` is given only if a response has ended the
+   * stream: its HTTP status, or 401 if the credential is no longer valid.
    */
   readonly onState?: (state: LiveSubscriptionState, status?: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * If no byte arrives for this number of milliseconds, the connection counts as broken. The service sends at
- * least a comment every 12 seconds.
+ * Milliseconds without a byte after which the connection counts as broken. The service sends at least a
+ * comment every 12 seconds.
  */
 const silenceMsMax = 40_000;
 const pauseMsFirst = 500;
@@ -108,8 +106,8 @@ async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
     return { isOver: false, wasLive: false };
   } finally {
     live.signal?.removeEventListener("abort", stop);
-    // The request is aborted even if the stream has ended without an error, because the rest of the response
-    // is not needed.
+    // The request is aborted even after the regular end of the stream, because the rest of the response is
+    // not needed.
     stop();
   }
 }
@@ -141,9 +139,8 @@ function sendRequest<Data>(
 }
 
 /**
- * Decides whether a refused request for a stream is sent again. It is sent again after the statuses 408, 429
- * and 5xx, which are temporary. It is not sent again after any other status, because the request would be
- * refused again.
+ * Decides whether a refused request for a stream is sent again. The statuses 408, 429 and 5xx are temporary,
+ * so the request is sent again. After any other status, the service would refuse it again.
  */
 async function refused<Data>(live: LiveSubscription<Data>, response: Response): Promise<Ending> {
   const { status } = response;
@@ -175,7 +172,7 @@ async function readStream<Data>(
       live.onNext(last);
     }
   } catch {
-    // The error is ignored, because the subscription connects again after a broken connection. `wasLive` is
+    // An error of the broken connection is ignored, because the subscription connects again. `wasLive` is
     // true if the service sent data before the connection broke.
   } finally {
     clearTimeout(silence);
@@ -189,14 +186,16 @@ function endingAfter<Data>(last: LiveGraphqlResult<Data> | undefined): Ending {
 }
 
 /**
- * Matches the error codes for which the service would answer a new request with status 401. An open stream
- * cannot send a new HTTP status, so the service sends these codes as an event of the stream.
+ * Matches the error codes that the service would answer with status 401 in a new request. An open stream
+ * already has its status, so the service sends the code as an event.
  */
 const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspended$/;
 const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
-/** True if the object that the subscription is about no longer exists, or the caller may no longer see it. */
+/**
+ * True if the result is the last one, because the object no longer exists or the caller may no longer see it.
+ */
 function isLast<Data>({ data, errors = [] }: LiveGraphqlResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&

@@ -6,8 +6,7 @@ export interface ServerSentEvent {
 }
 
 /**
- * Reads the events of a stream. Calls `onBytes` for every chunk of bytes that arrives, also if the chunk
- * contains only comments.
+ * Reads the events of a stream. Calls `onBytes` for every chunk of bytes, even a chunk with only comments.
  */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
@@ -21,8 +20,8 @@ export async function* readServerSentEvents(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       onBytes();
       rest += decoder.decode(part.value, { stream: true });
-      // A carriage return at the end of the received text is not parsed yet, because it may be the first half
-      // of the line break CRLF, whose second half is in the next chunk.
+      // A carriage return at the end of the received text is kept for the next chunk. It may be the first
+      // half of the line break CRLF, whose second half has not arrived yet.
       const blocks = rest.replace(/\r\n|\r(?!$)/g, "\n").split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) yield* eventOf(block);

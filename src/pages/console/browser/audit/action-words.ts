@@ -1,13 +1,9 @@
 /**
- * Converts the actions of the audit log to readable words: `apiKeyRotate` → “rotated the API key”. An action
- * has the name of a GraphQL mutation, whose last word is the verb, or of a REST operation, whose first word
- * is the verb.
+ * Converts the actions of the audit log to readable words: `apiKeyRotate` → “rotated the API key”. The name
+ * of a GraphQL mutation ends with its verb, and the name of a REST operation begins with its verb.
  */
 
-/**
- * The past tense of the verbs in action names, with the preposition that follows the verb, for example “added
- * to”.
- */
+/** The past tense of the verbs in action names, with the verb's preposition, for example “added to”. */
 const verbs: Readonly<Record<string, string>> = {
   activate: "activated",
   add: "added",
@@ -61,10 +57,7 @@ const verbs: Readonly<Record<string, string>> = {
   void: "voided",
 };
 
-/**
- * The readable words for audit log actions whose names cannot be converted into correct words by the general
- * rule.
- */
+/** The readable words for actions of the audit log whose names do not follow the general rule. */
 const irregular: Readonly<Record<string, string>> = {
   cartBuyerSet: "set the buyer of the cart",
   cartMerge: "merged another cart into the cart",
@@ -88,7 +81,10 @@ const irregular: Readonly<Record<string, string>> = {
   webhookEndpointTest: "sent a test ping to the webhook endpoint",
 };
 
-/** Words in action names that only developers need. The sentences of the audit log leave them out. */
+/**
+ * Words in action names that mean nothing to staff, for example “public”. The sentences of the audit log
+ * leave them out.
+ */
 const omittedWords = new Set(["public", "hosted", "storefront"]);
 
 const nouns: Readonly<Record<string, string>> = {

@@ -71,8 +71,8 @@ function TargetText({
 }) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
-  // If the actor changed the actor's own account, the audit log's sentence says “their own” instead of a
-  // name. For a sign-in, the sentence names no object, because the object is the actor's own account.
+  // Names the actor's own account as “their own” instead of by its name. For a sign-in, the sentence names no
+  // account at all.
   if (targetId === staff?.id) return action.startsWith("console") ? null : <> (their own)</>;
   const page = pageOfTarget(targetType, targetId);
   const name = names.get(targetId);
@@ -95,8 +95,8 @@ function detailWords({ fields, reason, note }: AuditLogEntry["details"]): string
 interface EntryProps {
   readonly entry: AuditLogEntry;
   /**
-   * True if the page shows only the changes of a single object. The sentences of its audit entries then do
-   * not name the object again.
+   * True if the page shows the changes of a single object. The sentences of its audit entries then leave the
+   * object out.
    */
   readonly isOfTarget: boolean;
   readonly names: AuditTargetNamesById;

@@ -20,7 +20,7 @@ import { LogoField } from "./logo-field.tsx";
 import "./branding.css";
 
 interface BrandingPageProps {
-  /** True if the staff member's role allows seeing the branding but not changing it. */
+  /** True if the staff member's role may see the branding but not change it. */
   readonly isReadOnly?: boolean;
 }
 

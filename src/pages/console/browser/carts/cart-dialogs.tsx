@@ -26,8 +26,8 @@ export function RevokeCartDialog({ cart, onChanged, onClose }: RevokeCartProps):
   const [reason, setReason] = useState<(typeof revocationReasons)[number]["value"]>("MERCHANT_REQUEST");
   const [note, setNote] = useState("");
   const { isBusy, failure, run } = useGraphqlMutation(revokeCartDocument);
-  // True if the request has failed because the cart has changed since the dialog was opened. The dialog's
-  // button then closes the dialog and loads the cart again, because a repeated request would fail again.
+  // True if the request has failed because the cart has changed meanwhile. The dialog's button then only
+  // closes the dialog and loads the cart again, because a repeated request would fail too.
   const isStale = failure?.code?.startsWith("cart_") === true;
   const revoke = async (): Promise<void> => {
     if (isStale) {

@@ -57,10 +57,7 @@ function RevocationText({ revocation }: Pick<ConsoleCart, "revocation">): JSX.El
   );
 }
 
-/**
- * Links from a cart that is no longer active to the order that was placed with it, or to the other cart into
- * which it was merged.
- */
+/** Links to the order that was placed with the cart, or to the cart into which the cart was merged. */
 const SuccessorRows = ({
   cart: { orderId, mergedIntoCartId },
 }: {

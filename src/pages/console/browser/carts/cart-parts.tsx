@@ -10,8 +10,8 @@ import type {
 } from "./cart-documents.ts";
 
 /**
- * Notes for cart lines of which fewer units can be bought than the cart contains, by the availability of the
- * variant.
+ * Notes beside cart lines of which fewer units are available than the cart contains, by the availability of
+ * the variant.
  */
 const stockNotes: Readonly<Record<string, string>> = {
   OUT_OF_STOCK: "Out of stock",
@@ -132,7 +132,7 @@ function PromotionRows({ promotion }: Pick<TotalsProps, "promotion">): JSX.Eleme
   );
 }
 
-/** Shows the warnings of a cart: changes that no caller requested, for example of a price. */
+/** Shows the warnings of a cart, which are about changes that no caller requested, for example of a price. */
 export function CartWarnings({
   warnings,
   lines,

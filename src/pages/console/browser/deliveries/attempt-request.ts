@@ -1,14 +1,14 @@
 /**
  * Reconstructs the request of a webhook delivery attempt: its headers, its formatted body, and a curl command
- * that sends the request again. The service does not store the headers. All except two of them can be
- * computed from the delivery and the attempt.
+ * that sends the request again. The service does not store the headers, but all except `webhook-signature`
+ * and `traceparent` follow from the delivery and the attempt.
  */
 import type { ConsoleDeliveryAttempt, DeliveryDetail } from "./delivery-documents.ts";
 
 export interface AttemptRequestHeader {
   readonly name: string;
   readonly value: string;
-  /** True if the value of the header is not known; `value` then contains a description instead. */
+  /** True if the header's value is unknown and `value` is a description of it. */
   readonly isDescribed: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The dialog that sends many webhook deliveries of an endpoint again (replay). Before anything is sent, the
- * dialog shows how many deliveries are selected; afterwards, how many of them are still waiting.
+ * The dialog that sends many webhook deliveries of an endpoint again (replay). It first shows how many
+ * deliveries the staff member has selected. After the replay, it shows how many are still waiting to be sent.
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -58,15 +58,15 @@ export function BulkReplayDialog({ endpoints, onClose }: BulkReplayProps): JSX.E
   const [selection, setSelection] = useState<Selection>({
     endpointId: endpoints[0]?.id ?? "",
     status: "EXHAUSTED",
-    // By default, the form selects deliveries of the last seven days (168 hours). All attempts of a delivery
-    // take about three days, so a delivery that failed for good is usually several days old.
+    // By default, the form selects the deliveries of the last seven days (168 hours). A delivery that failed
+    // for good is usually several days old, because all its attempts together take about three days.
     hours: "168",
   });
   const [after, setAfter] = useState<string | null>(null);
   const [result, setResult] = useState<BulkResult>();
   if (result === undefined) {
     const select = (next: Selection): void => {
-      // After a change of the selection, the replay starts at the first delivery of the new selection.
+      // A new selection starts the replay at its first delivery again.
       setAfter(null);
       setSelection(next);
     };
@@ -115,8 +115,8 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
   const { selection, after, onReplayed, onClose } = props;
   const { endpointId, status, hours } = selection;
   const [explanation, setExplanation] = useState<Explanation>({ reason: "RECEIVER_OUTAGE", note: "" });
-  // The selected period ends at the time at which the form was opened, so that the replay sends exactly the
-  // deliveries that were counted.
+  // The period ends when the form is opened. The replay therefore sends exactly the deliveries that were
+  // counted, and no newer ones.
   const [untilMs] = useState(() => Date.now());
   const { isBusy, failure, run } = useGraphqlMutation(bulkReplayDocument);
   const since = new Date(untilMs - Number(hours) * hourMs).toISOString();

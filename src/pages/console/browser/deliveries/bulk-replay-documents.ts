@@ -89,8 +89,8 @@ const deliveriesAre = (count: number): string =>
   count === 1 ? "1 delivery is" : `${count.toLocaleString()} deliveries are`;
 
 /**
- * Returns one sentence for each reason why the replay does not send some of the deliveries, for example “3
- * deliveries are left out: a replay is in progress.”
+ * Returns one sentence per reason why the replay leaves deliveries out, for example “3 deliveries are left
+ * out: a replay is in progress.”
  */
 export const describeSkippedDeliveries = (skipped: readonly SkippedDeliveries[]): readonly string[] =>
   skipped.map(({ reason, count }) => {

@@ -128,8 +128,8 @@ interface DeliveryChanges {
   readonly deliveryChanged: {
     readonly deliveries: readonly ConsoleWebhookDelivery[];
     /**
-     * True if more deliveries have changed than this message of the subscription contains. The page must then
-     * load the list of deliveries again.
+     * True if more deliveries have changed than this subscription message contains, so that the page must
+     * load the whole list again.
      */
     readonly readAnew: boolean;
   } | null;

@@ -60,8 +60,8 @@ interface DeliveryListProps {
    */
   readonly status: string | null;
   /**
-   * The callback for a delivery that has succeeded or failed. The health of the endpoint may have changed
-   * then, so the caller loads the endpoint again.
+   * The callback for a delivery that has succeeded or failed. The caller then loads the endpoint again,
+   * because its health may have changed.
    */
   readonly onDelivered: () => void;
 }
@@ -156,8 +156,8 @@ interface LiveDeliveriesProps
 
 interface LiveDeliveriesView {
   /**
-   * The deliveries to show: the loaded part of the list, with the changes that the subscription has reported
-   * since.
+   * The deliveries of the table: the loaded part of the list, merged with the later changes from the
+   * subscription.
    */
   readonly live: GraphqlQueryState<DeliveryListQueryResult>;
   readonly announcement: string;
@@ -174,9 +174,8 @@ function useDeliveriesLive({
   query,
   ...shown
 }: LiveDeliveriesProps): LiveDeliveriesView {
-  // The deliveries that the subscription has reported. They are stored in a ref and not in the component's
-  // state, because a second message may arrive before the component renders again, and must be added to the
-  // first.
+  // The deliveries from the subscription. They are in a ref and not in the component's state. A second
+  // message may arrive before the next rendering, and must be added to the first.
   const reported = useRef<LiveWebhookDeliveriesById>(new Map());
   const [shownReported, setShownReported] = useState(reported.current);
   const reportedBeforeQuery = useRef<LiveWebhookDeliveriesById | undefined>(undefined);
@@ -196,8 +195,8 @@ function useDeliveriesLive({
     { endpointId },
     ({ deliveryChanged }, isFirst) => {
       if (deliveryChanged === null) return;
-      // Loads the list of deliveries again if changes may be missing from it: after the subscription has
-      // connected again, or if a message of the subscription does not contain all changes.
+      // Loads the list again if it may lack changes: after the subscription has connected again, or after a
+      // message that does not contain all changes.
       if (isFirst ? wasLive.current : deliveryChanged.readAnew) {
         reportedBeforeQuery.current = reported.current;
         query.refresh();

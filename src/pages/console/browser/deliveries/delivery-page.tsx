@@ -93,8 +93,8 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
 }
 
 /**
- * Returns true if the page must load the delivery again: the reported delivery belongs to the same event and
- * endpoint as the shown delivery, and has changed since the page was loaded.
+ * Returns true if a reported delivery makes the shown page outdated. It must belong to the same event and
+ * endpoint as the shown delivery, and must have changed since the page was loaded.
  */
 function isNews(changed: ConsoleWebhookDelivery, shown: DeliveryDetail): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
@@ -130,8 +130,7 @@ const attemptColumns = (
 interface PartsProps {
   readonly delivery: DeliveryDetail;
   /**
-   * The id of the new delivery that was created when the staff member sent this delivery again; undefined if
-   * there is none.
+   * The id of the new delivery after the staff member has sent the shown delivery again; undefined before.
    */
   readonly replayId: string | undefined;
   readonly onRetried: () => void;

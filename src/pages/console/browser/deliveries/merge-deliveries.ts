@@ -11,20 +11,19 @@ import type {
 export interface DeliveryListFilterAndPosition {
   readonly status: ConsoleDeliveryStatus | null;
   /**
-   * True if the shown part of the list contains the newest deliveries. New deliveries are added only to this
-   * part of the list.
+   * True if the shown part of the list is the newest part. New deliveries are added only to the newest part.
    */
   readonly isNewest: boolean;
 }
 
 export type LiveWebhookDeliveriesById = ReadonlyMap<string, ConsoleWebhookDelivery>;
 
-/** The maximum number of deliveries reported by the subscription that the page keeps in memory. */
+/** The maximum number of deliveries from the subscription that the page keeps in memory. */
 export const liveDeliveriesMax = 100;
 
 /**
- * Adds changed deliveries to the deliveries that the subscription has already reported; a delivery replaces
- * its earlier state. If there are more than the maximum, the oldest deliveries are dropped.
+ * Adds changed deliveries to those that the subscription has already reported, and replaces earlier states of
+ * the same delivery. Drops the oldest deliveries above the maximum.
  */
 export function addReportedDeliveriesToLiveList(
   before: LiveWebhookDeliveriesById,
@@ -35,9 +34,8 @@ export function addReportedDeliveriesToLiveList(
 }
 
 /**
- * Returns the deliveries that the subscription has reported since a query was sent. The deliveries in
- * `before` were reported before the query; they are left out, because the result of the query is at least as
- * new.
+ * Returns the deliveries that the subscription has reported since a query was sent. `before` contains the
+ * deliveries that were reported earlier. They are dropped, because the query's result is at least as new.
  */
 export const getDeliveriesReportedSinceQuery = (
   reported: LiveWebhookDeliveriesById,
@@ -69,8 +67,8 @@ export function mergeLoadedAndLiveDeliveries(
 }
 
 /**
- * Compares two states of the shown list. Returns the deliveries of the second state that are missing in the
- * first state or have another status there.
+ * Compares two states of the shown list of deliveries. Returns the deliveries of the second state that are
+ * new or have another status.
  */
 export function findNewOrChangedListedDeliveries(
   before: DeliveryListQueryResult,

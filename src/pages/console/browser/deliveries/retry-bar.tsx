@@ -1,6 +1,6 @@
 /**
- * Shows the state of a webhook delivery in a sentence. If the delivery waits for its next attempt, a button
- * makes this attempt immediately.
+ * Shows the state of a webhook delivery in a sentence. For a delivery that waits for its next attempt, a
+ * button makes the attempt immediately.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -24,14 +24,14 @@ export function RetryDeliveryBar({ delivery, endpoint, onRetried }: RetryBarProp
   const { id, attemptCount, nextAttemptAt, status } = delivery;
   const { isBusy, failure, run } = useGraphqlMutation(retryDocument);
   const [retriedAfter, setRetriedAfter] = useState<number>();
-  // After a click on “Retry now”, the page shows that the next attempt will start immediately. It shows this
-  // until the attempt has begun.
+  // True from a click on “Retry now” until the attempt has begun. The page then shows that the next attempt
+  // is due now.
   const isRetried = retriedAfter === attemptCount && nextAttemptAt !== null;
   const retry = async (): Promise<void> => {
     const result = await run({ deliveryId: id, input: { expectedAttemptCount: attemptCount } });
     if (result !== undefined) setRetriedAfter(attemptCount);
-    // Loads the delivery again, even if the service refused the retry, because it refuses a retry if another
-    // attempt has been made in the meantime.
+    // Loads the delivery again, even after a refused retry. The service refuses a retry if another attempt
+    // was made meanwhile, so the shown state is outdated.
     onRetried();
   };
   return (

@@ -30,8 +30,8 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   const [status, setStatus] = useState("");
   const test = useGraphqlMutation(testEndpointDocument);
   const enable = useGraphqlMutation(enableEndpointDocument);
-  // The GraphQL schema offers the event types only as a field of an app installation. Any installation of the
-  // merchant can be used, because all have the same event types.
+  // The event types are only available as a field of an app installation in the GraphQL schema. All
+  // installations have the same event types, so the first one is used.
   const installations = useGraphqlQuery(installationsDocument, {});
   const [installation] =
     installations.data === undefined ? [] : getConnectionNodes(installations.data.installations);
@@ -119,8 +119,8 @@ interface EndpointDialogProps extends ActionsProps {
 }
 
 /**
- * The dialog of a webhook endpoint that is currently open. The dialog that changes the endpoint needs the id
- * of an installation, to load the event types.
+ * The open dialog of a webhook endpoint. The dialog that changes the endpoint also needs the id of an
+ * installation, to load the event types.
  */
 function EndpointDialog({
   dialog,

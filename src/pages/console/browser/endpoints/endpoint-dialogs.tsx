@@ -1,6 +1,6 @@
 /**
- * The dialogs that register or change a webhook endpoint: its URL, deliveries, events and field filters. If
- * the service refuses the form, the typed values stay in it.
+ * The dialogs that register or change a webhook endpoint: its URL, deliveries, events and field filters.
+ * After a refusal by the service, the form keeps the typed values.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -78,9 +78,8 @@ export function ChangeEndpointDialog({
   onClose,
 }: ChangeEndpointProps): JSX.Element {
   const { isBusy, failure, run } = useGraphqlMutation(updateEndpointDocument);
-  // The form sends the version that the endpoint had when the form was opened. The service refuses the
-  // request if another person has changed the endpoint since, so the form never overwrites that change
-  // unnoticed.
+  // The form sends the endpoint's version from the time when the form was opened. The service refuses the
+  // request if another person has changed the endpoint since, so no change is overwritten unnoticed.
   const [expectedVersion] = useState(endpoint.version);
   const save = async (input: EndpointSettings): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { ...input, expectedVersion } })) === undefined) return;

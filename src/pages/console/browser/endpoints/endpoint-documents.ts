@@ -37,8 +37,8 @@ export interface ConsoleWebhookEndpoint {
     readonly lastFailureAt: string | null;
     readonly lastFailure: { readonly code: string; readonly httpStatus: number | null } | null;
     /**
-     * The time from which the next attempt may be made, if deliveries to the endpoint are paused after
-     * failures (circuit breaker open); null if they are not paused.
+     * The end of the pause in deliveries to the endpoint after repeated failures (circuit breaker open); null
+     * if deliveries are not paused.
      */
     readonly pausedUntil: string | null;
   };
@@ -51,10 +51,7 @@ const fields = `
   health { state consecutiveFailures successRate24h lastSuccessAt lastFailureAt lastFailure { code httpStatus }
     pausedUntil }
 `;
-/**
- * Returns the GraphQL selection of the fields of a webhook endpoint, which the documents of other pages
- * include.
- */
+/** Returns the GraphQL selection of a webhook endpoint's fields, for the documents of several pages. */
 export const getEndpointGraphqlFieldSelection = (): string => fields;
 
 interface EndpointsAnswer {
@@ -106,7 +103,7 @@ export interface EndpointSecretMutationResult {
   readonly secret: { readonly value: string };
 }
 
-/** The settings of an endpoint that `WebhookEndpointOptionsInput` has when the endpoint is created. */
+/** The endpoint settings of the GraphQL input type `WebhookEndpointOptionsInput`. */
 export interface ConsoleEndpointOptions {
   readonly fieldFilters: readonly ConsoleFieldFilter[];
   readonly deliveryOrder: ConsoleDeliveryOrder;

@@ -114,8 +114,8 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
 interface EndpointListProps {
   readonly installationId: string;
   /**
-   * The table loads its endpoints again when this number changes. Another part of the page increases the
-   * number after it has changed an endpoint.
+   * A number that another part of the page increases after a change of an endpoint. The table then loads its
+   * endpoints again.
    */
   readonly changes: number;
 }

@@ -1,13 +1,13 @@
 /**
- * The form field with the field filters of a webhook endpoint: for an event type, the fields of which one
- * must have changed so that the endpoint receives the event.
+ * The form field with the field filters of a webhook endpoint. A field filter lists fields for one event
+ * type. The endpoint receives such an event only if at least one of the fields has changed.
  */
 import type { JSX } from "preact";
 import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import type { ConsoleEventType, ConsoleFieldFilter } from "./endpoint-documents.ts";
 
-/** A field filter as it is typed, with the fields as a comma-separated list. */
+/** A field filter in the form: its fields are a comma-separated text, as the staff member types it. */
 export interface TypedFieldFilter {
   readonly eventType: string;
   readonly fields: string;

@@ -9,13 +9,13 @@ type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
 interface JudgedHealth {
   readonly state: JudgedState;
   /**
-   * The numbers that explain the endpoint's health, for example “62.5 % successful in 24 hours, 3 failures in
-   * a row”.
+   * The numbers behind the endpoint's health, for example “62.5 % successful in 24 hours, 3 failures in a
+   * row”.
    */
   readonly reason: string;
   /**
-   * The time until which no attempt is made to deliver to the endpoint, because too many attempts in a row
-   * failed; null if deliveries are attempted.
+   * The end of the pause in deliveries to the endpoint, which follows too many failed attempts in a row; null
+   * if deliveries are not paused.
    */
   readonly pausedUntil: string | null;
 }

@@ -1,5 +1,5 @@
 /**
- * The dialogs for the secret that signs an endpoint's webhooks: one replaces the secret by a new one, the
+ * Two dialogs for the secret that signs an endpoint's webhooks. One replaces the secret by a new one; the
  * other shows the new secret, only once.
  */
 import type { JSX } from "preact";

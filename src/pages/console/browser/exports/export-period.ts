@@ -4,8 +4,7 @@
  */
 
 /**
- * Returns the start (midnight) of a day as a time in RFC 3339: of the given day, or of the day that is
- * `daysAfter` days later.
+ * Returns midnight at the start of a day as a time in RFC 3339. `daysAfter` moves the result to a later day.
  */
 function toMidnight(day: string, daysAfter = 0): string {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
@@ -13,9 +12,9 @@ function toMidnight(day: string, daysAfter = 0): string {
 }
 
 /**
- * Returns the period from the chosen first day to the chosen last day, both included. An empty text means
- * that no day was chosen. If the last day is today or later, the period has no end, because an export never
- * contains rows that are newer than the export itself.
+ * Returns the period of an export from the chosen first and last day, both included. An empty text means that
+ * no day was chosen. If the last day is today or later, the period has no end, because an export contains no
+ * rows newer than itself.
  */
 export function toExportPeriod(
   first: string,

@@ -6,7 +6,7 @@
 import type { ConsoleGraphqlDocument } from "./documents.ts";
 
 export interface GraphqlFailureDetail {
-  /** The JSON pointer to the invalid input field. */
+  /** The JSON pointer of the invalid input field. */
   readonly field: string;
   /** The code of the rule that the field's value breaks, for example `too_long`. */
   readonly code: string;
@@ -42,8 +42,8 @@ export class GraphqlFailure extends Error {
 }
 
 /**
- * The path of the service's public URL, with which all paths of the service begin; empty if the public URL
- * has no path.
+ * The path of the service's public URL, a prefix of all the service's paths. Empty if the public URL has no
+ * path.
  */
 export const basePath = document.getElementById("app")?.dataset["basePath"] ?? "";
 export const consolePath = `${basePath}/console`;
@@ -53,16 +53,13 @@ export const consolePath = `${basePath}/console`;
  */
 export const consoleHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "1" };
 
-/**
- * The header that marks a request as a background request, which does not extend the session of the staff
- * member.
- */
+/** The header of background requests, which do not extend the staff member's session. */
 const backgroundHeaders: Readonly<Record<string, string>> = { "x-commerce-console": "background" };
 
 export interface GraphqlRequestOptions {
   /**
-   * True if an event or a timer causes the request, and not an action of the staff member. Background
-   * requests do not extend the session.
+   * True if an event or a timer causes the request, in contrast to an action of the staff member. Such
+   * background requests do not extend the session.
    */
   readonly isBackground: boolean;
 }
@@ -106,8 +103,8 @@ const lastReturn = "console-signed-out-at";
 const returnEveryMs = 10_000;
 
 /**
- * Reloads the page after the session has ended. The service then shows the sign-in page, and afterwards the
- * same page of the console again. Reloads at most once in ten seconds, to avoid an endless loop.
+ * Reloads the page after the session has ended, so that the service shows the sign-in page. After the
+ * sign-in, the same console page opens again. Reloads at most once in ten seconds, to avoid an endless loop.
  */
 export function reloadPageToShowSignIn(): void {
   const last = Number(sessionStorage.getItem(lastReturn) ?? 0);

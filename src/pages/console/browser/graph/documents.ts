@@ -37,15 +37,14 @@ export const getNodesNewestFirst = <Node>(connection: GraphqlConnection<Node>): 
   getConnectionNodes(connection).toReversed();
 
 /**
- * Returns the cursor with which the next older items of a list are loaded; undefined if there are no older
- * items.
+ * Returns the cursor for loading the next older items of a list that is shown newest first; undefined if
+ * there are none.
  */
 export const getOlderPageCursor = ({ pageInfo }: GraphqlConnection<unknown>): string | undefined =>
   pageInfo.hasPreviousPage ? (pageInfo.startCursor ?? undefined) : undefined;
 
 /**
- * Returns the cursor with which the next items of a list are loaded, for lists in the order of GraphQL;
- * undefined if there are no further items.
+ * Returns the cursor for loading the next items of a list in GraphQL's order; undefined if there are none.
  */
 export const getNextPageCursor = ({ pageInfo }: GraphqlConnection<unknown>): string | undefined =>
   pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;

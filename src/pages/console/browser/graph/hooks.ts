@@ -22,9 +22,9 @@ import type { ConsoleGraphqlDocument } from "./documents.ts";
 export type { LiveSubscriptionState };
 
 /**
- * Receives the events of a GraphQL subscription. Does nothing while `variables` is undefined. For the first
- * event after each connection, `onData` is called with `isFirst` true: this event contains the current state
- * and not a change.
+ * Receives the events of a GraphQL subscription; does nothing while `variables` is undefined. The first event
+ * after each connection contains the current state, and `onData` is called with `isFirst` true. Every later
+ * event is a change.
  */
 export function useGraphqlSubscription<Result, Variables extends object>(
   document: ConsoleGraphqlDocument<Result, Variables>,
@@ -63,15 +63,17 @@ export function useGraphqlSubscription<Result, Variables extends object>(
   return state;
 }
 
-/** The state of a GraphQL query. While the query is sent again, its previous data stays visible. */
+/**
+ * The state of a GraphQL query. A repeated query keeps its previous data visible until the new data arrives.
+ */
 export interface GraphqlQueryState<Result> {
   readonly data: Result | undefined;
   readonly failure: GraphqlFailure | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
   /**
-   * Loads the data of the query again as a background request, which does not extend the session. Called when
-   * an event or a timer requires it, not an action of the staff member.
+   * Loads the data of the query again as a background request, which does not extend the session. For reloads
+   * after an event or a timer, not after an action of the staff member.
    */
   readonly refresh: () => void;
 }
@@ -113,7 +115,7 @@ export function useGraphqlQuery<Result, Variables extends object>(
           }));
         },
       );
-      // The query is sent again only if the GraphQL document or its variables have changed.
+      // Only a changed GraphQL document or changed variables send the query again.
     },
     [key],
   );
@@ -143,9 +145,9 @@ export interface IdempotencyKeyGraphqlVariables {
 }
 
 /**
- * Returns a function that sends a GraphQL mutation with an idempotency key. If a request fails and the same
- * variables are sent again, the function sends the same key again, because the first request may have
- * succeeded although its answer was lost.
+ * Returns a function that sends a GraphQL mutation with an idempotency key. After a failed request, the same
+ * variables are sent with the same key, because the failed request may have succeeded without its answer
+ * arriving.
  */
 export function useGraphqlMutation<Result, Variables extends object>(
   document: ConsoleGraphqlDocument<Result, Variables & IdempotencyKeyGraphqlVariables>,
@@ -181,8 +183,8 @@ export function useGraphqlMutation<Result, Variables extends object>(
 }
 
 /**
- * The state of paging through a list: which part of the list is shown, and functions that show the next older
- * or newer part. Each part is read from GraphQL with a cursor.
+ * The state of paging through a list with GraphQL cursors: the shown part of the list, and functions that
+ * show the next older or newer part.
  */
 export interface CursorListPaging {
   /** The GraphQL cursor at which the shown part of the list begins; null if the newest items are shown. */
@@ -193,8 +195,8 @@ export interface CursorListPaging {
 }
 
 /**
- * Stores which part of a list is shown. `what` is a text that contains the name and the filter of the list.
- * When this text changes, the newest items are shown again.
+ * Stores which part of a list is shown. `what` is the list's name and filter as one text. A new text shows
+ * the newest items again.
  */
 export function useCursorListPaging(what = ""): CursorListPaging {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });

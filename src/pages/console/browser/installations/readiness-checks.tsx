@@ -13,10 +13,7 @@ import {
 } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleInstallationReadiness, ConsoleReadinessCheck } from "./installation-documents.ts";
 
-/**
- * A button with which staff can fix a failed readiness check on the same page, for example by opening a
- * dialog.
- */
+/** A button that solves a failed readiness check on the same page, for example by opening a dialog. */
 export interface ReadinessCheckFixButton {
   readonly name: string;
   readonly run: () => void;
@@ -25,8 +22,8 @@ export interface ReadinessCheckFixButton {
 interface ReadinessProps {
   readonly readiness: ConsoleInstallationReadiness;
   /**
-   * Buttons with which staff can fix failed readiness checks, by the code of the check. A button replaces the
-   * link of the check.
+   * The buttons that solve failed readiness checks, by the code of the check. A button replaces the check's
+   * link.
    */
   readonly steps?: Readonly<Record<string, ReadinessCheckFixButton | undefined>>;
 }
@@ -73,18 +70,18 @@ const labels: Readonly<Record<ConsoleReadinessCheck["status"], string>> = {
 interface CheckWords {
   readonly title: string;
   /**
-   * A text that says what the merchant's staff must do so that a failed readiness check passes. The console
-   * shows this text instead of the check's own text, which is written for the app's developers.
+   * The instruction for the merchant's staff to solve a failed readiness check. It replaces the check's own
+   * text, which is written for the app's developers.
    */
   readonly remedy?: string;
   /**
-   * The link to the console page on which staff can fix the failed check; `{id}` is replaced by the id of the
+   * The link to the console page that solves the failed check; `{id}` is replaced by the id of the
    * installation.
    */
   readonly link?: { readonly name: string; readonly to: string };
   /**
-   * A guide in the documentation about the failed readiness check. The console shows a link to this guide if
-   * it has no page on which staff can fix the check.
+   * The documentation's guide about the failed readiness check. The console links to the guide if it has no
+   * page of its own for the check.
    */
   readonly guide?: { readonly name: string; readonly path: string };
 }
@@ -155,8 +152,7 @@ interface CheckProps {
 
 function Check({ check, step, installationId }: CheckProps): JSX.Element {
   const { code, status, severity, message, remedy, since } = check;
-  // If a failed check is only a recommendation (severity ADVISORY), it is shown as a warning, because the app
-  // can work without it.
+  // A failed recommendation (severity ADVISORY) is shown as a warning, because the app works without it.
   const tone = status === "FAIL" && severity === "ADVISORY" ? { tone: "warn" as const } : {};
   const words = checkWords[code] ?? { title: getReadinessCheckTitle(code) };
   return (

@@ -211,7 +211,7 @@ function NewKeyDialog({ title, value, onClose }: KeyShownProps): JSX.Element {
   );
 }
 
-/** The choices for the time until a new API key expires. */
+/** The choices for the lifetime of a new API key, for example 90 days. */
 const endings = [
   { value: "", label: "Never" },
   { value: "30", label: "In 30 days" },
@@ -223,9 +223,8 @@ type Ending = (typeof endings)[number]["value"];
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Returns the time at which a new key expires: the end of the day in UTC. If the same form is sent twice on
- * one day, both requests contain the same time. They therefore have the same variables and get the same
- * idempotency key.
+ * Returns the expiry time of a new key: the end of a day in UTC. A form that is sent twice on one day then
+ * has the same variables, and therefore the same idempotency key.
  */
 function endOf(days: Ending): string | null {
   if (days === "") return null;

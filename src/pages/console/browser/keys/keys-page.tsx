@@ -133,8 +133,8 @@ const FirstKey = ({
 interface KeyListProps {
   readonly installationId: string;
   /**
-   * The table loads its API keys again when this number changes. Another part of the page increases the
-   * number after it has changed an API key.
+   * A number that another part of the page increases after a change of an API key. The table then loads its
+   * API keys again.
    */
   readonly changes: number;
   /** The text that the table shows if the installation has no API key. */

@@ -39,8 +39,8 @@ interface OrderDialogProps {
 }
 
 /**
- * True if a request failed because the order has changed since the dialog was opened. The same request would
- * then fail again.
+ * True if a request failed because the order has changed since the dialog was opened. A repeated request
+ * would fail too.
  */
 const isStaleOrder = (failure: GraphqlFailure | undefined): boolean =>
   failure?.code === "version_conflict" || failure?.code === "invalid_state";

@@ -8,8 +8,8 @@ export interface OrderListFilter {
   readonly number: string;
   readonly status: ConsoleOrderStatus | null;
   /**
-   * The first day of the period in which the listed orders were placed, as YYYY-MM-DD in the reader's time
-   * zone; `to` is the last day. An empty text means that the period has no first or last day.
+   * The first day on which the listed orders were placed, as YYYY-MM-DD in the reader's time zone. The field
+   * `to` is the last day. An empty text means no limit.
    */
   readonly from: string;
   readonly to: string;
@@ -37,10 +37,7 @@ export function getOrderListPath({ number, status, from, to }: OrderListFilter):
   return query.size === 0 ? "/orders" : `/orders?${query.toString()}`;
 }
 
-/**
- * Returns the time at which a day begins in the reader's time zone. With `daysLater`, returns the start of
- * the day that is this number of days later.
- */
+/** Returns the start of a day in the reader's time zone. `daysLater` moves the result to a later day. */
 function startOfDay(day: string, daysLater = 0): string | null {
   if (day === "") return null;
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);

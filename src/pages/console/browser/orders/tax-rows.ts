@@ -1,4 +1,4 @@
-/** The rows that show the tax of an order by rate. The console shows them only if the order has several rates. */
+/** The rows with an order's tax per rate. An order with a single rate has no rows. */
 
 export interface ConsoleOrderTaxLine<Amount> {
   /** The name of the tax; null if no tax applies. */
@@ -9,7 +9,7 @@ export interface ConsoleOrderTaxLine<Amount> {
 }
 
 export interface OrderTaxRow<Amount> {
-  /** For example `MwSt. 19 %`. */
+  /** The name and the rate of the tax, for example `MwSt. 19 %`. */
   readonly label: string;
   readonly tax: Amount;
 }

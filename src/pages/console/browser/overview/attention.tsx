@@ -12,8 +12,8 @@ import { needsAttentionDocument } from "./overview-documents.ts";
 
 interface Findings {
   /**
-   * False while the endpoints and deliveries of the installation are being loaded. The list of problems is
-   * incomplete until this is true.
+   * False while the installation's endpoints and deliveries are being loaded, because the list of problems
+   * may still lack some problems.
    */
   readonly isComplete: boolean;
   readonly hasEndpoints: boolean;

@@ -1,7 +1,7 @@
 /**
- * Finds the problems of an app installation: failed readiness checks, webhook endpoints that fail or were
- * disabled automatically, and deliveries that failed and were not sent again. Each problem has a link to the
- * page on which staff can solve it.
+ * Finds the problems of an app installation, each with a link to the page that solves it. Problems are failed
+ * readiness checks, webhook endpoints that fail or were disabled automatically, and failed deliveries that
+ * were not sent again.
  */
 import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
@@ -14,10 +14,7 @@ export interface InstallationProblem {
   /** One or two words that summarize the problem. They are shown in a coloured badge beside the problem. */
   readonly label: string;
   readonly text: string;
-  /**
-   * The link to the page on which staff can solve the problem: the text of the link, and the path below
-   * /console.
-   */
+  /** The link to the page that solves the problem: the text of the link, and the path below /console. */
   readonly link: { readonly name: string; readonly to: string };
 }
 
@@ -43,9 +40,9 @@ export function findInstallationProblems(sources: ProblemSources): readonly Inst
 }
 
 /**
- * Returns a problem for each readiness check that failed or has the status WARN. If the installation has
- * webhook endpoints, the check of webhook deliveries is left out, because the list of problems then has an
- * entry for each failing endpoint.
+ * Returns a problem for each readiness check with the status FAIL or WARN. Leaves out the check of webhook
+ * deliveries if webhook endpoints have problems, because the list has a separate entry for each such
+ * endpoint.
  */
 function readinessProblems(
   { installation: { id, readiness }, titleOf }: Pick<ProblemSources, "installation" | "titleOf">,
@@ -66,7 +63,7 @@ function readinessProblems(
     });
 }
 
-/** An endpoint that staff or an app have disabled is not a problem, because they did so on purpose. */
+/** An endpoint that staff or an app have disabled on purpose is not a problem. */
 function endpointProblem(endpoint: ConsoleWebhookEndpoint, nowMs: number): InstallationProblem | undefined {
   const { id, url, status, disabledReason } = endpoint;
   const link = { name: "Open the endpoint", to: `/endpoints/${id}` };
@@ -100,8 +97,8 @@ const settling: ReadonlySet<LoggedDelivery["status"]> = new Set([
 ]);
 
 /**
- * Returns true if all attempts of a delivery failed and no replay of the delivery has succeeded or is in
- * progress, so that staff must still do something.
+ * Returns true if all attempts of a delivery failed, and no replay of the delivery has succeeded or is in
+ * progress. Staff must then send the delivery again.
  */
 const isLost = (delivery: LoggedDelivery, { deliveries }: EventWithDeliveryStatuses): boolean =>
   delivery.replayOf === null &&

@@ -31,8 +31,8 @@ const localDay = new Intl.DateTimeFormat("sv", { year: "numeric", month: "2-digi
 
 function dayBack(days: number): string {
   const date = new Date();
-  // Subtracts days from noon and not from midnight. On a day when the clocks change, a calculation from
-  // midnight could give the wrong day.
+  // Subtracts days from noon, because a calculation from midnight could give the wrong day when the clocks
+  // change.
   date.setHours(12, 0, 0, 0);
   date.setDate(date.getDate() - days);
   return localDay.format(date);

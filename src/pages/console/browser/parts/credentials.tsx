@@ -5,8 +5,8 @@ import { grantableScopes } from "./permissions.ts";
 interface PermissionListProps {
   readonly scopes: readonly string[];
   /**
-   * If true, the list shows each permission only as a description in words. The name of the scope in the API,
-   * for example `catalog:read`, then appears only while the mouse pointer is on the words.
+   * True if the list shows permissions only in words. The name of the scope, for example `catalog:read`, then
+   * appears while the mouse pointer is on the words.
    */
   readonly isShort?: boolean;
 }

@@ -53,14 +53,13 @@ export function Dialog({ title, onClose, children, isFirm = false }: DialogProps
     event.preventDefault();
     if (!isFirm) onClose();
   };
-  // This key handler prevents that Escape closes a dialog that must stay open. Chromium sends the event
-  // `cancel`, which can also prevent this, only for the first press of Escape; the second press closes the
-  // dialog without the event.
+  // The key handler keeps a dialog open that must stay open. Chromium's event `cancel` also prevents closing,
+  // but only for the first press of Escape; the second press closes the dialog without the event.
   const hold = (event: KeyboardEvent): void => {
     if (isFirm && event.key === "Escape") event.preventDefault();
   };
-  // Browsers that do not support the attribute `closedby` may close a dialog that must stay open. The script
-  // then opens the dialog again.
+  // A dialog that must stay open is opened again if it was closed. Browsers without the attribute `closedby`
+  // can close it.
   const reopen = (): void => {
     const shown = dialog.current;
     if (isFirm && shown?.isConnected === true && !shown.open) shown.showModal();

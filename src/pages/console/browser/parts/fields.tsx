@@ -16,8 +16,8 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
   /**
-   * The JSON Pointer of the GraphQL input field whose value this form field contains. If the service reports
-   * a fault with this pointer, the fault is shown at this form field.
+   * The JSON pointer of the GraphQL input field behind this form field. Faults that the service reports with
+   * this pointer are shown at the form field.
    */
   readonly pointer: string;
   readonly failure: GraphqlFailure | undefined;
@@ -48,7 +48,9 @@ function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Elem
   );
 }
 
-/** Replaces the name of the GraphQL input field at the start of a message by the label that staff see. */
+/**
+ * Replaces the name of the GraphQL input field at the start of an error message by the form field's label.
+ */
 function nameByLabel(message: string, pointer: string, label: string): string {
   const name = `"${pointer.slice(1)}" `;
   return message.startsWith(name) ? `“${label}” ${message.slice(name.length)}` : message;
@@ -133,7 +135,7 @@ interface BannerProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** True if the invalid input field is the form field with this JSON pointer, or a part of that field. */
+/** True if a fault's pointer is that of the form field, or of a part of the form field's value. */
 const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 

@@ -125,13 +125,12 @@ const zoneNameAt = (date: Date): string =>
   zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? timeZone;
 
 interface TimeProps {
-  /** A time in RFC 3339; null if the event that the time belongs to has not happened. */
+  /** The shown time in RFC 3339; null if the event has not happened yet. */
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;
   /**
-   * If true, the shown time has no seconds. The time with seconds then appears while the mouse pointer is on
-   * it.
+   * True if the time is shown without seconds. The full time then appears while the mouse pointer is on it.
    */
   readonly isMinute?: boolean;
 }

@@ -33,8 +33,8 @@ export const grantableScopes: readonly Permission[] = [
 ];
 
 /**
- * Returns the permissions among which staff can choose in a form. Each permission is shown in words together
- * with its scope, for example “Manage webhooks (webhooks:write)”.
+ * Returns the choices of a form for permissions, each in words with its scope, for example “Manage webhooks
+ * (webhooks:write)”.
  */
 export const listPermissionChoices = (
   allowed: readonly string[] = grantableScopes.map(({ name }) => name),

@@ -1,6 +1,6 @@
 /**
- * A row of tabs. The selected tab decides which content is shown below the row. The arrow keys, Home and End
- * move between the tabs.
+ * A row of tabs. The content of the selected tab is shown below the row. The arrow keys, Home and End move
+ * between the tabs.
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
@@ -11,7 +11,7 @@ interface Tab {
 }
 
 interface TabListProps {
-  /** The name of the group of tabs for screen readers. */
+  /** The name of the row of tabs for screen readers. */
   readonly label: string;
   readonly tabs: readonly Tab[];
 }

@@ -1,6 +1,6 @@
 /**
- * Components that show loaded data: tables with buttons for the older and newer parts of the list, lists of
- * properties, and messages while data is loading, if there is no data, or if loading failed.
+ * Components for loaded data: tables with buttons for the older and newer parts of the list, and lists of
+ * properties. Also the messages while data is loading, after a failure, and without data.
  */
 import type { ComponentChildren, JSX } from "preact";
 import type { GraphqlQueryState, CursorListPaging } from "#pages/console/browser/graph/hooks.ts";
@@ -56,7 +56,7 @@ interface PagerProps {
   /** The cursor with which the next items of the list are loaded; undefined after the last item. */
   readonly older: string | undefined;
   /**
-   * True if the list begins with its oldest item. The buttons are then named "previous" and "next" instead of
+   * True if the list shows its oldest item first. The buttons are then named "previous" and "next" instead of
    * "newer" and "older".
    */
   readonly isOldestFirst?: boolean;

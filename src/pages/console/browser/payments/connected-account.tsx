@@ -51,8 +51,8 @@ export function ConnectedAccount(props: ConnectedAccountProps): JSX.Element {
 }
 
 /**
- * Shows the URL and the event types that the merchant enters at Stripe. Is open until the merchant has
- * entered the signing secret that Stripe then shows.
+ * Shows the URL and the event types that the merchant enters at Stripe to receive webhooks. This section is
+ * expanded until the merchant has saved the signing secret from Stripe.
  */
 function WebhookSetup({ connection }: { readonly connection: ConsolePaymentConnection }): JSX.Element {
   const { hasSigningSecret, webhookUrl, webhookEventTypes } = connection;

@@ -36,7 +36,7 @@ interface BuyerTotals {
 }
 
 interface BuyerMonth {
-  /** The first day of the month to which the numbers of this entry belong. */
+  /** The first day of the month of this entry, as YYYY-MM-DD. */
   readonly month: string;
   readonly buyers: number;
   readonly orders: number;
@@ -51,8 +51,8 @@ export interface ConsoleBuyerCohortMonthRow extends BuyerMonth {
 }
 
 /**
- * Converts cohorts (buyers whose first orders were in the same month) to table rows: one row for the first
- * month, and one row for each month in which buyers of the cohort ordered again.
+ * Converts cohorts to table rows. A cohort is the group of buyers whose first orders were in the same month.
+ * It gets a row for the first month, and a row for each month with further orders of these buyers.
  */
 export const toBuyerCohortMonthRows = (
   cohorts: readonly ConsoleBuyerCohort[],

@@ -91,8 +91,8 @@ export function findReportFilterFault(choices: ConsoleReportPeriod): string | un
 }
 
 /**
- * Chooses the length of time that one bar of a report's chart covers: days for up to two months, weeks for up
- * to a year, otherwise months.
+ * Chooses the time per bar in a report's chart: days for up to two months, weeks for up to a year, otherwise
+ * months.
  */
 export function chooseReportInterval(choices: ConsoleReportPeriod): ConsoleReportInterval {
   const days = countReportDays(choices);
@@ -101,7 +101,7 @@ export function chooseReportInterval(choices: ConsoleReportPeriod): ConsoleRepor
 
 const reportsByInterval: ReadonlySet<ReportName> = new Set<ReportName>(["sales", "funnel"]);
 
-/** The number of past days whose sales the report on the stock adds up. */
+/** The number of past days whose sales the stock report sums up. */
 export const inventoryDays = 30;
 
 export const getReportPeriodOfFilter = ({ from, to, timeZone }: ReportFilter): ConsoleReportPeriod => ({
@@ -116,7 +116,7 @@ export const getReportPeriodOfFilter = ({ from, to, timeZone }: ReportFilter): C
  */
 export function getReportCsvPath(choices: ReportFilter): string {
   const { report, from, to, timeZone } = choices;
-  // The report on the stock shows the current stock, so it has no period.
+  // The stock report has no period, because it shows the current stock.
   if (report === "inventory") return `/reports/inventory.csv?days=${inventoryDays}`;
   const query = new URLSearchParams({ from, to, timeZone });
   if (reportsByInterval.has(report)) query.set("interval", chooseReportInterval(choices).toLowerCase());

@@ -175,8 +175,8 @@ function ZoneField({ value, onChange }: ZoneFieldProps): JSX.Element {
 }
 
 /**
- * The currencies that staff can choose for a report. If the page's URL names another currency, this currency
- * can be chosen too. A report is empty for a currency without sales.
+ * The currencies that staff can choose for a report, plus the currency in the page's URL. A report is empty
+ * for a currency without sales.
  */
 const offeredCurrencies = ["EUR", "USD", "GBP", "JPY", "CHF", "SEK", "DKK", "NOK", "PLN", "CAD", "AUD"];
 

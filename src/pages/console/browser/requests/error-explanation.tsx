@@ -1,6 +1,6 @@
 /**
- * Shows why an error with a given code occurs and how to fix it. The text comes from the documentation's page
- * about errors, which is loaded from this service.
+ * Shows why an error code occurs and how to fix the error. The text is part of the documentation's page about
+ * errors, which is loaded from this service.
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -35,8 +35,8 @@ export function RequestErrorExplanation({ code, docUrl }: ErrorExplanationProps)
 }
 
 /**
- * Loads the documentation's text about an error code; undefined until it is loaded. If it cannot be loaded,
- * for example because the service cannot be reached, the page still has a link to the documentation.
+ * Loads the documentation's text about an error code. Undefined or empty while there is no text, for example
+ * because it cannot be loaded. The page also has a link to the documentation.
  */
 function useErrorEntry(code: string): readonly Node[] | undefined {
   const [entry, setEntry] = useState<readonly Node[]>();

@@ -36,7 +36,7 @@ export interface RequestLogFilter {
   readonly installationId: string | null;
   readonly credentialId: string | null;
   readonly operation: string | null;
-  /** The lowest HTTP status of the listed requests; `statusTo` is the highest. Both are included. */
+  /** The lowest HTTP status of the listed requests (included). The field `statusTo` is the highest. */
   readonly statusFrom: number | null;
   readonly statusTo: number | null;
 }

@@ -47,8 +47,8 @@ export const exactStatuses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads from the page's URL by which HTTP status the request log is filtered: the name of a range, or three
- * digits. Other values are ignored.
+ * Reads the filter by HTTP status from the page's URL: the name of a range of statuses, or a single status of
+ * three digits. Other values are ignored.
  */
 function statusBounds(text: string | null): Pick<RequestLogFilter, "statusFrom" | "statusTo"> {
   const range = text === null ? undefined : statusRanges[text];
@@ -68,8 +68,8 @@ export const parseRequestLogFilter = (query: URLSearchParams): RequestLogFilter 
 });
 
 /**
- * Returns the path of the request log below /console with one value of the filter changed; an empty value
- * removes this part of the filter.
+ * Returns the path of the request log below /console after changing one value of the filter. An empty value
+ * removes the value from the filter.
  */
 export function getRequestLogPath(query: URLSearchParams, name: string, value: string): string {
   const next = new URLSearchParams(query);

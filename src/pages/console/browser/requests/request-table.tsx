@@ -1,6 +1,6 @@
 /**
- * The table of the request log. New requests appear by themselves: the newest requests are loaded again every
- * few seconds, unless the reader pauses this.
+ * The table of the request log. The newest requests are loaded again every few seconds, unless the reader
+ * pauses the automatic loading.
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -168,8 +168,8 @@ function usePolling({ refresh }: GraphqlQueryState<ApiRequestListQueryResult>, i
 const nothing: ReadonlySet<string> = new Set();
 
 /**
- * Returns the ids of the requests that were not in the log when it was last loaded; no ids after the first
- * load.
+ * Returns the ids of the requests that have arrived since the log was last loaded. Returns none after the
+ * first load, and none after a change of the filter.
  */
 function useArrived(data: ApiRequestListQueryResult | undefined, key: string): ReadonlySet<string> {
   const before = useRef<{ readonly key: string; readonly ids: ReadonlySet<string> } | undefined>(undefined);
@@ -180,8 +180,8 @@ function useArrived(data: ApiRequestListQueryResult | undefined, key: string): R
     const known = before.current?.key === key ? before.current.ids : ids;
     before.current = { key, ids };
     const newIds = new Set([...ids].filter((id) => !known.has(id)));
-    // New requests stay highlighted until the next requests arrive, so that the animation of the highlighting
-    // is not cut off.
+    // The highlighting of new requests stays until the next new requests arrive, so that its animation is not
+    // cut off.
     if (newIds.size > 0 || known === ids) setArrived(newIds);
   }, [data, key]);
   return arrived;

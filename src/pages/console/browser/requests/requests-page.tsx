@@ -83,8 +83,8 @@ interface FilterSelectProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   /**
-   * The values that the reader can choose in a filter. If the page's URL contains a value that is not among
-   * them, the filter shows that value too.
+   * The values of a filter from which the reader can choose. A value in the page's URL that is not among them
+   * is added.
    */
   readonly options: readonly string[];
   readonly children: ComponentChildren;

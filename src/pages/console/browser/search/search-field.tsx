@@ -8,7 +8,7 @@ import { consolePath } from "#pages/console/browser/graph/client.ts";
 import { type ConsoleLocation, navigateTo } from "#pages/console/browser/navigation.tsx";
 import { searchTextMax, removeSecretsFromSearchText } from "./search-terms.ts";
 
-/** True if the reader is typing into a field, so that the pressed key is not meant as a shortcut. */
+/** True if the reader is typing into a field. A pressed key is then text and not a shortcut. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
@@ -24,7 +24,7 @@ export function ConsoleSearchField({ place }: { readonly place: ConsoleLocation 
   useEffect(() => setText(removeSecretsFromSearchText(searched)), [searched]);
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
-      // While a dialog is open, the shortcut keys do not move the focus to the search field.
+      // The shortcut keys do not move the focus to the search field while a dialog is open.
       if (!isShortcut(event) || document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
       field.current?.focus();

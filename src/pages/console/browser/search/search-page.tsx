@@ -1,6 +1,6 @@
 /**
- * The page of search results. If the reader searched for the id of an object that has a page, this page is
- * opened. Otherwise, the page lists the results, or says what can be searched.
+ * The page of search results. The search for the id of an object with a page of its own opens that page.
+ * Every other search lists the results, or says what can be searched.
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -40,9 +40,9 @@ export interface ConsoleSearchHit {
   readonly kind: string;
   readonly id: string;
   readonly title: string;
-  /** The path, below /console, of the page that shows the object, or of the list that contains the object. */
+  /** The path below /console of the page that shows the object, or of the list with the object. */
   readonly to: string;
-  /** True if the page at the path `to` shows only the object that was found, not a list. */
+  /** True if the page at the path `to` is only about the found object. False if the page is a list. */
   readonly isOwnPage: boolean;
   /**
    * The status of the object that was found, as an enum value or HTTP status; undefined if the object has no
@@ -57,8 +57,8 @@ export interface ConsoleSearchHit {
 export interface ConsoleSearchResult {
   readonly hits: readonly ConsoleSearchHit[];
   /**
-   * True if the search has not looked through all API keys, installations and staff accounts, because the
-   * merchant has more than the search reads.
+   * True if the search has skipped some API keys, installations or staff accounts, because it reads only a
+   * limited number of them.
    */
   readonly isPartial: boolean;
 }
@@ -152,8 +152,8 @@ function partHit(
 type Finder = (id: string) => Promise<readonly ConsoleSearchHit[]>;
 
 /**
- * Creates a function that finds an object by its id with a GraphQL document. The document returns the object,
- * or null if the object does not exist.
+ * Creates a function that finds an object by its id with a GraphQL document, whose result is null for an
+ * unknown id.
  */
 const finder =
   <Result, Found>(

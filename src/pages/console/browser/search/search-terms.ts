@@ -31,7 +31,7 @@ export type ConsoleSearchTerm =
   | { readonly kind: "id"; readonly prefix: SearchableIdPrefix; readonly id: string }
   /** An id whose prefix is not one of the object types that the console's search finds. */
   | { readonly kind: "unknownPrefix"; readonly prefix: string; readonly id: string }
-  /** A known id prefix followed by a text that is too short, too long or has characters that no id has. */
+  /** An id with a known prefix whose rest is too short, too long or has characters that no id has. */
   | { readonly kind: "malformedId"; readonly prefix: SearchableIdPrefix }
   | { readonly kind: "name"; readonly text: string };
 
@@ -43,8 +43,8 @@ const secretPattern = /\b(c(?:pk|it)_[a-z]+_[0-9A-Za-z]{12})_[0-9A-Za-z]+/;
 const signingSecretPattern = /\bwhsec_[0-9A-Za-z+/=]+/;
 
 /**
- * Removes secrets from a pasted text, so that they do not get into URLs and the browser's history. The
- * beginning of an API key, which the console's lists show too, is not removed.
+ * Removes secrets from a pasted text, to keep them out of URLs and the browser's history. The public
+ * beginning of an API key, which the lists of the console show too, stays.
  */
 export const removeSecretsFromSearchText = (text: string): string =>
   text.replace(secretPattern, "$1").replace(signingSecretPattern, "").trim().slice(0, searchTextMax);
@@ -82,8 +82,8 @@ export const containsIgnoringCaseAndAccents = (
 const fold = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /**
- * Returns the message for a search without results. An id that belongs to another merchant gets the same
- * message as an unknown id.
+ * Returns the message for a search without results. The message is the same for unknown ids and for ids of
+ * other merchants.
  */
 export function getNothingFoundMessage(term: ConsoleSearchTerm): string {
   if (term.kind === "empty") return "";

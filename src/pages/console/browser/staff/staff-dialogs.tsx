@@ -121,8 +121,8 @@ interface MemberDialogProps {
 }
 
 /**
- * Loads the page again after staff members have changed their own account. The service then shows the sign-in
- * page, because the change has ended their sessions.
+ * Reloads the page after staff members have changed their own account. The change has ended their sessions,
+ * so the service then shows the sign-in page.
  */
 const signInAgain = (): void => location.reload();
 

@@ -98,8 +98,8 @@ function OpenDialog({ doing: { what, member }, data, onChanged, onClose }: OpenD
 }
 
 /**
- * True if the loaded accounts show that the staff member is the only enabled admin. False if some accounts
- * are not loaded, because one of them may be another admin.
+ * True if the staff member is certainly the merchant's only enabled admin. False if some accounts are not
+ * loaded, because one of them may be another admin.
  */
 const isOnlyAdmin = ({ staffAccounts }: StaffListQueryResult, member: StaffMember): boolean =>
   member.role === "ADMIN" &&

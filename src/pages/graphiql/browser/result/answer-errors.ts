@@ -45,8 +45,8 @@ export function readAnswerErrors(answer: unknown): readonly GraphqlAnswerError[]
     code: extensions.code,
     requestId: extensions.requestId,
     place: placeOf(locations?.[0], path),
-    // Leaves out each detail of an error that has the same message as the error and no list of allowed
-    // values, because such a detail adds no information.
+    // Drops error details that repeat the error's message and have no list of allowed values, because they
+    // add no information.
     details: (extensions.details ?? []).filter(
       (detail) => detail.message !== message || (detail.allowed ?? []).length > 0,
     ),

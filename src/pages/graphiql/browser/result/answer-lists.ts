@@ -1,7 +1,7 @@
 /**
- * Finds the lists in the answer of a GraphQL operation and converts each list to the rows of a table. A list
- * is an array of objects or a connection (a list with cursors). If a list is inside an item of another list,
- * the first columns of its rows contain the text, number and boolean fields of that outer item.
+ * Finds the lists in a GraphQL answer and converts each to the rows of a table. A list is an array of objects
+ * or a connection (a list with cursors). For a list inside another list's item, the first columns repeat the
+ * text, number and boolean fields of that item.
  */
 
 export type GraphqlAnswerCell = string | number | boolean | null;
@@ -41,7 +41,10 @@ interface ListDraft {
 
 interface Position {
   readonly path: readonly string[];
-  /** The text, number and boolean fields of the list items that contain the current position in the answer. */
+  /**
+   * The text, number and boolean fields of the outer list items, which surround the current position in the
+   * answer.
+   */
   readonly containers: GraphqlAnswerRow;
 }
 
@@ -76,8 +79,8 @@ function addItems(
 ): void {
   const key = path.join(".");
   const isNested = Object.keys(containers).length > 0;
-  // An empty array inside a list item does not become a table of its own, because it may be an empty list of
-  // texts and not of objects.
+  // An empty array inside a list item does not become a table, because it may be an empty list of texts and
+  // not of objects.
   if (isNested && items.length === 0 && !isConnection) return;
   const draft = drafts.get(key) ?? { rows: [], totalCount: isNested ? null : totalCount };
   drafts.set(key, draft);

@@ -28,8 +28,8 @@ interface ErrorListProps extends ErrorDocumentationUrls {
 export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
   const [guide, setGuide] = useState<ErrorExplanationsByCode>({});
   useEffect(() => {
-    // If the explanations of error codes cannot be loaded, the list shows only the messages of the errors and
-    // links to the documentation.
+    // Without the explanations, which could not be loaded, the list shows only the errors' messages and links
+    // to the documentation.
     void loadErrorExplanations(errorGuide).then(setGuide, () => undefined);
   }, [errorGuide]);
   const hiddenCount = errors.length - explainedMax;
@@ -42,7 +42,7 @@ export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Ele
           key={`${index} ${error.message}`}
           error={error}
           docs={docs}
-          // If several errors have the same code, only the first one shows the explanation.
+          // The explanation is shown only once: at the first of several errors with the same code.
           explanation={
             errors.findIndex(({ code }) => code === error.code) === index
               ? guide[error.code ?? ""]

@@ -57,8 +57,8 @@ export function GraphiqlResultPanel({ text, schema, links, host }: ResultPanelPr
 }
 
 /**
- * Parses the text that GraphiQL shows as the answer. Returns undefined if it is not JSON: before the first
- * answer, and for messages of GraphiQL itself.
+ * Parses the text that GraphiQL shows as the answer. Returns undefined for texts other than JSON, for example
+ * before the first answer.
  */
 function parseAnswerText(text: string): unknown {
   if (!text.startsWith("{")) return undefined;

@@ -16,8 +16,8 @@ export interface LoadedGraphqlSchema {
 }
 
 /**
- * Returns the name of the type of a list's items. Returns undefined if a field of the path is not in the
- * schema, for example because the GraphQL operation gives the field another name (an alias).
+ * Returns the name of the type of a list's items. Undefined if a field of the path is not in the schema, for
+ * example because the operation has renamed the field with an alias.
  */
 export function getItemTypeNameOfAnswerList(schema: LoadedGraphqlSchema, path: string): string | undefined {
   const names = path.split(".");

@@ -1,7 +1,8 @@
 /**
- * The URLs of the type map (the picture of the GraphQL schema). `?type=Order` shows a type,
- * `?type=Order#lines` a field of the type, and `?area=Orders` an area. Without a query, the map shows all
- * areas. Links within the map change the URL without loading the page again.
+ * The URLs of the type map (a picture of the GraphQL schema). `?type=Order` shows a type, and
+ * `?type=Order#lines` a field of the type. `?area=Orders` shows an area, which is a group of types about one
+ * subject. Without a query, the map shows all areas. Links within the map change the URL without loading the
+ * page again.
  */
 import { useEffect, useState } from "preact/hooks";
 
@@ -27,8 +28,8 @@ export const getTypeMapOverviewUrl = (): string => location.pathname;
 export const getFieldElementId = (field: string): string => `field-${field}`;
 
 /**
- * Returns the type, field or area that the URL of the type map names. When the reader clicks a link of the
- * map or goes back, the calling component is rendered again with the new values.
+ * Returns the type, field or area that the type map's URL names. The calling component is rendered again when
+ * the reader follows a link within the map or goes back.
  */
 export function useTypeMapUrlSelection(): TypeMapUrlSelection {
   const [href, setHref] = useState(location.href);
@@ -74,8 +75,8 @@ export function getStoredScrollTop(): number {
 }
 
 /**
- * Returns the URL of a clicked link within the type map. Returns undefined for other links, and if the click
- * opens a new tab or window.
+ * Returns the URL of a clicked link within the type map. Returns undefined for other links, and for a click
+ * that opens a new tab or window.
  */
 function clickedUrl(event: MouseEvent): string | undefined {
   const { target, defaultPrevented, button } = event;

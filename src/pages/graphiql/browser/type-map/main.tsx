@@ -1,6 +1,6 @@
 /**
- * The type map: an interactive picture of the GraphQL schema. Reads the schema with the token that is stored
- * for the browser tab, as GraphiQL does, and shows the type or area that the URL names.
+ * The type map: an interactive picture of the GraphQL schema. Reads the schema with the browser tab's stored
+ * token, like GraphiQL. Shows the type or area (a group of types) in the page's URL.
  */
 import { type JSX, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -34,8 +34,8 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
       element.scrollIntoView({ block: "center" });
       element.focus({ preventScroll: true });
     } else if (!isFirst.current) {
-      // After a click on a link in the type map, the heading of the new content gets the focus. When the page
-      // is first loaded, the focus stays at the top of the page.
+      // The heading of the new content gets the focus after a click on a link within the type map. At the
+      // first load, the focus stays at the top of the page.
       scrollTo(0, getStoredScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
@@ -111,14 +111,14 @@ async function begin(): Promise<void> {
   await knowHolder;
 }
 
-/** The type, field or area that the page's URL names. The type map shows the page for it. */
+/** The type, field or area in the page's URL, whose page the type map shows. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
   | { readonly kind: "type"; readonly title: string; readonly type: TypeMapType };
 
 /**
  * Finds the type, field or area that the URL of the type map names. A URL with only a fragment, for example
- * `#Order`, also names a type, because readers can type such a URL easily.
+ * `#Order`, names a type, because readers can type it easily.
  */
 function mapLocation({ type, area, field }: TypeMapUrlSelection, map: TypeMap): MapLocation {
   if (areaNames.includes(area)) return { kind: "area", title: area };

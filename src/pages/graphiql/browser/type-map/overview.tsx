@@ -1,6 +1,7 @@
 /**
- * The first page of the type map. It shows the areas of the schema in a circle, with lines between areas
- * whose types refer to each other, a list of the areas, and a search for types and fields.
+ * The first page of the type map. It shows the areas of the schema (groups of types, for example Orders) in a
+ * circle. Lines connect areas whose types refer to each other. The page also has a list of the areas, and a
+ * search for types and fields.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -122,9 +123,8 @@ function nodesOf(map: TypeMap): readonly AreaNode[] {
 }
 
 /**
- * Counts the references between every two areas: the number of times that types of one area refer to types of
- * the other. References to the area of shared types (for example money) are not counted, because types of
- * every area refer to it.
+ * Counts how often the types of two areas of the schema refer to each other, for each pair of areas.
+ * References to shared types (for example money) are not counted, because types of every area refer to them.
  */
 function tiesOf(map: TypeMap): readonly Tie[] {
   const counts = new Map<string, number>();
@@ -205,8 +205,8 @@ function countOf(count: number): string {
 }
 
 /**
- * Searches the names in the schema. The results are, in this order: types whose names start with the searched
- * words, other types whose names contain them, then fields and enum values.
+ * Searches the names in the schema. First come types whose names start with the searched words, then other
+ * types whose names contain them, then fields and enum values.
  */
 function findHits(map: TypeMap, words: string): readonly Hit[] {
   const types = [...map.values()].filter((type) => !isPaginationType(type));

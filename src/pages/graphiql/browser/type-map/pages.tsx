@@ -1,7 +1,7 @@
 /**
- * The pages of the type map for one type and for one area. The page of a type has a picture, and lists the
- * type's fields or values with their arguments, the types that refer to it, and the interfaces or member
- * types that are related to it.
+ * The pages of the type map for one type and for one area (a group of types). The page of a type has a
+ * picture, and lists the fields or values of the type with their arguments. It also lists the types that
+ * refer to the type, and its interfaces or member types.
  */
 import type { JSX } from "preact";
 import { getFieldElementId, getTypeMapTypeUrl } from "./address.ts";
@@ -157,7 +157,10 @@ function IncomingReferences({
   );
 }
 
-/** The page of one area of the schema: its queries, mutations and subscriptions, and its types by kind. */
+/**
+ * The page of one area of the schema (a group of types): its queries, mutations and subscriptions, and its
+ * types by kind.
+ */
 interface Area {
   readonly map: TypeMap;
   readonly area: string;

@@ -1,6 +1,7 @@
 /**
- * Builds the data of the type map. For each type of the schema, it contains the type's fields or values, the
- * types to which they refer, the references to the type, and the type's area.
+ * Builds the data of the type map (a picture of the schema). For each type, the data contains the fields or
+ * values, the types to which they refer, and the references to the type. It also contains the type's area,
+ * the group to which the type belongs.
  */
 import {
   getUnwrappedTypeName,
@@ -28,8 +29,8 @@ export interface TypeMapType {
   readonly parts: readonly GraphqlTypeMember[];
   readonly references: readonly ReferenceToGraphqlType[];
   /**
-   * The related types. For an object type, they are the interfaces that it implements; for an interface, the
-   * types that implement it; for a union, its member types.
+   * The types that are related to the type: the interfaces of an object type, the implementing types of an
+   * interface, or the member types of a union.
    */
   readonly relatives: readonly string[];
 }
@@ -176,15 +177,15 @@ export interface GraphqlTypeMember {
 }
 
 /**
- * The name of the area for types that belong to no other area. The area of a type is determined by the type's
- * name, for example `OrderLine`. If the name indicates no area, but types of only one area refer to the type,
- * the type belongs to that area.
+ * The name of the area for types that belong to no other area. An area is a group of types in the type map,
+ * for example Orders. The name of a type determines its area; otherwise, the type belongs to the only area
+ * whose types refer to it.
  */
 export const nameOfSharedArea = "Shared";
 
 /**
- * The patterns of type names for each area. The first pattern that matches a type name determines the area,
- * so narrower patterns come first.
+ * The areas (groups of types in the type map), each with a pattern for the names of its types. A type belongs
+ * to the first area whose pattern matches, so narrower patterns come first.
  */
 const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Analytics", /Report|Interval$|Funnel/],
@@ -202,7 +203,7 @@ const areaPatterns: readonly (readonly [string, RegExp])[] = [
   ["Identity", /^(?:Merchant|Role|Scope|Credential|Mode|RateLimit|Readiness)/],
 ];
 
-/** The names of the areas, in the order in which the type map's overview shows them. */
+/** The names of the areas (groups of types), in the order of the type map's overview. */
 export const areaNames: readonly string[] = [
   "Identity",
   "Catalog",
@@ -222,8 +223,8 @@ type Parts = ReadonlyMap<string, readonly GraphqlTypeMember[]>;
 
 function findAreas(parts: Parts): ReadonlyMap<string, string> {
   const areas = new Map([...parts.keys()].flatMap((name) => namedArea(name)));
-  // The search for areas is repeated until it finds no further area, because an input type inside another
-  // input type gets its area only after the outer input type has one.
+  // The assignment of types to areas is repeated until no type gets a new area. An input type inside another
+  // input type gets its area only after the outer one.
   for (let areaCount = -1; areaCount !== areas.size;) {
     areaCount = areas.size;
     for (const [name, area] of typesReachedFromOneArea(parts, areas)) areas.set(name, area);
@@ -236,7 +237,7 @@ function namedArea(name: string): readonly (readonly [string, string])[] {
   return found === undefined ? [] : [[name, found[0]]];
 }
 
-/** Finds the types that have no area yet and to which types of exactly one area refer. */
+/** Finds the types without an area to which types of exactly one area refer. */
 function typesReachedFromOneArea(
   parts: Parts,
   areas: ReadonlyMap<string, string>,
@@ -258,8 +259,8 @@ function typesReachedFromOneArea(
 }
 
 /**
- * Returns the area of a query, mutation or subscription: the area that its name indicates (`orders`,
- * `orderCancel`), otherwise the area of its result type.
+ * Returns the area of a query, mutation or subscription. Its name determines the area (`orders`,
+ * `orderCancel`), otherwise the area is that of its result type.
  */
 export function getSubjectAreaOfRootField(
   { name, leadsTo }: Pick<GraphqlTypeMember, "name" | "leadsTo">,

@@ -1,6 +1,6 @@
 /**
- * The picture of one type: in the middle the type with its fields or values, on the left the types that refer
- * to it, on the right the types to which it refers.
+ * The picture of one type. The type with its fields or values is in the middle. On the left are the types
+ * that refer to it, on the right the types to which it refers.
  */
 import type { JSX } from "preact";
 import { getTypeMapTypeUrl } from "./address.ts";

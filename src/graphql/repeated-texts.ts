@@ -1,0 +1,46 @@
+/**
+ * Finds the texts of queries that clients send again and again, and prepares them like trusted documents, so
+ * that they need no parsing and no validation and run as compiled queries. A text is prepared when it has
+ * been sent several times, because compiling a text takes as much CPU time as many executions.
+ */
+import type { LRUCache } from "lru-cache";
+import type { GraphqlDocumentPreparer, PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
+import { createGraphqlTextCache, createPreparedGraphqlDocumentCache } from "./document-caches.ts";
+
+/** The request with which a text is prepared: the earlier requests with the same text run without it. */
+export const preparedFromRequest = 4;
+
+interface TextUses {
+  count: number;
+}
+
+/**
+ * Counts a request with the text of a document. Returns the prepared document if the text has been sent often
+ * enough; undefined if it has not, or if it is no valid query that can be compiled.
+ */
+export type RepeatedTextFinder = (text: string) => PreparedGraphqlDocument | undefined;
+
+export function createRepeatedTextFinder(prepareDocument: GraphqlDocumentPreparer): RepeatedTextFinder {
+  const uses = createGraphqlTextCache<TextUses>();
+  // When a document is removed, its text is counted from the start. A client that sends more documents than
+  // the cache can keep therefore does not cause a compilation with each request.
+  const prepared: LRUCache<string, PreparedGraphqlDocument> = createPreparedGraphqlDocumentCache((text) =>
+    uses.delete(text),
+  );
+  return (text) => {
+    const known = prepared.get(text);
+    if (known !== undefined) return known;
+    const use = uses.get(text);
+    if (use === undefined) {
+      uses.set(text, { count: 1 });
+      return undefined;
+    }
+    use.count += 1;
+    // A text that cannot be prepared is not tried again.
+    if (use.count !== preparedFromRequest) return undefined;
+    const document = prepareDocument(text);
+    if (document?.query === undefined) return undefined;
+    prepared.set(text, document);
+    return document;
+  };
+}

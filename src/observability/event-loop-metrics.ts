@@ -1,0 +1,117 @@
+/**
+ * The metrics of the event loop's lag, with the names and meanings of prom-client's own metrics. prom-client
+ * measures at a fixed interval, which wakes an idle process as often as a busy one. This file measures ten
+ * times a second while the process is busy, and once a second while it is idle.
+ */
+import { createHistogram, eventLoopUtilization } from "node:perf_hooks";
+import { Gauge, type Registry } from "prom-client";
+
+/**
+ * Milliseconds between two measurements of a busy process. The measured lags include this time, so a process
+ * whose event loop is never late has a lag of 0.1 s.
+ */
+export const eventLoopSampleMs = 100;
+/** Milliseconds between two measurements of an idle process. */
+export const idleEventLoopSampleMs = 1_000;
+/** The share of time that the event loop works, from which the process counts as busy. */
+const busyShare = 0.05;
+
+export interface EventLoopSamplerOptions {
+  /** Called with each lag in milliseconds. */
+  readonly onLag: (ms: number) => void;
+  /** Returns the share of the time since the last call for which the event loop has worked, from 0 to 1. */
+  readonly readUtilization: () => number;
+}
+
+/** Starts to measure the lag of the event loop. Returns a function that ends the measurement. */
+export function startEventLoopSampler({ onLag, readUtilization }: EventLoopSamplerOptions): () => void {
+  let pauseMs = eventLoopSampleMs;
+  let dueAtMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const plan = (): void => {
+    dueAtMs = performance.now() + pauseMs;
+    timer = setTimeout(sample, pauseMs).unref();
+  };
+  const sample = (): void => {
+    const lateMs = Math.max(0, performance.now() - dueAtMs);
+    onLag(eventLoopSampleMs + lateMs);
+    const isBusy = readUtilization() >= busyShare;
+    pauseMs = isBusy ? eventLoopSampleMs : Math.min(2 * pauseMs, idleEventLoopSampleMs);
+    plan();
+  };
+  plan();
+  return () => clearTimeout(timer);
+}
+
+function createUtilizationReader(): () => number {
+  let last = eventLoopUtilization();
+  return () => {
+    const now = eventLoopUtilization();
+    const { utilization } = eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
+
+type LagHistogram = ReturnType<typeof createHistogram>;
+
+interface LagMetric {
+  readonly name: string;
+  readonly help: string;
+  /** How the values of several processes are combined; the average if left out. */
+  readonly aggregator?: "min" | "max" | "average";
+  readonly read: (lags: LagHistogram) => number;
+}
+
+const lagMetrics: readonly LagMetric[] = [
+  { name: "min", help: "The minimum recorded event loop delay.", aggregator: "min", read: ({ min }) => min },
+  { name: "max", help: "The maximum recorded event loop delay.", aggregator: "max", read: ({ max }) => max },
+  { name: "mean", help: "The mean of the recorded event loop delays.", read: ({ mean }) => mean },
+  {
+    name: "stddev",
+    help: "The standard deviation of the recorded event loop delays.",
+    read: ({ stddev }) => stddev,
+  },
+  ...[50, 90, 99].map((percent): LagMetric => ({
+    name: `p${percent}`,
+    help: `The ${percent}th percentile of the recorded event loop delays.`,
+    read: (lags) => lags.percentile(percent),
+  })),
+];
+
+const metricName = (name: string): string => `nodejs_eventloop_lag_${name}_seconds`;
+const currentLagName = "nodejs_eventloop_lag_seconds";
+
+/** The names of the metrics that `registerEventLoopMetrics` registers. */
+export const eventLoopMetricNames: readonly string[] = [
+  currentLagName,
+  ...lagMetrics.map(({ name }) => metricName(name)),
+];
+
+/** Starts to measure the lag of the event loop, and registers its metrics. */
+export function registerEventLoopMetrics(registry: Registry): void {
+  const lags = createHistogram();
+  const registers = [registry];
+  const current = new Gauge({
+    name: currentLagName,
+    help: "Lag of event loop in seconds.",
+    registers,
+    aggregator: "average",
+    collect: () => {
+      const startMs = performance.now();
+      setImmediate(() => current.set((performance.now() - startMs) / 1000));
+      // If the metrics are requested twice within a moment, nothing was measured in between.
+      if (lags.count === 0) return;
+      for (const { gauge, read } of gauges) gauge.set(read(lags) / 1e9);
+      lags.reset();
+    },
+  });
+  const gauges = lagMetrics.map(({ name, help, aggregator = "average", read }) => ({
+    gauge: new Gauge({ name: metricName(name), help, registers, aggregator }),
+    read,
+  }));
+  startEventLoopSampler({
+    onLag: (ms) => lags.record(Math.round(ms * 1e6)),
+    readUtilization: createUtilizationReader(),
+  });
+}
