@@ -26,6 +26,8 @@ describe("the SQL statements and round trips of a write", () => {
     await makeCode(world(), "FIVE", { kind: "FIXED_AMOUNT", amountMinor: 500, currency: "EUR" });
   });
 
+  let sourceCartId = "";
+
   interface Prepared {
     readonly cartId: string;
     readonly lineIds: readonly string[];
@@ -77,7 +79,8 @@ describe("the SQL statements and round trips of a write", () => {
       { statements: 6, roundTrips: 2 },
       withCode,
       async ({ cartId }) =>
-        (await callCart(world(), "removePublicCartPromotion", { cartId, body: {} })).status,
+        (await callCart(world(), "removePublicCartPromotion", { cartId, body: { expectedVersion: 3 } }))
+          .status,
     ],
     [
       "setPublicCartAddress",
@@ -167,8 +170,11 @@ describe("the SQL statements and round trips of a write", () => {
     [
       "cartMerge",
       { statements: 11, roundTrips: 6 },
-      withCode,
-      change("cartMerge", async () => ({ sourceCartId: (await cart()).cartId })),
+      async () => {
+        sourceCartId = (await cart()).cartId;
+        return withCode();
+      },
+      change("cartMerge", () => ({ sourceCartId })),
     ],
     [
       "hostedCheckoutSessionCreate",
