@@ -2,7 +2,8 @@
  * The connection pool that Kysely uses. Statements are prepared once per connection, under a name that is
  * computed from their text. If a statement is not answered in time, the server is asked to cancel it, and its
  * connection is closed. A connection to a server that accepts no changes is closed too. Behind a transaction
- * pooler that does not support named statements or settings of a session, the pool continues without them.
+ * pooler that does not support named statements or settings of a session, the pool continues without them. If
+ * comments are switched on, a statement of a request is sent unnamed, with the id of the request.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -15,7 +16,9 @@ import {
   isReadOnlyServerError,
   isRefusedStartupParameterError,
   isStalePreparedStatementError,
+  isStatementCanceledByServer,
 } from "./database-errors.ts";
+import { appendRequestComment } from "./sql-comment.ts";
 
 export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of an SQL statement outside of a transaction. */
@@ -61,6 +64,16 @@ export interface PreparedStatementConnectionPoolOptions {
    * server's time limits. The argument says what the pool does without from now on.
    */
   readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
+  /** True to append a comment with the id of the request to each statement of a request. */
+  readonly comments?: boolean | undefined;
+  /** Called for each statement that this process or the server has canceled because of its time limit. */
+  readonly onCanceledStatement?: ((statement: CanceledStatement) => void) | undefined;
+}
+
+export interface CanceledStatement {
+  readonly text: string;
+  /** Milliseconds from sending the statement to its cancellation. */
+  readonly ms: number;
 }
 
 export type PoolerLimitation = "unnamed_statements" | "no_server_timeouts";
@@ -85,15 +98,18 @@ const manyFormsNamesMax = 24;
 
 export function createPreparedStatementConnectionPool(
   pool: pg.Pool,
-  { prepared, limits, onPoolerLimitation }: PreparedStatementConnectionPoolOptions,
+  options: PreparedStatementConnectionPoolOptions,
 ): PostgresPool {
+  const { prepared, onPoolerLimitation, comments = false } = options;
   let names = prepared ? createNames() : unnamed;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   const send = (client: pg.PoolClient, text: string, values: unknown[]): Promise<pg.QueryResult> => {
-    const name = values.length > 0 ? names.of(text) : undefined;
     sendInOneWrite(client);
-    return client.query({ text, values, ...(name === undefined ? {} : { name }) });
+    const commented = comments ? appendRequestComment(text) : text;
+    // The server keeps a named statement with its first comment, which would name the wrong request later.
+    const name = values.length > 0 && commented === text ? names.of(text) : undefined;
+    return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });
   };
 
   const continueUnnamed = (): void => {
@@ -115,7 +131,11 @@ export function createPreparedStatementConnectionPool(
       // a ROLLBACK would wait until the unanswered statement ends.
       query: async (text: string, values: unknown[] = []) => {
         if (unanswered !== undefined) throw unanswered;
-        const timer = startStatementTimer(client, limits, (error) => (unanswered ??= error));
+        const reportCanceled = createCancelReporter(text, options);
+        const timer = startStatementTimer(client, options, (error) => {
+          unanswered ??= error;
+          reportCanceled();
+        });
         const isAlone = running === 0 && !isInTransaction(client);
         running += 1;
         try {
@@ -126,6 +146,7 @@ export function createPreparedStatementConnectionPool(
           return result;
         } catch (error) {
           if (unanswered !== undefined) throw unanswered;
+          if (isStatementCanceledByServer(error)) reportCanceled();
           if (isLostPreparedStatementError(error)) {
             continueUnnamed();
             if (isAlone) return await send(client, text, values);
@@ -150,11 +171,8 @@ export function createPreparedStatementConnectionPool(
     end: () => pool.end(),
     async connect() {
       const client = await connectWithAllowedSettings(pool, onPoolerLimitation);
-      let wrapper = wrappers.get(client);
-      if (wrapper === undefined) {
-        wrapper = wrap(client);
-        wrappers.set(client, wrapper);
-      }
+      const wrapper = wrappers.get(client) ?? wrap(client);
+      wrappers.set(client, wrapper);
       return wrapper;
     },
   };
@@ -174,6 +192,15 @@ async function connectWithAllowedSettings(
     pool.options.idle_in_transaction_session_timeout = undefined;
     return pool.connect();
   }
+}
+
+/** Returns the function that reports that a statement was canceled; the statement is sent at the same time. */
+function createCancelReporter(
+  text: string,
+  { onCanceledStatement }: PreparedStatementConnectionPoolOptions,
+): () => void {
+  const sentAt = performance.now();
+  return () => onCanceledStatement?.({ text, ms: Math.round(performance.now() - sentAt) });
 }
 
 interface Names {
@@ -237,7 +264,7 @@ function isInTransaction(client: pg.PoolClient): boolean {
  */
 function startStatementTimer(
   client: pg.PoolClient,
-  limits: SqlStatementTimeouts | undefined,
+  { limits }: PreparedStatementConnectionPoolOptions,
   onTimeout: (error: Error) => void,
 ): { readonly stop: () => void } {
   if (limits === undefined) return { stop: () => undefined };

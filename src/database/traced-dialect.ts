@@ -112,7 +112,7 @@ function traceStatements(connection: DatabaseConnection, use: ConnectionUse): Co
 const system = { "db.system.name": "postgresql" } as const;
 
 function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanOptions {
-  const summary = summarize(sql);
+  const summary = summarizeStatement(sql);
   return {
     name: summary,
     kind: "client",
@@ -137,7 +137,7 @@ function waitAttributes(use: ConnectionUse | undefined): {
  * Returns the verb and the first table of a statement, for example `select cart`. In a `with` statement, the
  * verb and the table of the main query are preferred.
  */
-function summarize(sql: string): string {
+export function summarizeStatement(sql: string): string {
   const text = sql.replace(/^\/\*.*?\*\/\s*/s, "");
   const isInSteps = /^with\b/i.test(text);
   const main = isInSteps ? withoutParentheses(text) : text;
