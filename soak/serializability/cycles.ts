@@ -4,6 +4,9 @@
  */
 import type { DependencyEdges } from "./dependencies.ts";
 
+/** Returns the number at a place of a list that has this place. */
+export const numberAt = (list: Int32Array | readonly number[], place: number): number => list[place] ?? 0;
+
 /** The edges of a graph, grouped by the node from which they lead. */
 export interface DependencyGraph {
   readonly nodes: number;
@@ -15,13 +18,14 @@ export interface DependencyGraph {
 
 export function createGraph(edges: DependencyEdges, nodes: number): DependencyGraph {
   const offset = new Int32Array(nodes + 1);
-  for (const from of edges.from) offset[from + 1] = (offset[from + 1] ?? 0) + 1;
-  for (let node = 0; node < nodes; node += 1) offset[node + 1] = (offset[node + 1] ?? 0) + (offset[node] ?? 0);
+  for (const from of edges.from) offset[from + 1] = numberAt(offset, from + 1) + 1;
+  for (let node = 0; node < nodes; node += 1)
+    offset[node + 1] = numberAt(offset, node + 1) + numberAt(offset, node);
   const next = offset.slice();
   const edge = new Int32Array(edges.from.length);
   for (const [index, from] of edges.from.entries()) {
-    edge[next[from] ?? 0] = index;
-    next[from] = (next[from] ?? 0) + 1;
+    edge[numberAt(next, from)] = index;
+    next[from] = numberAt(next, from) + 1;
   }
   return { nodes, offset, edge, edges };
 }
@@ -48,7 +52,11 @@ interface TarjanState {
  * Returns the components of at least two nodes, among the given start nodes and the nodes that they lead to.
  * Does not recurse, because a component may have a million nodes.
  */
-export function findComponents(graph: DependencyGraph, part: GraphPart, starts?: readonly number[]): number[][] {
+export function findComponents(
+  graph: DependencyGraph,
+  part: GraphPart,
+  starts?: readonly number[],
+): number[][] {
   const state: TarjanState = {
     index: new Int32Array(graph.nodes),
     low: new Int32Array(graph.nodes),
@@ -86,7 +94,7 @@ function searchFrom(search: TarjanSearch, start: number): void {
     }
     path.pop();
     const parent = path.at(-1);
-    if (parent !== undefined) lower(state, parent, state.low[node] ?? 0);
+    if (parent !== undefined) lower(state, parent, numberAt(state.low, node));
     if (state.low[node] === state.index[node]) closeComponent(search, node);
   }
 }
@@ -100,23 +108,24 @@ function openNode(state: TarjanState, node: number): void {
 }
 
 function lower({ low }: TarjanState, node: number, value: number): void {
-  if (value < (low[node] ?? 0)) low[node] = value;
+  if (value < numberAt(low, node)) low[node] = value;
 }
 
 /** Follows the remaining edges of a node up to the first node that was not seen before. */
 function nextUnseen({ graph, part, state }: TarjanSearch, node: number): number | undefined {
   const { edges, edge, offset } = graph;
-  for (let at = state.position[node] ?? 0; at < (offset[node + 1] ?? 0); at += 1) {
-    const index = edge[at] ?? 0;
-    const to = edges.to[index] ?? 0;
-    if (((edges.kind[index] ?? 0) & part.kinds) === 0 || !part.has(to)) continue;
+  const end = numberAt(offset, node + 1);
+  for (let at = numberAt(state.position, node); at < end; at += 1) {
+    const index = numberAt(edge, at);
+    const to = numberAt(edges.to, index);
+    if ((numberAt(edges.kind, index) & part.kinds) === 0 || !part.has(to)) continue;
     if (state.index[to] === 0) {
       state.position[node] = at + 1;
       return to;
     }
-    if (state.isOpen[to] === 1) lower(state, node, state.index[to] ?? 0);
+    if (state.isOpen[to] === 1) lower(state, node, numberAt(state.index, to));
   }
-  state.position[node] = offset[node + 1] ?? 0;
+  state.position[node] = end;
   return undefined;
 }
 
@@ -130,6 +139,18 @@ function closeComponent({ state, components }: TarjanSearch, root: number): void
   if (component.length > 1) components.push(component);
 }
 
+/** Returns the edges that lead from a node to nodes of the part, of the given kinds. */
+export function* edgesOf(
+  { edges, edge, offset }: DependencyGraph,
+  node: number,
+  { has, kinds }: GraphPart,
+): Generator<number> {
+  for (let at = numberAt(offset, node); at < numberAt(offset, node + 1); at += 1) {
+    const index = numberAt(edge, at);
+    if ((numberAt(edges.kind, index) & kinds) !== 0 && has(numberAt(edges.to, index))) yield index;
+  }
+}
+
 /**
  * Returns the edges of the shortest path between two nodes; undefined if there is none. Nodes that are no
  * operations do not count, so a path over many answers is as long as a path over one.
@@ -137,23 +158,26 @@ function closeComponent({ state, components }: TarjanSearch, root: number): void
 export function findShortestPath(
   graph: DependencyGraph,
   part: GraphPart,
-  { from, to, isOperation }: { readonly from: number; readonly to: number; isOperation(node: number): boolean },
+  {
+    from,
+    to,
+    isOperation,
+  }: { readonly from: number; readonly to: number; readonly isOperation: (node: number) => boolean },
 ): number[] | undefined {
-  const { edges, edge, offset } = graph;
+  const { edges } = graph;
   const arrivedBy = new Map<number, number>([[from, -1]]);
   let level = [from];
   while (level.length > 0) {
     const nextLevel: number[] = [];
     // Nodes that do not count are appended to the level while it is walked through.
-    for (let walked = 0; walked < level.length; walked += 1) {
-      const node = level[walked] ?? 0;
+    for (const node of level) {
       if (node === to) return pathTo(edges, arrivedBy, to);
-      for (let at = offset[node] ?? 0; at < (offset[node + 1] ?? 0); at += 1) {
-        const index = edge[at] ?? 0;
-        const next = edges.to[index] ?? 0;
-        if (((edges.kind[index] ?? 0) & part.kinds) === 0 || !part.has(next) || arrivedBy.has(next)) continue;
-        arrivedBy.set(next, index);
-        (isOperation(next) ? nextLevel : level).push(next);
+      for (const index of edgesOf(graph, node, part)) {
+        const next = numberAt(edges.to, index);
+        const nodes = isOperation(next) ? nextLevel : level;
+        const known = arrivedBy.size;
+        arrivedBy.set(next, arrivedBy.get(next) ?? index);
+        nodes.push(...(arrivedBy.size > known ? [next] : []));
       }
     }
     level = nextLevel;
@@ -163,7 +187,11 @@ export function findShortestPath(
 
 function pathTo(edges: DependencyEdges, arrivedBy: ReadonlyMap<number, number>, to: number): number[] {
   const path: number[] = [];
-  for (let index = arrivedBy.get(to) ?? -1; index !== -1; index = arrivedBy.get(edges.from[index] ?? 0) ?? -1)
+  for (
+    let index = arrivedBy.get(to) ?? -1;
+    index !== -1;
+    index = arrivedBy.get(numberAt(edges.from, index)) ?? -1
+  )
     path.unshift(index);
   return path;
 }

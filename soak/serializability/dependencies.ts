@@ -9,7 +9,7 @@
  * - `realtime`: the first was answered before the second was sent.
  */
 import { type HistoryOperation, unwritten } from "./history.ts";
-import type { CollectedHistory, ObjectHistory, ObjectWrite } from "./objects.ts";
+import type { CollectedHistory, ExternalRead, ObjectHistory, ObjectWrite } from "./objects.ts";
 
 export const dependencyKinds = { ww: 1, wr: 2, rw: 4, session: 8, realtime: 16 } as const;
 
@@ -88,53 +88,83 @@ function addEdgesOfOrder(edges: DependencyEdges, found: ObjectHistory, order: re
     if (places === undefined) placesOf.set(value, [place]);
     else places.push(place);
   }
-  for (const { operation, value, version } of found.reads) {
-    const places = placesOf.get(value) ?? [];
-    const place =
-      value === unwritten ? -1 : places.findLast((at) => (order[at]?.version ?? 0) <= (version ?? Infinity));
-    if (place === undefined) addEdgeFromWriter(edges, found, { operation, value });
-    else addEdgesOfRead(edges, { object, order, place, operation });
+  const isComplete = found.hiddenWrites === 0 && order.length >= found.writes.length;
+  for (const read of found.reads) {
+    const place = placeOf(read, { order, places: placesOf.get(read.value), isComplete });
+    if (place === undefined) addEdgeFromWriter(edges, found, read);
+    else addEdgesOfRead(edges, { object, order, place, operation: read.operation });
   }
+}
+
+/** Returns the place of a read value in the order; -1 before the first write, undefined if not known. */
+function placeOf(
+  { value, version = Infinity }: ExternalRead,
+  {
+    order,
+    places = [],
+    isComplete,
+  }: {
+    readonly order: readonly OrderedValue[];
+    /** The places that have the value. */
+    readonly places: readonly number[] | undefined;
+    /** False if further writes have no known place. */
+    readonly isComplete: boolean;
+  },
+): number | undefined {
+  if (value === unwritten) return -1;
+  const place = places.findLast((at) => (order[at]?.version ?? 0) <= version);
+  if (place === undefined || isComplete || version === Infinity) return place;
+  // A write without a known place may have written the value again after a newer one.
+  return (order[place + 1]?.version ?? Infinity) > version ? place : undefined;
 }
 
 /** Adds the edge from the writer of a value whose place in the order is not known. */
 function addEdgeFromWriter(
   edges: DependencyEdges,
   { object, writesOf }: ObjectHistory,
-  { operation, value }: { readonly operation: number; readonly value: string },
+  { operation, value }: ExternalRead,
 ): void {
   const writer = soleWriter(writesOf.get(value));
   if (writer !== undefined)
     edges.add(writer, operation, { kind: "wr", reason: { object, before: value, after: value } });
 }
 
-function addEdgesOfRead(
-  edges: DependencyEdges,
-  {
-    object,
-    order,
-    place,
-    operation,
-  }: {
-    readonly object: string;
-    readonly order: readonly OrderedValue[];
-    /** The place of the read value in the order; -1 before the first write. */
-    readonly place: number;
-    readonly operation: number;
-  },
-): void {
-  const read = order[place];
-  const value = read?.value ?? unwritten;
-  const isShared = read !== undefined && order[place - 1]?.version === read.version;
-  if (read?.writer !== undefined && !isShared)
-    edges.add(read.writer, operation, { kind: "wr", reason: { object, before: value, after: value } });
-  for (let at = place + 1; at < order.length; at += 1) {
-    const next = order[at];
-    if (next?.writer === undefined || next.version === read?.version) continue;
-    edges.add(operation, next.writer, { kind: "rw", reason: { object, before: value, after: next.value } });
-    // All writers of the next version followed the read value.
-    if (order[at + 1]?.version !== next.version) return;
-  }
+interface ReadAtPlace {
+  readonly object: string;
+  readonly order: readonly OrderedValue[];
+  /** The place of the read value in the order; -1 before the first write. */
+  readonly place: number;
+  readonly operation: number;
+}
+
+function addEdgesOfRead(edges: DependencyEdges, at: ReadAtPlace): void {
+  const { object, order, place, operation } = at;
+  const read = order[place] ?? { value: unwritten, version: -Infinity, writer: undefined };
+  // Two writers of one version are a lost update; the read value may be of each.
+  const isShared = order[place - 1]?.version === read.version;
+  if (read.writer !== undefined && !isShared)
+    edges.add(read.writer, operation, {
+      kind: "wr",
+      reason: { object, before: read.value, after: read.value },
+    });
+  for (const { value, writer } of nextValues(at, read.version))
+    edges.add(operation, writer, { kind: "rw", reason: { object, before: read.value, after: value } });
+}
+
+/** Returns the first later version with a known writer; two values if two operations wrote this version. */
+function nextValues(
+  { order, place }: ReadAtPlace,
+  version: number,
+): { readonly value: string; readonly writer: number }[] {
+  const isNext = ({ writer, version: found }: OrderedValue): boolean =>
+    writer !== undefined && found > version;
+  let next = place + 1;
+  for (let one = order[next]; one !== undefined && !isNext(one); one = order[next]) next += 1;
+  return order
+    .slice(next, next + 2)
+    .flatMap(({ value, writer, version: found }) =>
+      writer === undefined || found !== order[next]?.version ? [] : [{ value, writer }],
+    );
 }
 
 /**
@@ -148,8 +178,9 @@ function addEdgesOfUpdates(edges: DependencyEdges, found: ObjectHistory): void {
     const writer = soleWriter(writesOf.get(before));
     if (writer !== undefined) edges.add(writer, operation, { kind: "ww", reason: { object, before, after } });
   }
-  for (const { operation, value } of reads) {
-    addEdgeFromWriter(edges, found, { operation, value });
+  for (const read of reads) {
+    const { operation, value } = read;
+    addEdgeFromWriter(edges, found, read);
     for (const next of nextOf.get(value) ?? [])
       edges.add(operation, next.operation, {
         kind: "rw",
@@ -189,8 +220,7 @@ export function addRealTimeEdges(edges: DependencyEdges, operations: readonly Hi
     .toSorted((one, other) => (at(one)?.startedAt ?? 0) - (at(other)?.startedAt ?? 0));
   for (const [place, index] of answered.entries()) {
     edges.add(index, operations.length + place, { kind: "realtime" });
-    if (place > 0)
-      edges.add(operations.length + place - 1, operations.length + place, { kind: "realtime" });
+    if (place > 0) edges.add(operations.length + place - 1, operations.length + place, { kind: "realtime" });
   }
   let place = 0;
   for (const index of started) {

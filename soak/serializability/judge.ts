@@ -3,7 +3,15 @@
  * a strongly connected component are searched from the kinds that say most to those that say least, and the
  * shortest cycle of the first kind that has one is explained.
  */
-import { createGraph, type DependencyGraph, findComponents, findShortestPath, type GraphPart } from "./cycles.ts";
+import {
+  createGraph,
+  type DependencyGraph,
+  edgesOf,
+  findComponents,
+  findShortestPath,
+  type GraphPart,
+  numberAt,
+} from "./cycles.ts";
 import {
   addRealTimeEdges,
   addSessionEdges,
@@ -33,7 +41,10 @@ export interface HistoryVerdict {
   readonly edges: number;
 }
 
-export function judgeHistory(operations: readonly HistoryOperation[], { order }: JudgeOptions): HistoryVerdict {
+export function judgeHistory(
+  operations: readonly HistoryOperation[],
+  { order }: JudgeOptions,
+): HistoryVerdict {
   const collected = collectObjects(operations);
   const edges = new DependencyEdges();
   addValueEdges(edges, collected);
@@ -111,21 +122,16 @@ function findShortestCycle(
   part: GraphPart,
   { component, first, operations }: CycleSearch,
 ): number[] | undefined {
-  const { edges, edge, offset } = graph;
   const isOperation = (node: number): boolean => node < operations.length;
   let shortest: number[] | undefined;
-  let searched = 0;
+  let searches = 0;
   for (const node of component)
-    for (let at = offset[node] ?? 0; at < (offset[node + 1] ?? 0); at += 1) {
-      const index = edge[at] ?? 0;
-      const to = edges.to[index] ?? 0;
-      if (((edges.kind[index] ?? 0) & first) === 0 || !part.has(to)) continue;
-      searched += 1;
-      if (searched > (shortest === undefined ? searchesMax : shorterSearchesMax)) return shortest;
-      const path = findShortestPath(graph, part, { from: to, to: node, isOperation });
-      if (path === undefined) continue;
-      const cycle = [index, ...path];
-      if (shortest === undefined || cycle.length < shortest.length) shortest = cycle;
+    for (const index of edgesOf(graph, node, { ...part, kinds: first })) {
+      searches += 1;
+      if (searches > (shortest === undefined ? searchesMax : shorterSearchesMax)) return shortest;
+      const from = numberAt(graph.edges.to, index);
+      const path = findShortestPath(graph, part, { from, to: node, isOperation });
+      if (path !== undefined && path.length + 1 < (shortest?.length ?? Infinity)) shortest = [index, ...path];
     }
   return shortest;
 }
@@ -138,23 +144,23 @@ function explainCycle(
 ): string {
   const name = (node: number): string => describeOperation(operations, node);
   const sentences: string[] = [];
-  let from: number | undefined;
+  /** The operation from which edges over answers lead; undefined if the last edge led to an operation. */
+  let answered: number | undefined;
   for (const index of cycle) {
-    const [start, to] = [edges.from[index] ?? 0, edges.to[index] ?? 0];
-    if (from === undefined && to < operations.length) sentences.push(explainEdge(edges, index, name));
-    else if (to >= operations.length) from ??= start;
-    else {
-      const [first = 0, second = 0] = [operations[from ?? 0]?.endedAt, operations[to]?.startedAt];
-      const laterMs = (second - first).toFixed(1);
-      sentences.push(`${name(from ?? 0)} was answered ${laterMs} ms before ${name(to)} was sent`);
-      from = undefined;
-    }
+    const to = numberAt(edges.to, index);
+    const isOperation = to < operations.length;
+    if (answered !== undefined && isOperation) {
+      const laterMs = (operations[to]?.startedAt ?? 0) - (operations[answered]?.endedAt ?? 0);
+      sentences.push(`${name(answered)} was answered ${laterMs.toFixed(1)} ms before ${name(to)} was sent`);
+      answered = undefined;
+    } else if (isOperation) sentences.push(explainEdge(edges, index, name));
+    else answered ??= numberAt(edges.from, index);
   }
   return `No order of these operations is possible: ${sentences.join("; ")}.`;
 }
 
 function explainEdge(edges: DependencyEdges, index: number, name: (node: number) => string): string {
-  const [from, to] = [name(edges.from[index] ?? 0), name(edges.to[index] ?? 0)];
+  const [from, to] = [name(numberAt(edges.from, index)), name(numberAt(edges.to, index))];
   const { object, before, after } = edges.reasons[edges.reasonOf[index] ?? -1] ?? {
     object: "",
     before: "",
@@ -162,7 +168,7 @@ function explainEdge(edges: DependencyEdges, index: number, name: (node: number)
   };
   switch (edges.kind[index]) {
     case ww:
-      return `${from} wrote ${describeValue(before)} to ${object}, and ${to} then wrote ${describeValue(after)}`;
+      return `${from} wrote ${describeValue(before)} to ${object}, and ${to} then ${describeValue(after)}`;
     case wr:
       return `${to} read ${describeValue(before)} of ${object}, which ${from} wrote`;
     case rw:

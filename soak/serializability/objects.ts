@@ -173,9 +173,14 @@ function readList(context: ReadContext, values: readonly string[]): void {
     found.reads.push({ operation, value, version: undefined });
     checkReplaced(context, value);
   }
-  const [short, long] = values.length > found.longest.length ? [found.longest, values] : [values, found.longest];
+  const [short, long] =
+    values.length > found.longest.length ? [found.longest, values] : [values, found.longest];
   if (short.some((value, index) => long[index] !== value))
-    report(context, "incompatible order", `read ${values.join(", ")}, another one ${found.longest.join(", ")}`);
+    report(
+      context,
+      "incompatible order",
+      `read ${values.join(", ")}, another one ${found.longest.join(", ")}`,
+    );
   found.longest = long;
 }
 
@@ -208,7 +213,10 @@ function report({ collected, found, operation }: ReadContext, name: AnomalyName,
 }
 
 /** Reports operations that read the same value of an object and replaced it: all but one are lost. */
-function addLostUpdates({ operations, anomalies }: CollectedHistory, { object, updates }: ObjectHistory): void {
+function addLostUpdates(
+  { operations, anomalies }: CollectedHistory,
+  { object, updates }: ObjectHistory,
+): void {
   const first = new Map<string, (typeof updates)[number]>();
   for (const update of updates) {
     const other = first.get(update.read);

@@ -61,12 +61,17 @@ export function executeSerially(planned: readonly PlannedOperation[]): HistoryOp
     const startedAt = Math.max(momentMs - plan.beforeMs, (freeAt[client] ?? -100) + 1);
     const endedAt = momentMs + plan.afterMs;
     freeAt[client] = outcome === "unknown" ? Infinity : endedAt;
-    const seen = outcome === "done" ? steps : steps.filter(({ kind }) => kind === "append" || kind === "write");
+    const seen =
+      outcome === "done" ? steps : steps.filter(({ kind }) => kind === "append" || kind === "write");
     return { name: "generated", client, startedAt, endedAt, outcome, steps: seen.map(hideVersion(outcome)) };
   });
 }
 
-function executeStep(state: State, { kind, object: number, isWrite }: PlannedStep, value: string): HistoryStep {
+function executeStep(
+  state: State,
+  { kind, object: number, isWrite }: PlannedStep,
+  value: string,
+): HistoryStep {
   const object = `${kind} ${number}`;
   const values = state.get(object) ?? [];
   state.set(object, values);
