@@ -166,7 +166,7 @@ function explainEdge(edges: DependencyEdges, index: number, name: (node: number)
     before: "",
     after: "",
   };
-  switch (edges.kind[index]) {
+  switch (numberAt(edges.kind, index)) {
     case ww:
       return `${from} wrote ${describeValue(before)} to ${object}, and ${to} then ${describeValue(after)}`;
     case wr:

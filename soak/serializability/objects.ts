@@ -200,8 +200,7 @@ function checkSource(context: ReadContext, value: string): void {
 function checkReplaced(context: ReadContext, value: string): void {
   const { collected, found, operation } = context;
   if (!found.replaced.has(value)) return;
-  const writers = (found.writesOf.get(value) ?? []).filter((write) => write.operation !== operation);
-  const [writer] = writers;
+  const writer = found.writesOf.get(value)?.find((write) => write.operation !== operation);
   if (writer === undefined) return;
   const name = describeOperation(collected.operations, writer.operation);
   report(context, "G1b", `read ${describeValue(value)}, which ${name} wrote and then replaced itself`);
