@@ -4,11 +4,8 @@ import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
-import {
-  type CanceledStatement,
-  type PoolerLimitation,
-  requestStatementLimits,
-} from "#database/statement-pool.ts";
+import { type CanceledStatement, requestStatementLimits } from "#database/statement-pool.ts";
+import type { PoolerLimitation } from "#database/statement-sender.ts";
 import { summarizeStatement } from "#database/traced-dialect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";

@@ -15,11 +15,11 @@ import {
 } from "./notices.ts";
 import {
   type CanceledStatement,
-  type PoolerLimitation,
   type SqlStatementTimeouts,
   createPreparedStatementConnectionPool,
   getServerTimeouts,
 } from "./statement-pool.ts";
+import type { PoolerLimitation } from "./statement-sender.ts";
 import type { Tables } from "./tables.ts";
 import { createTracedKyselyDialect } from "./traced-dialect.ts";
 

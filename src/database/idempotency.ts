@@ -140,9 +140,9 @@ async function runOnce(
     [locked, found, read]: readonly QueryResult<unknown>[],
   ): Promise<IdempotentRequestResult> => {
     isCommitting = false;
-    const [lock] = getRows<LockRow>(locked);
+    const [lock] = getRows(locked) as readonly LockRow[];
     if (lock?.isHeld !== true) throw createFailure("idempotency_in_progress");
-    const [row] = getRows<FoundRecord>(found);
+    const [row] = getRows(found) as readonly FoundRecord[];
     if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
     lockAndRead?.receive(transaction, lock.hasRow === true ? getRows(read) : []);
     const recorded = await work(transaction);
@@ -170,8 +170,7 @@ async function runOnce(
   }
 }
 
-const getRows = <Row>(result: QueryResult<unknown> | undefined): readonly Row[] =>
-  (result?.rows ?? []) as readonly Row[];
+const getRows = (result: QueryResult<unknown> | undefined): readonly unknown[] => result?.rows ?? [];
 
 /**
  * Returns whether the error shows that another process has just stored a record with the same idempotency

@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
-import { manyFormsMark } from "./statement-pool.ts";
+import { manyFormsMark } from "./statement-sender.ts";
 import { bufferWrite, type DatabaseReader, type Transaction } from "./transaction.ts";
 import type { Tables } from "./tables.ts";
 

@@ -5,8 +5,6 @@
  * pooler that does not support named statements or settings of a session, the pool continues without them. If
  * comments are switched on, a statement of a request is sent unnamed, with the id of the request.
  */
-import { createHash } from "node:crypto";
-import type { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import { cancelRunningStatement } from "./cancel-statement.ts";
@@ -18,7 +16,7 @@ import {
   isStalePreparedStatementError,
   isStatementCanceledByServer,
 } from "./database-errors.ts";
-import { appendRequestComment } from "./sql-comment.ts";
+import { createStatementSender, getSocket, type StatementSenderOptions } from "./statement-sender.ts";
 
 export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of an SQL statement outside of a transaction. */
@@ -55,17 +53,9 @@ export const getServerTimeouts = (
     ? {}
     : { statement_timeout: limits.inTransactionMs - 250, idle_in_transaction_session_timeout: 30_000 };
 
-export interface PreparedStatementConnectionPoolOptions {
-  readonly prepared: boolean;
+export interface PreparedStatementConnectionPoolOptions extends StatementSenderOptions {
   /** Time limits of SQL statements; undefined for no limits. */
   readonly limits: SqlStatementTimeouts | undefined;
-  /**
-   * Called once if the connections go through a transaction pooler that refuses named statements or the
-   * server's time limits. The argument says what the pool does without from now on.
-   */
-  readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
-  /** True to append a comment with the id of the request to each statement of a request. */
-  readonly comments?: boolean | undefined;
   /** Called for each statement that this process or the server has canceled because of its time limit. */
   readonly onCanceledStatement?: ((statement: CanceledStatement) => void) | undefined;
 }
@@ -75,26 +65,6 @@ export interface CanceledStatement {
   /** Milliseconds from sending the statement to its cancellation. */
   readonly ms: number;
 }
-
-export type PoolerLimitation = "unnamed_statements" | "no_server_timeouts";
-
-/**
- * Maximum number of prepared statements per connection. Further statements run without being prepared,
- * because each prepared statement occupies memory of the server.
- */
-const namesMax = 1000;
-
-/**
- * The SQL comment with which a statement begins if its text has many forms. Only a limited number of such
- * statements is prepared on each connection.
- */
-export const manyFormsMark = "/* one of many forms */";
-
-/**
- * Maximum number of prepared statements per connection that begin with the comment `manyFormsMark`. One long
- * prepared statement can need up to one megabyte of memory on each connection.
- */
-const manyFormsNamesMax = 24;
 
 /** The state of one connection of the pool. */
 interface ConnectionState {
@@ -111,22 +81,8 @@ export function createPreparedStatementConnectionPool(
   pool: pg.Pool,
   options: PreparedStatementConnectionPoolOptions,
 ): PostgresPool {
-  const { prepared, onPoolerLimitation, comments = false } = options;
-  let names = prepared ? createNames() : unnamed;
+  const { send, continueUnnamed, renewNames } = createStatementSender(options);
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-
-  const send = (client: pg.PoolClient, text: string, values: unknown[]): Promise<pg.QueryResult> => {
-    sendInOneWrite(client);
-    const commented = comments ? appendRequestComment(text) : text;
-    // The server keeps a named statement with its first comment, which would name the wrong request later.
-    const name = values.length > 0 && commented === text ? names.of(text) : undefined;
-    return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });
-  };
-
-  const continueUnnamed = (): void => {
-    if (names !== unnamed) onPoolerLimitation?.("unnamed_statements");
-    names = unnamed;
-  };
 
   const noteError = (state: ConnectionState, error: unknown): void => {
     // After a failover, the connection may still lead to the former primary. The next caller gets a new
@@ -134,7 +90,7 @@ export function createPreparedStatementConnectionPool(
     if (isReadOnlyServerError(error)) state.isServerReadOnly = true;
     // A failed statement of a transaction is not sent again at this point, because its transaction has
     // failed too. Instead, `runInTransaction` runs the whole transaction again.
-    if (isStalePreparedStatementError(error)) names.renew();
+    if (isStalePreparedStatementError(error)) renewNames();
   };
 
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
@@ -189,7 +145,7 @@ export function createPreparedStatementConnectionPool(
     options: pool.options,
     end: () => pool.end(),
     async connect() {
-      const client = await connectWithAllowedSettings(pool, onPoolerLimitation);
+      const client = await connectWithAllowedSettings(pool, options.onPoolerLimitation);
       const wrapper = wrappers.get(client) ?? wrap(client);
       wrappers.set(client, wrapper);
       return wrapper;
@@ -221,56 +177,6 @@ function createCancelReporter(
   const sentAt = performance.now();
   return () => onCanceledStatement?.({ text, ms: Math.round(performance.now() - sentAt) });
 }
-
-interface Names {
-  readonly of: (text: string) => string | undefined;
-  /** Changes the names of all prepared statements, so that every connection prepares its statements again. */
-  readonly renew: () => void;
-}
-
-const unnamed: Names = { of: () => undefined, renew: () => undefined };
-
-function createNames(): Names {
-  const names = new Map<string, string>();
-  let manyFormsNames = 0;
-  let generation = 0;
-  const of = (text: string): string | undefined => {
-    let name = names.get(text);
-    const hasManyForms = text.startsWith(manyFormsMark);
-    if (
-      name === undefined &&
-      names.size < namesMax &&
-      (!hasManyForms || manyFormsNames < manyFormsNamesMax)
-    ) {
-      if (hasManyForms) manyFormsNames += 1;
-      const hash = createHash("sha1").update(text).digest("hex").slice(0, 20);
-      name = `q${generation === 0 ? "" : `${generation}_`}${hash}`;
-      names.set(text, name);
-    }
-    return name;
-  };
-  return {
-    of,
-    renew: () => {
-      names.clear();
-      manyFormsNames = 0;
-      generation += 1;
-    },
-  };
-}
-
-/**
- * Sends all statements of one event loop turn to the socket with one system call. A system call for each
- * statement would take longer than building the statement.
- */
-function sendInOneWrite(client: pg.PoolClient): void {
-  const stream = getSocket(client);
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-}
-
-const getSocket = (client: pg.PoolClient): Socket =>
-  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
 
 const beginPattern = /^(?:begin|start transaction)/;
 

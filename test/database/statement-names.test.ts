@@ -4,7 +4,8 @@
  */
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
-import { manyFormsMark, createPreparedStatementConnectionPool } from "#database/statement-pool.ts";
+import { createPreparedStatementConnectionPool } from "#database/statement-pool.ts";
+import { manyFormsMark } from "#database/statement-sender.ts";
 
 async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]> {
   const asked: (string | undefined)[] = [];
