@@ -137,8 +137,8 @@ interface SealedRow {
 interface PageQuery {
   readonly column: SealedColumn;
   /**
-   * The id of an encryption key: rows whose data key is encrypted with this key are skipped. If undefined,
-   * all rows are read.
+   * The id of the encryption key whose rows are skipped: rows with a data key that this key has encrypted. If
+   * undefined, all rows are read.
    */
   readonly skippedKeyId: string | undefined;
 }
@@ -263,8 +263,8 @@ interface SealedColumn {
   /** The one or two columns of the table's primary key. */
   readonly key: readonly [SealedKeyColumn] | readonly [SealedKeyColumn, SealedKeyColumn];
   /**
-   * Given the values of a row's primary key, returns the table, column and row id without which the row's
-   * encrypted value cannot be decrypted. The primary key values are texts; bytes are written in hexadecimal.
+   * Returns the table, column and row id to which the encryption of the row's value is bound. The function
+   * gets the values of the row's primary key as texts; a value of type bytea is written in hexadecimal.
    */
   readonly sealContextOf: (first: string, second: string) => EncryptionContext;
 }
