@@ -102,7 +102,7 @@ export interface CurrentCartPricingData {
    * merchant has no such code.
    */
   readonly code: PromotionRule | undefined;
-  /** The values of the loaded promotions that buyers see, by promotion id. */
+  /** The values of each loaded promotion that buyers see (code, titles, discount and period), by promotion id. */
   readonly promotions: ReadonlyMap<string, PromotionForBuyers>;
 }
 
@@ -205,7 +205,7 @@ const codeConditions = {
   normalized: sql<boolean>`c.code_normalized = ${createTemplateSqlParameter("code")}`,
 };
 
-/** The SQL expressions on which the offer for a cart depends. */
+/** The SQL expressions that select the offer for a cart, for example the buyer and the country. */
 interface OfferSqlInput {
   readonly taxCountry: RawBuilder<string | null>;
   readonly buyerReference: RawBuilder<string | null>;
