@@ -64,8 +64,8 @@ export interface ServiceAppOptions {
   /** The folder of `.meshrc.yaml`; the project's folder if left out. */
   readonly meshFolder?: string;
   /**
-   * The database, already opened by the caller, who must also close it: `close` of the service does not. If
-   * left out, the service opens the database that the settings name.
+   * An open database. The caller must close it, because `close` of the service does not. If left out, the
+   * service opens and closes the database that the settings name.
    */
   readonly database?: OpenedDatabase;
   readonly onStatement?: (event: LogEvent) => void;

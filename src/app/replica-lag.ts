@@ -66,7 +66,8 @@ export function createReplicaLagMonitor({
     else log.info({ event: "replica_caught_up" }, "The replica has caught up, and is read again.");
   };
   const notePrimary = (position: number, atMs: number): void => {
-    // After a restore of the primary, its WAL can begin at an earlier position.
+    // After a restore of the primary, its WAL can begin at an earlier position. The remembered positions are
+    // then dropped.
     if (position < (missing.at(-1)?.position ?? 0)) missing = [];
     if (missing.length > positionsMax) missing = missing.filter((_, index) => index % 2 === 0);
     missing = [...missing, { position, atMs }];

@@ -26,8 +26,9 @@ export interface DataKeyRewrapResult {
    */
   readonly broken: readonly string[];
   /**
-   * The number of rows that still use another key than the first one of ENCRYPTION_KEYS after the run. Such
-   * rows remain if a running process has older settings, and therefore still encrypts with that other key.
+   * The number of rows whose data key is still encrypted with another key than the first one of
+   * ENCRYPTION_KEYS after the run. Such rows remain if a running process has older settings, and therefore
+   * still encrypts with another key.
    */
   readonly left: number;
 }

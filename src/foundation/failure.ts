@@ -7,7 +7,7 @@
 export interface FailureKind {
   readonly status: number;
   readonly text: string;
-  /** True if the same request may succeed later without a change. */
+  /** True if the same, unchanged request may succeed later. */
   readonly retryable?: true;
 }
 

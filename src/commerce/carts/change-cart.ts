@@ -43,8 +43,8 @@ import { type CartsByIdSqlQueryRow, buildCartsByIdSqlQuery, findCarts } from "./
 export interface CartCommandContext extends CommandContext, BuyerRepresentedByCaller {
   readonly keyring: EncryptionKeyring;
   /**
-   * True if the service itself runs the command, not a caller. The command then also finds the carts of all
-   * buyers, and carts that ended more than 90 days ago.
+   * True if the service itself runs the command, and no caller. The command then finds the carts of all
+   * buyers, and also carts that ended more than 90 days ago.
    */
   readonly isSystem?: boolean | undefined;
   /** Base URL of this service, which completes the image paths in published cart events. */

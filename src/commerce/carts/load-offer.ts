@@ -224,7 +224,10 @@ export const buildOfferColumnsSql = (input: OfferSqlInput): RawBuilder<OfferRow>
     m.default_locale as "merchantLocale", ${marketJson(input)} as market, ${variantsJson(input)} as variants,
     ${automaticPromotionsJson(input)} as automatic, ${promotionCodeJson(input)} as code`;
 
-/** SQL condition that is true if the tax rate `t` of the market `mk` is valid on the local day of a time. */
+/**
+ * SQL condition that is true if the tax rate `t` is valid on the day of the time `at`, in the time zone of
+ * the market `mk`.
+ */
 const taxRateValidSql = (at: RawBuilder<unknown>): RawBuilder<boolean> => sql<boolean>`
   daterange(t.valid_from, t.valid_to, '[]') @> (${at}::timestamptz at time zone mk.time_zone)::date`;
 

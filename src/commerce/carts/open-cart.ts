@@ -47,7 +47,10 @@ interface OpenedCart {
   readonly codeNormalized: string | undefined;
 }
 
-/** Maximum number of variants added by the change that are read. The command refuses a change with more lines. */
+/**
+ * Maximum number of added variants whose price and stock are read here. The command refuses a change with
+ * more lines.
+ */
 const addedVariantsMax = 200;
 
 const openedCarts = new WeakMap<Transaction, OpenedCart>();
