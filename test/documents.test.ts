@@ -83,9 +83,9 @@ const knownNames = new Set(
 
 /** Names of PostgreSQL, Prometheus and GraphQL Mesh, which this project does not contain. */
 const foreignNames = new Set(
-  "pg_dump pg_basebackup pg_upgrade archive_mode lock_timeout toast_tuple_target dns_sd_configs filterSchema".split(
-    " ",
-  ),
+  "pg_dump pg_basebackup pg_upgrade archive_mode lock_timeout toast_tuple_target dns_sd_configs filterSchema "
+    .concat("pg_stat_statements isolate_tenant_to_new_shard enable_unsafe_triggers")
+    .split(" "),
 );
 /** Metrics of prom-client; test/web/metrics-names.test.ts compares them with `/metrics`. */
 const isDefaultMetric = (name: string): boolean => /^(?:process|nodejs)_/.test(name);

@@ -4,9 +4,15 @@ import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { isDatabaseUnreachable } from "#database/database-errors.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
-import { type PoolerLimitation, requestStatementLimits } from "#database/statement-pool.ts";
+import {
+  type CanceledStatement,
+  type PoolerLimitation,
+  requestStatementLimits,
+} from "#database/statement-pool.ts";
+import { summarizeStatement } from "#database/traced-dialect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
+import { getRequestOrigin } from "#foundation/request-origin.ts";
 import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
 import { createVerifiedEncryptionKeyring } from "./encryption-canaries.ts";
 import { getRateLimitScale, type ServiceSettings } from "./settings.ts";
@@ -49,6 +55,21 @@ export const createPoolerLimitationLogger =
   (limitation: PoolerLimitation): void =>
     log.warn({ event: "pooler_found" }, `${setting} ${poolerWarnings[limitation]}`);
 
+/**
+ * Creates the function that logs which statement was canceled after its time limit, and the request that ran
+ * it. The log line contains the verb and the first table of the statement, because some texts have thousands
+ * of characters.
+ */
+export const createCanceledStatementLogger =
+  (log: Log) =>
+  ({ text, ms }: CanceledStatement): void => {
+    const { requestId, operationId, route } = getRequestOrigin() ?? {};
+    log.warn(
+      { event: "statement_canceled", requestId, operationId, route, statement: summarizeStatement(text), ms },
+      "An SQL statement was canceled because of its time limit.",
+    );
+  };
+
 export async function openConfiguredDatabase({
   settings,
   log,
@@ -61,6 +82,8 @@ export async function openConfiguredDatabase({
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     limits: requestStatementLimits,
+    comments: settings.databaseComments,
+    onCanceledStatement: createCanceledStatementLogger(log),
     onPoolerLimitation: createPoolerLimitationLogger(log, "DATABASE_URL"),
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,

@@ -12,7 +12,7 @@ import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices, ReplicaReadSources } from "#graph/context.ts";
 import { requestStatementLimits, type SqlStatementTimeouts } from "#database/statement-pool.ts";
 import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
-import { createPoolerLimitationLogger } from "./open-resources.ts";
+import { createCanceledStatementLogger, createPoolerLimitationLogger } from "./open-resources.ts";
 import { createReplicaLagMonitor, type ReplicaLagMonitor } from "./replica-lag.ts";
 import type { ServiceSettings } from "./settings.ts";
 
@@ -104,11 +104,20 @@ export async function openDatabaseReplica({
   log,
   onStatement,
 }: ReplicaOptions): Promise<OpenedDatabaseReplica | undefined> {
-  const { databaseReadUrl: url, databasePrepared: prepared, databasePool } = settings;
+  const {
+    databaseReadUrl: url,
+    databasePrepared: prepared,
+    databaseComments: comments,
+    databasePool,
+  } = settings;
   if (url === undefined) return undefined;
-  const onPoolerLimitation = createPoolerLimitationLogger(log, "DATABASE_READ_URL");
+  const logging = {
+    onStatement,
+    onPoolerLimitation: createPoolerLimitationLogger(log, "DATABASE_READ_URL"),
+    onCanceledStatement: createCanceledStatementLogger(log),
+  };
   const open = (poolSize: number, limits: SqlStatementTimeouts): ReturnType<typeof openDatabase> =>
-    openDatabase({ url, poolSize, prepared, limits, onStatement, onPoolerLimitation });
+    openDatabase({ url, poolSize, prepared, comments, limits, ...logging });
   const analystReads = await open(analystConnections, {
     outsideTransactionMs: reportTimeoutMs,
     inTransactionMs: analystMs,

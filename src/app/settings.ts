@@ -66,6 +66,7 @@ const schema = z.object({
   DATABASE_READ_URL: postgresUrl.optional(),
   DATABASE_READ_LAG_MAX: integer(1, 3600).default(5),
   DATABASE_PREPARED: flag.default(true),
+  DATABASE_COMMENTS: flag.default(false),
   REDIS_URL: address(["redis:", "rediss:"], "redis://host:6379").optional(),
   ENCRYPTION_KEYS: encryptionKeys.optional(),
   DEMO: flag.optional(),
@@ -125,6 +126,8 @@ export interface ServiceSettings {
   readonly databaseReadLagSecondsMax: number;
   readonly databasePool: number;
   readonly databasePrepared: boolean;
+  /** Whether the SQL statements of a request contain the id of the request as a comment. */
+  readonly databaseComments: boolean;
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
   /**
@@ -195,6 +198,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     databaseReadLagSecondsMax: values.DATABASE_READ_LAG_MAX,
     databasePool: values.DATABASE_POOL,
     databasePrepared: values.DATABASE_PREPARED,
+    databaseComments: values.DATABASE_COMMENTS,
     dataDir: resolve(values.DATA_DIR),
     redisUrl: values.REDIS_URL,
     encryptionKeys: values.ENCRYPTION_KEYS,

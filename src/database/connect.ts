@@ -14,6 +14,7 @@ import {
   type InterProcessNoticeListener,
 } from "./notices.ts";
 import {
+  type CanceledStatement,
   type PoolerLimitation,
   type SqlStatementTimeouts,
   createPreparedStatementConnectionPool,
@@ -42,6 +43,13 @@ export interface DatabaseOptions {
   readonly prepared?: boolean;
   /** Time limits of SQL statements; undefined for no limits. */
   readonly limits?: SqlStatementTimeouts | undefined;
+  /**
+   * True to append a comment with the id of the request to each statement of a request. These statements have
+   * no names. The embedded database writes no comments.
+   */
+  readonly comments?: boolean | undefined;
+  /** Called for each statement that was canceled because of its time limit. */
+  readonly onCanceledStatement?: ((statement: CanceledStatement) => void) | undefined;
   /** Called once for each feature that a transaction pooler in front of PostgreSQL does not support. */
   readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
@@ -179,6 +187,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       prepared: options.prepared !== false,
       limits: options.limits,
       onPoolerLimitation: options.onPoolerLimitation,
+      comments: options.comments,
+      onCanceledStatement: options.onCanceledStatement,
     }),
   });
   const db = new Kysely<Tables>({

@@ -67,6 +67,9 @@ const isTemporary = (cause: unknown): boolean =>
   isReadOnlyServerError(cause) ||
   isOutOfResources(cause);
 
+/** Returns whether the server canceled a statement because of its time limit, or because it was asked to. */
+export const isStatementCanceledByServer = (error: unknown): boolean => getSqlState(error) === "57014";
+
 /** The SQLSTATE of a change that is refused because its transaction is read-only. */
 const readOnlyTransaction = "25006";
 

@@ -9,6 +9,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
 import DataLoader from "dataloader";
+import { getRequestOrigin, type RequestOrigin, runWithRequestOrigin } from "#foundation/request-origin.ts";
 import { type Span, runInChildSpan } from "#foundation/tracing.ts";
 import { requireNoOpenTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
@@ -37,6 +38,7 @@ interface Waiting<Key> {
   readonly key: Key;
   readonly name: string;
   readonly span: Span | undefined;
+  readonly origin: RequestOrigin | undefined;
 }
 
 export function createReadCoalescer<Key, Row>({
@@ -48,6 +50,8 @@ export function createReadCoalescer<Key, Row>({
    * The map has no entry if this caller's span is not recorded. The map is indexed by the names of the keys.
    */
   const spans = new Map<string, Span>();
+  /** For each key that waits to be read: the request of the first caller. The map is indexed like `spans`. */
+  const origins = new Map<string, RequestOrigin>();
   /** Limits how many statements run at the same time. DataLoader has no such limit. */
   const running = new Semaphore(runningMax);
   // A shared read serves several callers. It therefore runs in a detached async context, and not in the
@@ -55,7 +59,10 @@ export function createReadCoalescer<Key, Row>({
   const inDetachedContext = AsyncLocalStorage.snapshot();
 
   const read = async (waiting: readonly Waiting<Key>[]): Promise<(Row | null | Error)[]> => {
-    const findRows = (): ReturnType<typeof find> => find(waiting.map(({ key }) => key));
+    // One statement serves several callers, but is logged with the id of only one request.
+    const origin = waiting.find((entry) => entry.origin !== undefined)?.origin;
+    const findRows = (): ReturnType<typeof find> =>
+      runWithRequestOrigin(origin, () => find(waiting.map(({ key }) => key)));
     // One statement serves several callers, but its span can have only one parent: the first recorded span of
     // a caller that waits for the statement.
     const span = waiting.find((entry) => entry.span !== undefined)?.span;
@@ -75,9 +82,11 @@ export function createReadCoalescer<Key, Row>({
   const startRead = (key: Key): Waiting<Key> => {
     const name = nameOf(key);
     const span = spans.get(name);
+    const origin = origins.get(name);
     spans.delete(name);
+    origins.delete(name);
     loader.clear(key);
-    return { key, name, span };
+    return { key, name, span, origin };
   };
   let statement: Promise<(Row | null | Error)[]> | undefined;
   const schedule = (dispatch: () => void): void => {
@@ -107,6 +116,8 @@ export function createReadCoalescer<Key, Row>({
       return runInChildSpan({ name: "read together" }, (span) => {
         const name = nameOf(key);
         if (span !== undefined && !spans.has(name)) spans.set(name, span);
+        const origin = getRequestOrigin();
+        if (origin !== undefined && !origins.has(name)) origins.set(name, origin);
         return loader.load(key);
       });
     },

@@ -2,7 +2,8 @@
  * The connection pool that Kysely uses. Statements are prepared once per connection, under a name that is
  * computed from their text. If a statement is not answered in time, the server is asked to cancel it, and its
  * connection is closed. A connection to a server that accepts no changes is closed too. Behind a transaction
- * pooler that does not support named statements or settings of a session, the pool continues without them.
+ * pooler that does not support named statements or settings of a session, the pool continues without them. If
+ * comments are switched on, a statement of a request is sent unnamed, with the id of the request.
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -15,7 +16,9 @@ import {
   isReadOnlyServerError,
   isRefusedStartupParameterError,
   isStalePreparedStatementError,
+  isStatementCanceledByServer,
 } from "./database-errors.ts";
+import { appendRequestComment } from "./sql-comment.ts";
 
 export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of an SQL statement outside of a transaction. */
@@ -61,6 +64,16 @@ export interface PreparedStatementConnectionPoolOptions {
    * server's time limits. The argument says what the pool does without from now on.
    */
   readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
+  /** True to append a comment with the id of the request to each statement of a request. */
+  readonly comments?: boolean | undefined;
+  /** Called for each statement that this process or the server has canceled because of its time limit. */
+  readonly onCanceledStatement?: ((statement: CanceledStatement) => void) | undefined;
+}
+
+export interface CanceledStatement {
+  readonly text: string;
+  /** Milliseconds from sending the statement to its cancellation. */
+  readonly ms: number;
 }
 
 export type PoolerLimitation = "unnamed_statements" | "no_server_timeouts";
@@ -83,17 +96,31 @@ export const manyFormsMark = "/* one of many forms */";
  */
 const manyFormsNamesMax = 24;
 
+/** The state of one connection of the pool. */
+interface ConnectionState {
+  /** The error of the statement that was not answered in time; undefined if there is none. */
+  unanswered: Error | undefined;
+  isServerReadOnly: boolean;
+  /** Number of statements that are not answered yet. */
+  running: number;
+  /** Statements that are sent together with BEGIN belong to the transaction before its BEGIN is answered. */
+  isBeginSent: boolean;
+}
+
 export function createPreparedStatementConnectionPool(
   pool: pg.Pool,
-  { prepared, limits, onPoolerLimitation }: PreparedStatementConnectionPoolOptions,
+  options: PreparedStatementConnectionPoolOptions,
 ): PostgresPool {
+  const { prepared, onPoolerLimitation, comments = false } = options;
   let names = prepared ? createNames() : unnamed;
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   const send = (client: pg.PoolClient, text: string, values: unknown[]): Promise<pg.QueryResult> => {
-    const name = values.length > 0 ? names.of(text) : undefined;
     sendInOneWrite(client);
-    return client.query({ text, values, ...(name === undefined ? {} : { name }) });
+    const commented = comments ? appendRequestComment(text) : text;
+    // The server keeps a named statement with its first comment, which would name the wrong request later.
+    const name = values.length > 0 && commented === text ? names.of(text) : undefined;
+    return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });
   };
 
   const continueUnnamed = (): void => {
@@ -101,50 +128,57 @@ export function createPreparedStatementConnectionPool(
     names = unnamed;
   };
 
+  const noteError = (state: ConnectionState, error: unknown): void => {
+    // After a failover, the connection may still lead to the former primary. The next caller gets a new
+    // connection, which leads to the present primary.
+    if (isReadOnlyServerError(error)) state.isServerReadOnly = true;
+    // A failed statement of a transaction is not sent again at this point, because its transaction has
+    // failed too. Instead, `runInTransaction` runs the whole transaction again.
+    if (isStalePreparedStatementError(error)) names.renew();
+  };
+
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
-    let unanswered: Error | undefined;
-    let isServerReadOnly = false;
-    let running = 0;
-    // Statements that are sent together with BEGIN belong to the transaction before its BEGIN is answered.
-    let isBeginSent = false;
+    const state: ConnectionState = {
+      unanswered: undefined,
+      isServerReadOnly: false,
+      running: 0,
+      isBeginSent: false,
+    };
     return {
       get processID() {
         return "processID" in client ? client.processID : undefined;
       },
       release: (destroy?: boolean) =>
-        client.release(destroy === true || unanswered !== undefined || isServerReadOnly),
+        client.release(destroy === true || state.unanswered !== undefined || state.isServerReadOnly),
       // If a statement was not answered in time, all further statements of the connection fail at once. Even
       // a ROLLBACK would wait until the unanswered statement ends.
       query: async (text: string, values: unknown[] = []) => {
-        if (unanswered !== undefined) throw unanswered;
-        if (beginPattern.test(text)) isBeginSent = true;
-        const isInside = isBeginSent || isInTransaction(client);
-        if (text === "commit" || text === "rollback") isBeginSent = false;
-        const limitMs = isInside ? limits?.inTransactionMs : limits?.outsideTransactionMs;
-        const timer = startStatementTimer(client, limitMs, (error) => (unanswered ??= error));
-        const isAlone = running === 0 && !isInside;
-        running += 1;
+        if (state.unanswered !== undefined) throw state.unanswered;
+        const isInside = noteTransactionBoundary(state, client, text);
+        const isAlone = state.running === 0 && !isInside;
+        const reportCanceled = createCancelReporter(text, options);
+        const timer = startStatementTimer(client, getLimitMs(options, isInside), (error) => {
+          state.unanswered ??= error;
+          reportCanceled();
+        });
+        state.running += 1;
         try {
           const result = await send(client, text, values);
           // A canceled COMMIT succeeds although no standby has received the transaction, so its outcome counts
           // as unknown.
-          if (unanswered !== undefined) throw unanswered;
+          if (state.unanswered !== undefined) throw state.unanswered;
           return result;
         } catch (error) {
-          if (unanswered !== undefined) throw unanswered;
+          if (state.unanswered !== undefined) throw state.unanswered;
+          if (isStatementCanceledByServer(error)) reportCanceled();
           if (isLostPreparedStatementError(error)) {
             continueUnnamed();
             if (isAlone) return await send(client, text, values);
           }
-          // After a failover, the connection may still lead to the former primary. The next caller gets a new
-          // connection, which leads to the present primary.
-          if (isReadOnlyServerError(error)) isServerReadOnly = true;
-          // A failed statement of a transaction is not sent again at this point, because its transaction has
-          // failed too. Instead, `runInTransaction` runs the whole transaction again.
-          if (isStalePreparedStatementError(error)) names.renew();
+          noteError(state, error);
           throw error;
         } finally {
-          running -= 1;
+          state.running -= 1;
           timer.stop();
         }
       },
@@ -156,11 +190,8 @@ export function createPreparedStatementConnectionPool(
     end: () => pool.end(),
     async connect() {
       const client = await connectWithAllowedSettings(pool, onPoolerLimitation);
-      let wrapper = wrappers.get(client);
-      if (wrapper === undefined) {
-        wrapper = wrap(client);
-        wrappers.set(client, wrapper);
-      }
+      const wrapper = wrappers.get(client) ?? wrap(client);
+      wrappers.set(client, wrapper);
       return wrapper;
     },
   };
@@ -180,6 +211,15 @@ async function connectWithAllowedSettings(
     pool.options.idle_in_transaction_session_timeout = undefined;
     return pool.connect();
   }
+}
+
+/** Returns the function that reports that a statement was canceled; the statement is sent at the same time. */
+function createCancelReporter(
+  text: string,
+  { onCanceledStatement }: PreparedStatementConnectionPoolOptions,
+): () => void {
+  const sentAt = performance.now();
+  return () => onCanceledStatement?.({ text, ms: Math.round(performance.now() - sentAt) });
 }
 
 interface Names {
@@ -233,6 +273,19 @@ const getSocket = (client: pg.PoolClient): Socket =>
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
 
 const beginPattern = /^(?:begin|start transaction)/;
+
+/** Notes whether the statement begins or ends a transaction. Returns whether the statement belongs to one. */
+function noteTransactionBoundary(state: ConnectionState, client: pg.PoolClient, text: string): boolean {
+  if (beginPattern.test(text)) state.isBeginSent = true;
+  const isInside = state.isBeginSent || isInTransaction(client);
+  if (text === "commit" || text === "rollback") state.isBeginSent = false;
+  return isInside;
+}
+
+const getLimitMs = (
+  { limits }: PreparedStatementConnectionPoolOptions,
+  isInside: boolean,
+): number | undefined => (isInside ? limits?.inTransactionMs : limits?.outsideTransactionMs);
 
 function isInTransaction(client: pg.PoolClient): boolean {
   const status = client.getTransactionStatus();

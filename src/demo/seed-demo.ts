@@ -48,9 +48,7 @@ const dayMs = 86_400_000;
 /** The age of the demo's merchants in days. It is higher than the age of their oldest product. */
 const merchantAgeDays = 400;
 const productAgeDaysMax = 200;
-/**
- * The minimum age, in days, of a product with former prices. A product must be older than its oldest price.
- */
+/** The minimum age, in days, of a product with former prices. A product must be older than its oldest price. */
 const priceHistoryAgeDaysMin = 60;
 
 /**

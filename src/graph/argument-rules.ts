@@ -34,8 +34,8 @@ const hasLength = ({ origin }: { readonly origin: string }): boolean =>
   origin === "string" || origin === "array";
 
 /**
- * Describes the whole rule that the value of a zod issue breaks, for example
- * `must be an integer from 1 to 100`. The text is the end of a sentence, without its full stop.
+ * Describes the whole rule that the value of a zod issue breaks, for example `must be an integer from 1 to
+ * 100`. The text is the end of a sentence, without its full stop.
  */
 export function describeBrokenArgumentRule(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   if (issue.code === "custom") return issue.message;

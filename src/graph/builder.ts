@@ -16,9 +16,7 @@ interface ScalarTypes<Input, Output = Input> {
   Output: Output;
 }
 
-/**
- * The TypeScript types with which Pothos types the context, the scalars and the lists of the GraphQL schema.
- */
+/** The TypeScript types with which Pothos types the context, the scalars and the lists of the GraphQL schema. */
 export interface PothosGraphTypes {
   Context: GraphqlContext;
   DefaultFieldNullability: false;

@@ -294,7 +294,8 @@ export function getCallerMerchantId({ viewer }: GraphqlContext): string | null {
 
 /**
  * Returns the id of the merchant whose rows a list shows. This is the caller's merchant, or the merchant that
- * a platform caller names. Null if a platform caller names none: the list then has the rows of all merchants.
+ * a platform caller names. Null if a platform caller names none: the list then has the rows of all
+ * merchants.
  */
 export function getMerchantIdForListQuery(
   context: GraphqlContext,

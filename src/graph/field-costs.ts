@@ -63,9 +63,7 @@ export interface GraphqlFieldCost {
   readonly multiplier: number | null;
   /** The names of the arguments that determine the multiplier of the field's cost. */
   readonly sizedBy: readonly string[];
-  /**
-   * The words for how the arguments determine the multiplier of the field's cost; null if no argument does.
-   */
+  /** The words for how the arguments determine the multiplier of the field's cost; null if no argument does. */
   readonly factor: string | null;
 }
 

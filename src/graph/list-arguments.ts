@@ -2,9 +2,7 @@
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder } from "./builder.ts";
 
-/**
- * The argument `merchantId` of lists. A caller of the platform selects the rows of a single merchant with it.
- */
+/** The argument `merchantId` of lists. A caller of the platform selects the rows of a single merchant with it. */
 export const listMerchantArgs = builder.args((t) => ({
   merchantId: t.id({
     description:

@@ -1,7 +1,7 @@
 /**
  * The kinds of mutations. All mutations of one kind have the same shared arguments and the same command
- * context. A mutation copies the options of its kind:
- * `defineMutation({ ...existingCartMutationKind, name, … })`.
+ * context. A mutation copies the options of its kind: `defineMutation({ ...existingCartMutationKind, name, …
+ * })`.
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";

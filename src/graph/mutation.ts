@@ -162,9 +162,7 @@ interface MutationOptions<
   ) => Promise<Changed>;
 }
 
-/**
- * Computes the mutation's GraphQL result from the return value of its command. Left out if the two are equal.
- */
+/** Computes the mutation's GraphQL result from the return value of its command. Left out if the two are equal. */
 interface AnswerOption<Changed, Shape> {
   readonly answer: (request: GraphqlContext, changed: Changed) => Shape | Promise<Shape>;
 }

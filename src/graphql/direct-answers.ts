@@ -31,7 +31,8 @@ export interface DirectAnswerServices extends FailureTranslationServices {
 
 /**
  * The names of plugin hooks that do not need Yoga to answer requests for trusted documents. `onParse` and
- * `onValidate` run when a trusted document is prepared. The others belong to subscriptions and to `mesh dev`.
+ * `onValidate` run when a trusted document is prepared. The others belong to subscriptions and to `mesh
+ * dev`.
  */
 const hooksOutsideOfRequests: ReadonlySet<string> = new Set([
   "onParse",

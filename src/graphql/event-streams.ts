@@ -187,9 +187,7 @@ export interface SubscriptionResultWithLastFlag {
   readonly isLast: boolean;
 }
 
-/**
- * Milliseconds without data after which a comment is sent, because proxies close connections without data.
- */
+/** Milliseconds without data after which a comment is sent, because proxies close connections without data. */
 const heartbeatMs = 12_000;
 /**
  * Milliseconds between the last event of a stream and the closing of its connection, so that the client has

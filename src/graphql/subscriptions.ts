@@ -191,9 +191,7 @@ async function renderStepResult(
   return { result: translateSubscriptionErrors(result, caller, services), isLast };
 }
 
-/**
- * Executes a subscription's document for one event, with the caller's permissions at the time of the event.
- */
+/** Executes a subscription's document for one event, with the caller's permissions at the time of the event. */
 async function runStep(
   step: unknown,
   args: Subscribing,

@@ -1,21 +1,24 @@
 /**
  * Creates a trace span for each HTTP request, with the route template, status, error code, and the caller's
- * installation.
+ * installation. Makes the id of the request known to all code that the request runs.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type RequestOrigin, runWithRequestOrigin } from "#foundation/request-origin.ts";
 import { isTracingEnabled, type Span, startSpan } from "#foundation/tracing.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     span: Span | null;
+    origin: RequestOrigin | null;
   }
 }
 
 /**
- * Registers the hooks that create and end the trace spans of requests. These hooks must be the first ones, so
- * that the work of all other hooks belongs to the span.
+ * Registers the hooks that create and end the trace spans of requests and make the id of a request known to
+ * its code. These hooks must be the first ones, so that the work of all other hooks belongs to the request.
  */
 export function traceHttpRequests(server: FastifyInstance): void {
+  nameOriginOfRequests(server);
   server.decorateRequest("span", null);
   if (!isTracingEnabled()) return;
   server.addHook("onRequest", (request, reply, done) => {
@@ -36,6 +39,22 @@ export function traceHttpRequests(server: FastifyInstance): void {
   server.addHook("onResponse", (request, reply, done) => {
     endSpan(request, reply);
     done();
+  });
+}
+
+/**
+ * Registers the hooks that make the request known to the code that it runs (`getRequestOrigin`). The hook
+ * `preValidation` repeats this, because Fastify reads the body in the async context of the connection.
+ */
+function nameOriginOfRequests(server: FastifyInstance): void {
+  server.decorateRequest("origin", null);
+  server.addHook("onRequest", (request, _reply, done) => {
+    const { config, url: route } = request.routeOptions;
+    request.origin = { requestId: request.id, operationId: config.operationId, route };
+    runWithRequestOrigin(request.origin, done);
+  });
+  server.addHook("preValidation", ({ origin }, _reply, done) => {
+    runWithRequestOrigin(origin ?? undefined, done);
   });
 }
 

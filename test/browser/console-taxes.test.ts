@@ -118,6 +118,8 @@ it("a rate that begins later ends the present rate the day before", async () => 
     await dialog.getByRole("button", { name: "Save the rate" }).click();
     await dialog.waitFor({ state: "detached" });
   }
+  const begins = (await ratesOf("DE")).filter(({ taxClass }) => taxClass === addedClass);
+  expect(begins.map(({ basisPoints }) => basisPoints)).toEqual([700, 500]);
   const books = page.getByRole("row").filter({ hasText: "Books" });
   await books.filter({ hasText: "7%" }).filter({ hasText: "until Dec 31, 2027" }).waitFor();
   await books.filter({ hasText: "5%" }).filter({ hasText: "from Jan 1, 2028" }).waitFor();

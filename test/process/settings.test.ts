@@ -89,6 +89,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     DATABASE_READ_URL: null,
     DATABASE_READ_LAG_MAX: "5",
     DATABASE_PREPARED: "1",
+    DATABASE_COMMENTS: "0",
     REDIS_URL: null,
     ENCRYPTION_KEYS: null,
     DEMO: "1",

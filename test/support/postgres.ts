@@ -78,11 +78,15 @@ export async function setup(project: {
   };
 }
 
-/** Starts a server. The settings are PostgreSQL's, by their names: `{ shared_buffers: "1GB" }`. */
+/**
+ * Starts a server. The settings are PostgreSQL's, by their names: `{ shared_buffers: "1GB" }`. `onLog` gets
+ * the server's log in pieces of any length.
+ */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
+  onLog?: (text: string) => void,
 ): Promise<PostgresServer> {
-  return startServer(settings, createServerFolder());
+  return startServer(settings, createServerFolder(), onLog);
 }
 
 /** Starts a streaming standby of a server: copies its files and follows its write-ahead log. */
@@ -119,6 +123,7 @@ function createServerFolder(): string {
 async function startServer(
   settings: Readonly<Record<string, string>>,
   folder: string,
+  onLog?: (text: string) => void,
 ): Promise<PostgresServer> {
   const binaries = join(readyBinaries(), "bin");
   const port = await freePort();
@@ -140,7 +145,7 @@ async function startServer(
     return ended;
   };
   try {
-    await ready(shell);
+    await ready(shell, onLog);
   } catch (error) {
     await stop();
     throw error;
@@ -199,11 +204,12 @@ export function freePort(): Promise<number> {
 
 const readyText = /ready to accept (?:read-only )?connections/;
 
-function ready(shell: ChildProcess): Promise<void> {
+function ready(shell: ChildProcess, onLog: ((text: string) => void) | undefined): Promise<void> {
   return new Promise((done, failed) => {
     let said = "";
     shell.once("error", failed);
     shell.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      onLog?.(chunk);
       // Keeps reading the server's later output (for example errors of refused statements) so that the pipe
       // never fills.
       if (readyText.test(said)) return;

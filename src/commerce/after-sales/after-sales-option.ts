@@ -229,9 +229,7 @@ export function getAfterSalesWindowBoundaryTimes(windows: AfterSalesWindows): nu
 
 const daysOf = (days: number | null): { readonly days?: number } => (days === null ? {} : { days });
 
-/**
- * Returns the time window that ends later. Returns the first window if the end of either window is not known.
- */
+/** Returns the time window that ends later. Returns the first window if the end of either window is not known. */
 function longer(one: OrderTimeWindow, other: OrderTimeWindow): OrderTimeWindow {
   if (one.endsAt === null || other.endsAt === null) return one;
   return one.endsAt < other.endsAt ? other : one;

@@ -111,9 +111,7 @@ export function evaluateAfterSalesEligibility(
   };
 }
 
-/**
- * Criteria that select one after-sales option: the order line, the kind of return, and the buyer's reason.
- */
+/** Criteria that select one after-sales option: the order line, the kind of return, and the buyer's reason. */
 export interface ReturnOptionCriteria {
   readonly lineId: string;
   readonly kind: ReturnKind;

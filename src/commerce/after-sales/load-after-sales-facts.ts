@@ -18,8 +18,8 @@ interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
   readonly returns: number;
   /**
-   * Times at which the loaded data becomes outdated although no database row changes. Examples are the
-   * expiry of a stock hold, and the end of the 365 days in which a return of the buyer is counted.
+   * Times at which the loaded data becomes outdated although no database row changes. Examples are the expiry
+   * of a stock hold, and the end of the 365 days in which a return of the buyer is counted.
    */
   readonly changeTimes: readonly (string | null)[];
 }

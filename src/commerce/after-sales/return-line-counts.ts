@@ -21,7 +21,8 @@ export interface CountedReturnLine {
 
 /**
  * For each count of a return line (for example received units), a function that returns the highest allowed
- * value. The limit depends on the return line and on the other counts that the merchant reports for the line.
+ * value. The limit depends on the return line and on the other counts that the merchant reports for the
+ * line.
  */
 type CountBounds<Count extends CountedReturnLine> = Readonly<
   Partial<Record<Exclude<keyof Count, "lineId">, (line: ReturnLine, count: Count) => number>>

@@ -1,7 +1,8 @@
 /**
  * Evaluates the after-sales options to return units, exchange units, withdraw from the purchase, or get a
  * refund without a return. Each function evaluates an option for one group of return reasons: either reasons
- * that are the merchant's fault, or all other reasons. Callers that need both groups call the function twice.
+ * that are the merchant's fault, or all other reasons. Callers that need both groups call the function
+ * twice.
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import { isTimeWindowOver, getOrderPolicy } from "#commerce/orders/order-terms.ts";
@@ -275,9 +276,7 @@ function returnableUnitsOf({
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
-/**
- * Adds reasons against an after-sales option. Adds nothing if an earlier reason already denies the option.
- */
+/** Adds reasons against an after-sales option. Adds nothing if an earlier reason already denies the option. */
 function addReasonsIfAvailable(
   { quantity, reasons }: ReturnableQuantityWithObstacles,
   rest: readonly AfterSalesObstacle[],

@@ -52,7 +52,8 @@ export function parseCatalogChangeNotice(text: string): readonly CatalogDependen
 /**
  * Returns the next time after `now` at which one of the products looks different although no request changes
  * it; null if there is no such time. At this time, a price ends, a preordered variant becomes available, or a
- * stock hold expires. Stock holds of a variant with more free units than its low-stock threshold are ignored.
+ * stock hold expires. Stock holds of a variant with more free units than its low-stock threshold are
+ * ignored.
  */
 export async function findNextTimedProductChange(
   reader: DatabaseReader,

@@ -153,7 +153,8 @@ export type TranslatedNameSelector = (names: LocalizedTextMap) => string | null;
 
 /**
  * Returns a function that selects the translation of a name, for example of a category. The function prefers
- * a translation in `locale`, then in the default locale of the market, then in the merchant's default locale.
+ * a translation in `locale`, then in the default locale of the market, then in the merchant's default
+ * locale.
  */
 export function createTranslatedNameSelector(
   product: ProductAggregate,

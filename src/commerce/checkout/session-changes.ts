@@ -65,9 +65,7 @@ export function setCheckoutSessionAddress(
   });
 }
 
-/**
- * Adds the buyer's e-mail address to the planned change of a cart, so that one save of the cart changes both.
- */
+/** Adds the buyer's e-mail address to the planned change of a cart, so that one save of the cart changes both. */
 const withBuyerEmail =
   (plan: CartChangePlanner, buyerEmailId: string | null): CartChangePlanner =>
   (cart) => {

@@ -38,9 +38,7 @@ export interface OrderLine {
   readonly unitPriceMinor: number;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
-  /**
-   * The tax rate of the line; null if an earlier release, which did not store tax rates, placed the order.
-   */
+  /** The tax rate of the line; null if an earlier release, which did not store tax rates, placed the order. */
   readonly taxRate: AppliedTaxRate | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;

@@ -29,9 +29,7 @@ export interface ProviderDispute {
 }
 
 export interface ProviderRefund {
-  /**
-   * Id of the payment operation that made the refund; null if the merchant made the refund at the provider.
-   */
+  /** Id of the payment operation that made the refund; null if the merchant made the refund at the provider. */
   readonly operationId: string | null;
   readonly hasFailed: boolean;
 }

@@ -39,9 +39,7 @@ interface TaxRow extends Omit<CountryTax, "taxableMinor" | "taxMinor" | "netTaxM
   readonly netTax: string;
 }
 
-/**
- * Returns SQL that reads a field of the first tax line of the order `o`; null if the order has no tax lines.
- */
+/** Returns SQL that reads a field of the first tax line of the order `o`; null if the order has no tax lines. */
 const firstLineSql = (name: string): RawBuilder<unknown> => sql.raw(`(o.tax_lines #>> '{0,${name}}')`);
 
 /**

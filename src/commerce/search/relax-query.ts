@@ -21,9 +21,7 @@ export interface SearchQueryToRelax extends SearchContextForDocumentCounts {
   readonly input: ProductSearchInput;
   readonly expanded: ExpandedSearchQuery;
   readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
-  /**
-   * True if a search for all parts of the query has already found nothing. Such a search need not run again.
-   */
+  /** True if a search for all parts of the query has already found nothing. Such a search need not run again. */
   readonly isWholeTried: boolean;
 }
 

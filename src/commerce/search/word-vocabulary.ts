@@ -212,9 +212,7 @@ interface LookedUp {
   readonly phrases: readonly string[];
   readonly splits: ReadonlyMap<string, readonly (readonly [string, string])[]>;
   readonly umlautForms: ReadonlyMap<string, string | undefined>;
-  /**
-   * The texts by which synonyms are looked up, by word or phrase: the word or phrase itself, and its stems.
-   */
+  /** The texts by which synonyms are looked up, by word or phrase: the word or phrase itself, and its stems. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -27,9 +27,7 @@ export interface TaxRatePeriodPlan {
   readonly validTo: string | null;
   /** The existing rate that must end before the new rate begins; null if there is none. */
   readonly shortened: { readonly id: string; readonly validTo: string } | null;
-  /**
-   * The existing rate of which a copy continues after the last day of the new rate; null if there is none.
-   */
+  /** The existing rate of which a copy continues after the last day of the new rate; null if there is none. */
   readonly continued: {
     readonly id: string;
     readonly validFrom: string;

@@ -41,8 +41,8 @@ export function parseDemoDataFile<Schema extends z.ZodType>(
 }
 
 /**
- * Returns the path of an invalid value in a data file, for example
- * `families.gifts.entries[0].price (GFT-CARD)`. The text in brackets is the SKU, slug or handle of the entry.
+ * Returns the path of an invalid value in a data file, for example `families.gifts.entries[0].price
+ * (GFT-CARD)`. The text in brackets is the SKU, slug or handle of the entry.
  */
 function describeDataPath(path: readonly PropertyKey[], data: unknown): string {
   let [location, name, value] = ["", "", data];

@@ -43,9 +43,7 @@ export const putOrderOnHold =
     return {};
   };
 
-/**
- * Packs the order lines of the given SKUs into a parcel (a fulfillment); packs all lines if no SKU is given.
- */
+/** Packs the order lines of the given SKUs into a parcel (a fulfillment); packs all lines if no SKU is given. */
 export const packParcel =
   (...skus: readonly string[]): DemoOrderScenarioStep =>
   async (context) => {

@@ -11,9 +11,7 @@ import { findEventFeedEndPositions } from "#webhooks/event-feed.ts";
 import { createDeliveryChangeFinder, type ChangedDeliveryIdsOfEndpoint } from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
-  /**
-   * Polls the versions of the carts that subscriptions follow. The property `orders` is the same for orders.
-   */
+  /** Polls the versions of the carts that subscriptions follow. The property `orders` is the same for orders. */
   readonly carts: DatabasePoller<number>;
   readonly orders: DatabasePoller<number>;
   /** Polls for changed webhook deliveries of the webhook endpoints that subscriptions follow. */

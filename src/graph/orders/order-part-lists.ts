@@ -136,9 +136,7 @@ builder.queryFields((t) => ({
 interface PartList<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
-  /**
-   * Finds payments or refunds without an order by their ids, for example the payment of a failed checkout.
-   */
+  /** Finds payments or refunds without an order by their ids, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
     reader: GraphqlContext["db"],
     ids: readonly string[],

@@ -122,9 +122,7 @@ interface PartQuery<Parts extends keyof OrderPartViewsByKind> {
   readonly part: OrderPartKind;
   readonly parts: Parts;
   readonly id: string;
-  /**
-   * Finds payments or refunds without an order by their ids, for example the payment of a failed checkout.
-   */
+  /** Finds payments or refunds without an order by their ids, for example the payment of a failed checkout. */
   readonly findWithoutOrder?: (
     reader: GraphqlContext["db"],
     ids: readonly string[],

@@ -11,9 +11,7 @@ import { formatAmount } from "./amounts.ts";
 import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
 
-/**
- * Returns true if the payment waits for the buyer's confirmation to the bank, in the browser that may pay.
- */
+/** Returns true if the payment waits for the buyer's confirmation to the bank, in the browser that may pay. */
 export const hasOpenCardChallenge = async ({
   session,
   isHolder,

@@ -90,7 +90,8 @@ async function reprice(visit: CheckoutPageVisit): Promise<void> {
 
 /**
  * Selects a delivery option, or none for null. Returns false if the option is no longer available. Ignores
- * other failures with an HTTP status below 500, because the page already shows the error of the buyer's form.
+ * other failures with an HTTP status below 500, because the page already shows the error of the buyer's
+ * form.
  */
 async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {

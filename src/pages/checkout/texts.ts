@@ -156,9 +156,7 @@ const table = {
 
 export type CheckoutTextName = keyof typeof table;
 
-/**
- * A function that returns a text in the page's language, and inserts the given values for the placeholders.
- */
+/** A function that returns a text in the page's language, and inserts the given values for the placeholders. */
 export type CheckoutTranslator = (name: CheckoutTextName, parts?: Readonly<Record<string, string>>) => string;
 
 export function createCheckoutTranslator(language: CheckoutLanguage): CheckoutTranslator {

@@ -15,9 +15,7 @@ type Use = "taken" | "given";
 
 export class OpenApiSchemaRenderer {
   readonly #schemas: OpenApiSchemas;
-  /**
-   * The names of the schemas that the page describes at its end, because the page uses them more than once.
-   */
+  /** The names of the schemas that the page describes at its end, because the page uses them more than once. */
   readonly #shared: ReadonlySet<string>;
 
   /**

@@ -251,9 +251,7 @@ function examplesTitled(...titles: readonly string[]): readonly ExampleGraphqlQu
 /** The roles of internal tokens that may read all data of a merchant. */
 const readers: readonly InternalTokenRole[] = ["analyst", "admin", "operator"];
 
-/**
- * The groups of example queries. Each role of a group can run all examples of the group, which a test checks.
- */
+/** The groups of example queries. Each role of a group can run all examples of the group, which a test checks. */
 export const exampleGroups: readonly ExampleGraphqlQueryGroup[] = [
   { title: "Start here", roles: internalTokenRoles, examples: examplesTitled("Search", "Who am I") },
   { title: "Reports", roles: readers, examples: reportExamples },

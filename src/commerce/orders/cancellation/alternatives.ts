@@ -49,9 +49,7 @@ export function findCancellationAlternatives(
 interface AfterSalesWindows {
   readonly canReturn: boolean;
   readonly canWithdraw: boolean;
-  /**
-   * Times, in milliseconds since 1970, at which the alternatives may change without a change of the order.
-   */
+  /** Times, in milliseconds since 1970, at which the alternatives may change without a change of the order. */
   readonly changesAt: readonly number[];
 }
 

@@ -14,9 +14,7 @@ const keyPattern = /^(?:sk|rk)_(live|test)_\w{8,240}$/;
 const keyFailure = (code: string, message: string): Failure =>
   createInvalidFieldFailure("invalid_field", "/secretKey", { code, message });
 
-/**
- * Reads the Stripe account to which a key belongs. Throws `invalid_field` if Stripe does not accept the key.
- */
+/** Reads the Stripe account to which a key belongs. Throws `invalid_field` if Stripe does not accept the key. */
 export async function verifyStripeKey(secretKey: string, apiBase: string): Promise<VerifiedProviderAccount> {
   const mode = keyPattern.exec(secretKey)?.[1];
   if (mode !== "live" && mode !== "test")

@@ -11,9 +11,7 @@ export interface GraphqlOperationMeasurements {
   readonly bytes: number;
   readonly errorCount: number;
   readonly cost: GraphqlOperationCost | undefined;
-  /**
-   * The error message of the exceeded quota that refused the operation; undefined if no quota was exceeded.
-   */
+  /** The error message of the exceeded quota that refused the operation; undefined if no quota was exceeded. */
   readonly quotaMessage: string | undefined;
 }
 

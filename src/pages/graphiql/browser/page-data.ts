@@ -19,9 +19,7 @@ export interface GraphiqlExampleGroup {
  */
 export interface TokenDialogPageData {
   readonly endpoint: string;
-  /**
-   * The URL path of the documentation. The next field, `console`, is the URL path of the merchants' console.
-   */
+  /** The URL path of the documentation. The next field, `console`, is the URL path of the merchants' console. */
   readonly docs: string;
   readonly console: string;
   /** The internal tokens of the demo by role; undefined if there is no demo or the page must not show them. */

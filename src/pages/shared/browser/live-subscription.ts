@@ -193,9 +193,7 @@ const unauthenticated = /^(?:credentials_|api_key_|oauth_token_|dpop_)|_suspende
 const isUnauthenticated = ({ extensions }: LiveError): boolean =>
   unauthenticated.test(extensions?.code ?? "");
 
-/**
- * True if the result is the last one, because the object no longer exists or the caller may no longer see it.
- */
+/** True if the result is the last one, because the object no longer exists or the caller may no longer see it. */
 function isLast<Data>({ data, errors = [] }: LiveGraphqlResult<Data>): boolean {
   return (
     Object.values(data ?? {}).every((value) => value === null) &&

@@ -5,9 +5,7 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/**
- * Reads the events of a stream. Calls `onBytes` for every chunk of bytes, even a chunk with only comments.
- */
+/** Reads the events of a stream. Calls `onBytes` for every chunk of bytes, even a chunk with only comments. */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,

@@ -1,6 +1,7 @@
 /**
  * The dialog that sends many webhook deliveries of an endpoint again (replay). It first shows how many
- * deliveries the staff member has selected. After the replay, it shows how many are still waiting to be sent.
+ * deliveries the staff member has selected. After the replay, it shows how many are still waiting to be
+ * sent.
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";

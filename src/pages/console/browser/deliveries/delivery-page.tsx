@@ -129,9 +129,7 @@ const attemptColumns = (
 
 interface PartsProps {
   readonly delivery: DeliveryDetail;
-  /**
-   * The id of the new delivery after the staff member has sent the shown delivery again; undefined before.
-   */
+  /** The id of the new delivery after the staff member has sent the shown delivery again; undefined before. */
   readonly replayId: string | undefined;
   readonly onRetried: () => void;
 }

@@ -10,9 +10,7 @@ import type {
 
 export interface DeliveryListFilterAndPosition {
   readonly status: ConsoleDeliveryStatus | null;
-  /**
-   * True if the shown part of the list is the newest part. New deliveries are added only to the newest part.
-   */
+  /** True if the shown part of the list is the newest part. New deliveries are added only to the newest part. */
   readonly isNewest: boolean;
 }
 

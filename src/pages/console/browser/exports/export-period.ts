@@ -3,9 +3,7 @@
  * browser.
  */
 
-/**
- * Returns midnight at the start of a day as a time in RFC 3339. `daysAfter` moves the result to a later day.
- */
+/** Returns midnight at the start of a day as a time in RFC 3339. `daysAfter` moves the result to a later day. */
 function toMidnight(day: string, daysAfter = 0): string {
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
   return new Date(year, month - 1, date + daysAfter).toISOString();

@@ -43,9 +43,7 @@ export const getNodesNewestFirst = <Node>(connection: GraphqlConnection<Node>): 
 export const getOlderPageCursor = ({ pageInfo }: GraphqlConnection<unknown>): string | undefined =>
   pageInfo.hasPreviousPage ? (pageInfo.startCursor ?? undefined) : undefined;
 
-/**
- * Returns the cursor for loading the next items of a list in GraphQL's order; undefined if there are none.
- */
+/** Returns the cursor for loading the next items of a list in GraphQL's order; undefined if there are none. */
 export const getNextPageCursor = ({ pageInfo }: GraphqlConnection<unknown>): string | undefined =>
   pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;
 

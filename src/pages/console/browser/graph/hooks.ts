@@ -63,9 +63,7 @@ export function useGraphqlSubscription<Result, Variables extends object>(
   return state;
 }
 
-/**
- * The state of a GraphQL query. A repeated query keeps its previous data visible until the new data arrives.
- */
+/** The state of a GraphQL query. A repeated query keeps its previous data visible until the new data arrives. */
 export interface GraphqlQueryState<Result> {
   readonly data: Result | undefined;
   readonly failure: GraphqlFailure | undefined;

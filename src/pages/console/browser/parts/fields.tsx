@@ -48,9 +48,7 @@ function Field({ label, hint, pointer, failure, control }: FieldProps): JSX.Elem
   );
 }
 
-/**
- * Replaces the name of the GraphQL input field at the start of an error message by the form field's label.
- */
+/** Replaces the name of the GraphQL input field at the start of an error message by the form field's label. */
 function nameByLabel(message: string, pointer: string, label: string): string {
   const name = `"${pointer.slice(1)}" `;
   return message.startsWith(name) ? `“${label}” ${message.slice(name.length)}` : message;

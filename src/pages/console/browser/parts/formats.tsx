@@ -129,9 +129,7 @@ interface TimeProps {
   readonly at: string | null;
   readonly otherwise?: string;
   readonly isDay?: boolean;
-  /**
-   * True if the time is shown without seconds. The full time then appears while the mouse pointer is on it.
-   */
+  /** True if the time is shown without seconds. The full time then appears while the mouse pointer is on it. */
   readonly isMinute?: boolean;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import {
@@ -37,33 +37,37 @@ type RateForm = Readonly<
 
 const formFields = ["country", "regionCode", "taxClass", "name", "basisPoints", "validFrom", "validTo"];
 
-/**
- * The failure of the form if the typed percentage is not valid. It looks like the failure of a request, so
- * that the form field shows it.
- */
-const percentFailure: GraphqlFailure = {
-  message: "The form has errors.",
-  details: [
-    {
-      field: "/basisPoints",
-      code: "invalid_field",
-      message: "Enter a percentage from 0 to 100 with at most two decimals, for example 19 or 7.5.",
-    },
-  ],
-};
+/** Returns the failure of a percentage that cannot be read, in the form of a failed request. */
+const createPercentFailure = (): GraphqlFailure =>
+  new GraphqlFailure("The form has errors.", {
+    details: [
+      {
+        field: "/basisPoints",
+        code: "invalid_field",
+        message: "Enter a percentage from 0 to 100 with at most two decimals, for example 19 or 7.5.",
+      },
+    ],
+  });
 
-function createForm({ market, taxClasses, rate }: TaxRateDialogProps): RateForm {
-  return {
-    country: rate?.country ?? market.countries[0] ?? "",
-    regionCode: rate?.regionCode ?? "",
-    taxClass: rate?.taxClass ?? taxClasses[0]?.code ?? "",
-    name: rate?.name ?? "VAT",
-    percent: rate === undefined ? "" : toPercentText(rate.basisPoints),
-    validFrom: rate?.validFrom ?? "",
-    validTo: rate?.validTo ?? "",
-    appliesToShipping: rate?.appliesToShipping ?? true,
-  };
-}
+const createForm = ({ market, taxClasses, rate }: TaxRateDialogProps): RateForm =>
+  rate === undefined
+    ? {
+        country: market.countries[0] ?? "",
+        regionCode: "",
+        taxClass: taxClasses[0]?.code ?? "",
+        name: "VAT",
+        percent: "",
+        validFrom: "",
+        validTo: "",
+        appliesToShipping: true,
+      }
+    : {
+        ...rate,
+        regionCode: rate.regionCode ?? "",
+        percent: toPercentText(rate.basisPoints),
+        validFrom: rate.validFrom ?? "",
+        validTo: rate.validTo ?? "",
+      };
 
 const emptyToNull = (text: string): string | null => (text.trim() === "" ? null : text.trim());
 
@@ -78,18 +82,20 @@ export function TaxRateDialog(props: TaxRateDialogProps): JSX.Element {
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const { percent, ...values } = form;
-    const basisPoints = parsePercent(percent);
-    setLocalFailure(basisPoints === undefined ? { ...percentFailure } : undefined);
+    const { country, taxClass, appliesToShipping } = form;
+    const basisPoints = parsePercent(form.percent);
+    setLocalFailure(basisPoints === undefined ? createPercentFailure() : undefined);
     if (basisPoints === undefined) return;
     const input = {
-      ...values,
       marketId: market.id,
-      name: values.name.trim(),
-      regionCode: emptyToNull(values.regionCode),
-      validFrom: emptyToNull(values.validFrom),
-      validTo: emptyToNull(values.validTo),
+      country,
+      regionCode: emptyToNull(form.regionCode),
+      taxClass,
+      name: form.name.trim(),
       basisPoints,
+      appliesToShipping,
+      validFrom: emptyToNull(form.validFrom),
+      validTo: emptyToNull(form.validTo),
     };
     if ((await mutation.run({ input })) === undefined) return;
     onSaved();
