@@ -1,8 +1,8 @@
 /**
  * Computes the status of a cart at a given time, and creates the conflict errors about a cart's status and
- * version. The computed status can be newer than the stored status, which a background job updates later: a
- * locked cart whose checkout session has run out counts as active, and a cart without a change for 30 days
- * counts as expired.
+ * version. A background job updates the stored status, so the computed status can be newer. A locked cart
+ * whose checkout session has run out counts as active. A cart without a change for 30 days counts as
+ * expired.
  */
 import {
   createFailure,
@@ -20,9 +20,8 @@ export const cartLifetimeMs = 30 * dayMs;
 export const endedCartRetentionMs = 90 * dayMs;
 
 /**
- * Time from the last change of a cart to the erasure of the buyer's e-mail address, in milliseconds: the
- * e-mail address is kept as long as the cart can be read. If the cart becomes an order, the e-mail address is
- * kept longer.
+ * Time from the last change of a cart to the erasure of the buyer's e-mail address, in milliseconds. The
+ * e-mail address is kept as long as the cart can be read, or longer if the cart becomes an order.
  */
 export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 
