@@ -6,7 +6,10 @@ export interface Arguments {
   readonly only: readonly string[];
   /** The database engine to test on; undefined to run each test on all engines that it supports. */
   readonly engine: (typeof engines)[number] | undefined;
-  /** The maximum number of rounds of `oauth`, `contract` and `unchanged`; Infinity without `--rounds`. */
+  /**
+   * The maximum number of rounds of `oauth`, `contract`, `unchanged` and `serializability`; Infinity without
+   * `--rounds`.
+   */
   readonly rounds: number;
   /** True to write the results to docs/figures.json. */
   readonly isRecorded: boolean;
@@ -26,7 +29,8 @@ Exits with 1 if a test finds a violation.
   --minutes N   total duration of the load, shared by the tests
   --only LIST   runs only these tests, of: ${known.join(",")}
   --engine NAME runs the tests on one engine, pglite or postgres
-  --rounds N    ends oauth after N codes, contract after N requests and unchanged after N reads, if they do not end before
+  --rounds N    ends oauth after N codes, contract after N requests, unchanged after N reads and
+                serializability after N operations, if they do not end before
   --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md
   --help        prints this text
 `;

@@ -95,12 +95,6 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
     "slowest ms": "CPU time of the most expensive document in ms",
     "median ms at a client": "median time until the client has the answer, in ms",
   },
-  histories: {
-    changed: "operations that changed a cart",
-    conflicts: "version conflicts",
-    refused: "refused operations",
-    merges: "merges of carts",
-  },
   memory: {
     "MB at first": "MB of memory at the start",
     "MB at least, settled": "minimum MB after the first third",
@@ -111,6 +105,13 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
   },
   oauth: { refused: "refused redemptions" },
   "scale-out": { copied: "writes that were sent 50 times each" },
+  serializability: {
+    "unknown outcomes": "operations without an answer",
+    refused: "refused operations",
+    parts: "judged parts of the history",
+    codes: "promotion codes with one use",
+    dependencies: "dependencies between operations",
+  },
   stop: {
     stops: "stops of the service",
     failed: "failed answers",

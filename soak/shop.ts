@@ -199,12 +199,11 @@ async function runMutation(
   return requireData(parseAnswer(await ask(createGraphqlWrite({ access }, mutation).request)));
 }
 
-const variantsWanted = 4;
 const addedStock = 10_000_000;
 const testQuantity = 200;
 
 /** Finds variants that can be bought in large quantities, adds stock, and creates promotion codes. */
-export async function openShop(ask: SendRequest, access: DemoCredentials): Promise<Shop> {
+export async function openShop(ask: SendRequest, access: DemoCredentials, variantsWanted = 4): Promise<Shop> {
   const found = await runMutation(ask, access, {
     token: "admin",
     query: "{ products(first: 30) { edges { node { variants { id } } } } }",

@@ -16,10 +16,9 @@ import { findMissingPackages } from "./database-cluster.ts";
 import { runEventFeed } from "./event-feed.ts";
 import { runFailoverAtCluster } from "./failover.ts";
 import { findDuplicateFaults, runDuplicates } from "./duplicates.ts";
-import { runHistories } from "./histories.ts";
-import { checkHistories } from "./history-checks.ts";
 import { runHostileDocuments } from "./hostile-documents.ts";
 import { runMemory } from "./memory.ts";
+import { runSerializabilityAtServices } from "./serializability/at-services.ts";
 import type { Report } from "./report.ts";
 import { runScaleOut } from "./scale-out.ts";
 import { findStripeFaults } from "./stripe-checks.ts";
@@ -37,8 +36,8 @@ export interface SoakTestOptions {
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
   /**
-   * The maximum number of codes of `oauth`, of requests of `contract` and of reads of `unchanged`; Infinity
-   * for no maximum.
+   * The maximum number of codes of `oauth`, of requests of `contract`, of reads of `unchanged` and of
+   * operations of `serializability`; Infinity for no maximum.
    */
   readonly roundsMax: number;
   readonly onStep: (text: string) => void;
@@ -75,7 +74,7 @@ export const soakTests: readonly SoakTest[] = [
     run: runFailoverAtCluster,
   },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
-  { name: "histories", engines: ["pglite", "postgres"], weight: 3, run: histories },
+  { name: "serializability", engines: ["pglite", "postgres"], weight: 3, run: runSerializabilityAtServices },
   { name: "event-feed", engines: ["postgres"], weight: 0, run: eventFeed },
   { name: "unchanged", engines: ["postgres"], weight: 0, run: unchanged },
   { name: "oauth", engines: ["pglite", "postgres"], weight: 1, run: oauth },
@@ -202,15 +201,6 @@ async function webhooks({ databaseUrl, isOver, onStep }: SoakTestOptions): Promi
     environment,
   });
   return await runWebhooks({ ...plan, services: [service, worker] });
-}
-
-async function histories({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
-  await using service = await startService({ databaseUrl });
-  const { ask, access, engine } = service;
-  const shop = await openShop(ask, access);
-  const history = await runHistories(ask, shop, { engine, writers: 8, carts: 4, isOver, onStep });
-  const report = await service.inspect(({ db }) => checkHistories(db, history));
-  return { ...report, violations: [...report.violations, ...service.faults] };
 }
 
 /** Runs `event-feed` with a million events. Its duration does not depend on `--minutes`. */

@@ -140,11 +140,11 @@ async function runOnce(
     [locked, found, read]: readonly QueryResult<unknown>[],
   ): Promise<IdempotentRequestResult> => {
     isCommitting = false;
-    const [lock] = (locked?.rows ?? []) as readonly LockRow[];
+    const [lock] = getRows<LockRow>(locked);
     if (lock?.isHeld !== true) throw createFailure("idempotency_in_progress");
-    const [row] = (found?.rows ?? []) as readonly FoundRecord[];
+    const [row] = getRows<FoundRecord>(found);
     if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
-    lockAndRead?.receive(transaction, lock.hasRow === true ? (read?.rows ?? []) : []);
+    lockAndRead?.receive(transaction, lock.hasRow === true ? getRows(read) : []);
     const recorded = await work(transaction);
     await writeRecord(transaction, keyring, { claim, recorded, hasExpiredRecord: row !== undefined });
     isCommitting = true;
@@ -169,6 +169,9 @@ async function runOnce(
     throw createFailure("service_unavailable", { cause: error, retryAfterSeconds: 2 });
   }
 }
+
+const getRows = <Row>(result: QueryResult<unknown> | undefined): readonly Row[] =>
+  (result?.rows ?? []) as readonly Row[];
 
 /**
  * Returns whether the error shows that another process has just stored a record with the same idempotency

@@ -142,7 +142,8 @@ export function summarizeStatement(sql: string): string {
   const isInSteps = /^with\b/i.test(text);
   const main = isInSteps ? withoutParentheses(text) : text;
   // Combined writes (combined-writes.ts) have the main query `select 1`. They are named by their first part.
-  if (isInSteps && /\bselect 1$/i.test(main.trimEnd())) return summarizeStatement(text.slice(text.indexOf("(") + 1));
+  if (isInSteps && /\bselect 1$/i.test(main.trimEnd()))
+    return summarizeStatement(text.slice(text.indexOf("(") + 1));
   const steps = isInSteps
     ? [...main.matchAll(/(\w+)"? as (?:not )?(?:materialized )?#/gi)].map(([, name]) => name)
     : [];

@@ -150,6 +150,17 @@ export function takeOpenedOffer(
   return isRequestedOffer(opened, request) ? opened.offer : undefined;
 }
 
+/** Returns whether the offer was read with the promotion code that the change needs. */
+function isOpenedCode(
+  { codeNormalized, cart }: Pick<OpenedCart, "codeNormalized" | "cart">,
+  code: LoadCurrentCartPricingDataOptions["code"],
+): boolean {
+  if (codeNormalized !== undefined)
+    return code !== null && "normalized" in code && code.normalized === codeNormalized;
+  const codeId = findPromotionAddedByCode(cart)?.promotionCodeId ?? null;
+  return code === null || ("id" in code && code.id === codeId);
+}
+
 function isRequestedOffer(
   { codeNormalized, cart, offer }: OpenedCart,
   {
@@ -162,17 +173,12 @@ function isRequestedOffer(
   }: LoadCurrentCartPricingDataOptions,
 ): boolean {
   const known = new Set([...cart.lines.map(({ variantId }) => variantId), ...offer.variants.keys()]);
-  const codeId = findPromotionAddedByCode(cart)?.promotionCodeId ?? null;
-  const isSameCode =
-    codeNormalized === undefined
-      ? code === null || ("id" in code && code.id === codeId)
-      : code !== null && "normalized" in code && code.normalized === codeNormalized;
   return (
     heldBySessionId === null &&
     marketId === cart.marketId &&
     taxCountry === (cart.address?.masked.countryCode ?? cart.country) &&
     buyerReference === cart.buyerReference &&
-    isSameCode &&
+    isOpenedCode({ codeNormalized, cart }, code) &&
     variantIds.every((id) => known.has(id))
   );
 }
