@@ -64,8 +64,8 @@ export interface ServiceAppOptions {
   /** The folder of `.meshrc.yaml`; the project's folder if left out. */
   readonly meshFolder?: string;
   /**
-   * An open database; `close` of the service does not close it. If left out, the service opens the database
-   * that the settings name.
+   * An open database. The caller must close it, because `close` of the service does not. If left out, the
+   * service opens and closes the database that the settings name.
    */
   readonly database?: OpenedDatabase;
   readonly onStatement?: (event: LogEvent) => void;
@@ -76,8 +76,8 @@ export interface ServiceAppOptions {
   /** Fetches the OAuth client metadata documents of AI agents; by default only from public IP addresses. */
   readonly fetchDocument?: SsrfSafeFetch["fetch"];
   /**
-   * The rate limiter that the service uses and closes. If left out, the service uses the rate limiter of the
-   * settings.
+   * The rate limiter that the service uses; `close` of the service also closes the rate limiter. If left out,
+   * the service creates the rate limiter that the settings describe.
    */
   readonly limiter?: RateLimiter | undefined;
   /**
@@ -100,8 +100,8 @@ export interface ServiceApp {
   readonly requests: ApiRequestLog;
   listen(): Promise<string>;
   /**
-   * Makes `/readyz` answer 503, so that load balancers send no new requests. The service still answers all
-   * requests that it receives.
+   * Makes `/readyz` answer 503, so that load balancers send no new requests to this process. The service
+   * still answers all requests that it receives.
    */
   readonly drain: () => void;
   close(): Promise<void>;
@@ -245,8 +245,8 @@ type CredentialServices = Pick<GraphqlServices, "db" | "clock" | "publicUrl" | "
 interface CredentialOptions extends CredentialServices {
   readonly log: Log;
   /**
-   * Returns whether the process receives all notices about changed credentials from the database, so that its
-   * cache of credentials is current.
+   * Returns whether this process receives all notices (NOTIFY) about changed credentials. If not, its cache
+   * of credentials may be outdated.
    */
   readonly isCurrent: () => boolean;
 }

@@ -43,7 +43,8 @@ const contextOf = (rowId: string): EncryptionContext => ({
 
 async function verifyKeyring(transaction: Transaction, keyring: EncryptionKeyring): Promise<void> {
   const ids = await openCanaries(transaction, keyring);
-  // Databases of earlier releases have no canaries, but may already contain encrypted values.
+  // Databases of earlier releases have no canaries, but may already contain encrypted values. Some of these
+  // values are decrypted instead, to check the keys.
   if (ids.length === 0)
     await verifySampledEncryptedValues({ db: transaction, keyring }).catch((error: unknown) =>
       explain(error),
@@ -56,8 +57,8 @@ async function verifyKeyring(transaction: Transaction, keyring: EncryptionKeyrin
     .values({ id, canary, wrappedKey })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
-  // Another process that started at the same time, with a different key under the same key id, may have
-  // inserted its canary first.
+  // Another process with a different key under the same key id may have started at the same time and inserted
+  // its canary first. Decrypting all canaries again detects this case.
   if (numInsertedOrUpdatedRows === 0n) await openCanaries(transaction, keyring);
 }
 
@@ -91,7 +92,7 @@ function explain(error: unknown): never {
 }
 
 /**
- * Deletes the canaries of those keys that no longer encrypt any value, after `keys rewrap`. The canaries of
+ * After `keys rewrap`: deletes the canaries of the keys that no longer encrypt any value. The canaries of
  * keys that are missing in ENCRYPTION_KEYS stay, because `keys rewrap` could not decrypt the values of these
  * keys.
  */

@@ -43,7 +43,10 @@ const poolerWarnings: Readonly<Record<PoolerLimitation, string>> = {
     "statement_timeout and idle_in_transaction_session_timeout for the database role instead.",
 };
 
-/** Creates the function that logs what a pooler does not support. `setting` is the name of the URL's setting. */
+/**
+ * Creates the function that logs which features a connection pooler (for example PgBouncer) lacks. `setting`
+ * is the name of the setting that contains the URL of the pooler.
+ */
 export const createPoolerLimitationLogger =
   (log: Log, setting: string) =>
   (limitation: PoolerLimitation): void =>
@@ -93,12 +96,13 @@ export async function openConfiguredDatabase({
   }
 }
 
-/** Number of attempts to open the first connection of the pool. */
+/** Maximum number of attempts to open the first connection of the database pool. */
 const connectAttemptsMax = 4;
 
 /**
- * Repeats the first use of the connection pool. While the process loads its modules on a busy machine, it can
- * notice the answer of the database only after the pool's time limit for a new connection.
+ * Runs the first queries of the connection pool, and repeats them if the database seems to be unreachable. On
+ * a busy machine, a starting process can be too slow to read the database's answer before the timeout of a
+ * new connection.
  */
 async function retryConnection(work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

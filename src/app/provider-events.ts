@@ -24,9 +24,9 @@ export const createProviderEventServices = (
 });
 
 /**
- * Returns the path of the route for events, and the function that verifies and handles an event that was sent
- * to the address of a connection. The function resolves to undefined if the signature is wrong or the
- * connection does not exist.
+ * Returns the route that receives a payment provider's events: its path, and the function that verifies and
+ * handles an event. The path contains the id of the merchant's connection to the provider. The function
+ * resolves to undefined if the signature is wrong or the connection does not exist.
  */
 export function createProviderEventRoute(
   services: GraphqlServices,

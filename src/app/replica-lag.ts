@@ -1,8 +1,9 @@
 /**
  * Measures by how many seconds the read replica is behind the primary database. Once a second, reads the
- * position in the write-ahead log (WAL) of both. The lag is the age of the oldest position of the primary
- * that the replica has not replayed yet. This needs no equal clocks of the two servers, and also works if
- * nothing is written, or if the replica has lost its connection to the primary.
+ * current position in the write-ahead log (WAL) of both servers. The lag is the age of the oldest position of
+ * the primary that the replica has not replayed yet. The clocks of the two servers are not compared. The lag
+ * is also right if nothing is written to the primary, or if the replica has lost its connection to the
+ * primary.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -24,18 +25,18 @@ export interface ReplicaLagMonitorOptions {
   readonly replica: Database;
   readonly lagSecondsMax: number;
   readonly log: Log;
-  /** Returns the time in milliseconds of a clock that is never set back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
 }
 
 interface PrimaryPosition {
-  /** The number of bytes that were ever written to the WAL. */
+  /** The position of the primary in the WAL: the number of bytes that were ever written to the WAL. */
   readonly position: number;
   readonly atMs: number;
 }
 
 const intervalMs = 1_000;
-/** Maximum number of remembered positions. Beyond it, every second one is forgotten. */
+/** Maximum number of remembered positions of the primary. If there are more, every second position is dropped. */
 const positionsMax = 600;
 
 export function createReplicaLagMonitor({
@@ -45,7 +46,7 @@ export function createReplicaLagMonitor({
   log,
   nowMs = () => performance.now(),
 }: ReplicaLagMonitorOptions): ReplicaLagMonitor {
-  /** The positions of the primary that the replica had not replayed when it was last asked, oldest first. */
+  /** The positions of the primary that the replica had not replayed at the last measurement, oldest first. */
   let missing: readonly PrimaryPosition[] = [];
   let wasBehind = false;
   let isMeasurable = true;
@@ -65,7 +66,8 @@ export function createReplicaLagMonitor({
     else log.info({ event: "replica_caught_up" }, "The replica has caught up, and is read again.");
   };
   const notePrimary = (position: number, atMs: number): void => {
-    // After a restore of the primary, its WAL can begin at an earlier position.
+    // After a restore of the primary, its WAL can begin at an earlier position. The remembered positions are
+    // then dropped.
     if (position < (missing.at(-1)?.position ?? 0)) missing = [];
     if (missing.length > positionsMax) missing = missing.filter((_, index) => index % 2 === 0);
     missing = [...missing, { position, atMs }];
@@ -77,7 +79,7 @@ export function createReplicaLagMonitor({
   };
   const measure = async (): Promise<void> => {
     const atMs = nowMs();
-    // While one of the servers does not answer, its last known position counts.
+    // If the primary or the replica does not answer, its last known position is used.
     const position = await readPrimaryPosition(primary).catch(() => undefined);
     if (position !== undefined) notePrimary(position, atMs);
     const state = await readReplicaState(replica).catch(() => undefined);
@@ -118,7 +120,7 @@ async function readPrimaryPosition(primary: Database): Promise<number> {
 
 interface ReplicaState {
   readonly isStandby: boolean;
-  /** The position up to which the replica has replayed the WAL; null if it is no standby. */
+  /** The WAL position up to which the replica has replayed; null if the server is not a standby. */
   readonly position: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * For each REST operation whose answers the response cache stores: finds the products, lists and merchants in
- * an answer. The response cache removes the answer when one of them changes.
+ * Finds the data on which a cached answer of a REST operation depends: the products, product lists and
+ * merchants in the answer. The response cache removes the answer when one of them changes.
  */
 import {
   findNextTimedProductChange,
@@ -21,7 +21,10 @@ import type { GraphqlServices } from "#graph/context.ts";
 import type { InterProcessNotices } from "#database/notices.ts";
 import type { ServiceSettings } from "./settings.ts";
 
-/** The products that an answer shows, and the names of the data that it depends on. */
+/**
+ * The ids of the products in an answer, and the cache tags of the answer: when the data of one tag changes,
+ * the response cache removes the answer.
+ */
 interface CatalogParts {
   readonly productIds: readonly string[];
   readonly dependencies: readonly string[];
@@ -70,7 +73,10 @@ export const createConfiguredResponseCache = (
         validity: createResponseValidityReader(db),
       });
 
-/** Creates the reader of how long answers stay right. Must read from the primary database. */
+/**
+ * Creates the function that finds out how long an answer can stay in the response cache. It must read from
+ * the primary database, because a replica may be behind.
+ */
 function createResponseValidityReader(db: Database): ResponseValidityReader {
   return {
     parseNotice: parseCatalogChangeNotice,

@@ -26,8 +26,9 @@ export interface DataKeyRewrapResult {
    */
   readonly broken: readonly string[];
   /**
-   * The number of rows that still use another key than the first one of ENCRYPTION_KEYS after the run. Such
-   * rows remain if a running process has older settings, and therefore still encrypts with that other key.
+   * The number of rows whose data key is still encrypted with another key than the first one of
+   * ENCRYPTION_KEYS after the run. Such rows remain if a running process has older settings, and therefore
+   * still encrypts with another key.
    */
   readonly left: number;
 }
@@ -137,8 +138,8 @@ interface SealedRow {
 interface PageQuery {
   readonly column: SealedColumn;
   /**
-   * The id of an encryption key: rows whose data key is encrypted with this key are skipped. If undefined,
-   * all rows are read.
+   * The id of the encryption key whose rows are skipped: rows with a data key that this key has encrypted. If
+   * undefined, all rows are read.
    */
   readonly skippedKeyId: string | undefined;
 }
@@ -263,8 +264,8 @@ interface SealedColumn {
   /** The one or two columns of the table's primary key. */
   readonly key: readonly [SealedKeyColumn] | readonly [SealedKeyColumn, SealedKeyColumn];
   /**
-   * Given the values of a row's primary key, returns the table, column and row id without which the row's
-   * encrypted value cannot be decrypted. The primary key values are texts; bytes are written in hexadecimal.
+   * Returns the table, column and row id to which the encryption of the row's value is bound. The function
+   * gets the values of the row's primary key as texts; a value of type bytea is written in hexadecimal.
    */
   readonly sealContextOf: (first: string, second: string) => EncryptionContext;
 }

@@ -35,7 +35,7 @@ type IsWatched = (subject: EventSubject) => boolean;
 
 /**
  * Returns the given services together with the function that renders the objects in events. This function is
- * called once for each object about which an event is published, so it also registers two notifications that
+ * called once for each object about which an event is published. Each call also registers notifications that
  * are sent after the commit: one to the webhook dispatcher (once per transaction), and one to the GraphQL
  * subscriptions that follow the object.
  */
@@ -100,8 +100,8 @@ function documentOf(events: OpenedMesh["events"], subject: string): DocumentNode
 }
 
 /**
- * Puts the changed object into the cache of its loader. Rendering the event then uses this object and does
- * not load it from the database.
+ * Stores the changed object in the cache of its data loader, so that rendering the event does not load the
+ * object from the database.
  */
 function prime(
   { carts, orders, products, webhookEndpoints }: GraphqlDataLoaders,
@@ -131,8 +131,8 @@ export function createEventPayloadRendererForCommandLine(
     rateLimitScale: settings.rateLimitScale,
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
-    // This event emitter has no listeners. A command of the command line has no subscriptions to notify, and
-    // the running service regularly looks for new payments and deliveries in the database.
+    // No code listens to this event emitter, because a command of the command line has no subscriptions to
+    // notify. The running service finds new payments and deliveries by polling the database.
     events: createInProcessEvents(),
     resolvedNames: createHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,

@@ -88,7 +88,10 @@ const schema = z.object({
 });
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
-/** The settings that can contain passwords or keys. Each can also be read from a file, named by `NAME_FILE`. */
+/**
+ * The names of the settings that can contain passwords or keys. Instead of such a setting, the variable
+ * `NAME_FILE` can name a file that contains its value.
+ */
 const secretNames: ReadonlySet<string> = new Set([
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
@@ -134,13 +137,19 @@ export interface ServiceSettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
-  /** The factor that multiplies the quotas of `/graphql`, CSV reports and exports; 0 switches them off. */
+  /**
+   * The factor by which the quotas of `/graphql`, CSV reports and exports are multiplied; 0 switches the rate
+   * limits off.
+   */
   readonly graphqlQuotaScale: number;
-  /** True if merchants in test mode may register webhook receivers on the machine of this service. */
+  /**
+   * True if merchants in test mode may register webhook endpoints whose URL names the machine of this service
+   * (loopback addresses).
+   */
   readonly webhookAllowLoopback: boolean;
   /**
-   * The factor that multiplies the delays between the attempts to deliver a webhook; for example, 0.5 halves
-   * them.
+   * The factor by which the delays between the attempts to deliver a webhook are multiplied; for example, 0.5
+   * halves the delays.
    */
   readonly webhookRetryScale: number;
   readonly corsOrigins: readonly string[];
@@ -151,7 +160,7 @@ export interface ServiceSettings {
   readonly metricsToken: string | undefined;
   /** The number of processes that one `serve`, `gateway` or `worker` command starts. */
   readonly processes: number;
-  /** The maximum size of the answers that a process keeps in memory, in bytes; 0 keeps none. */
+  /** The maximum total size in bytes of the answers in a process's response cache; 0 switches the cache off. */
   readonly responseCacheBytes: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly trustProxy: number;
@@ -162,11 +171,14 @@ export interface ServiceSettings {
   readonly drainMs: number;
   /** Whether a process that serves requests migrates the database when it starts. */
   readonly migrate: boolean;
-  /** Milliseconds without a turn of the event loop after which a serving process is ended; 0 if never. */
+  /**
+   * Milliseconds that the event loop may be blocked before the watchdog ends the process; 0 switches the
+   * watchdog off.
+   */
   readonly watchdogMs: number;
   /** The URL of the trace collector; undefined if tracing is off. */
   readonly tracesEndpoint: string | undefined;
-  /** The base URL of Stripe's API. Tests set another one. */
+  /** The base URL of Stripe's API; tests replace it by the URL of a simulated API. */
   readonly stripeApiBase: string;
 }
 
@@ -219,8 +231,9 @@ export const getRateLimitScale = ({
 });
 
 /**
- * PGlite runs each SQL statement in the event loop, without a time limit, so a process with the embedded
- * database may legitimately be blocked for longer.
+ * The number of seconds after which the watchdog ends a blocked process. The default is longer with the
+ * embedded database: PGlite executes SQL in the event loop without a time limit, so a slow statement may
+ * block the process.
  */
 const getWatchdogSeconds = ({
   WATCHDOG_SECONDS: seconds,

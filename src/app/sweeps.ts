@@ -1,6 +1,6 @@
 /**
- * Runs the sweeps. A sweep is a periodic job that stores changes which happen by the passing of time, for
- * example that a cart has expired. Reads do not depend on the sweeps: until a sweep has stored such a change,
+ * Runs the sweeps. A sweep is a periodic job that stores changes which the passing of time causes, for
+ * example the expiry of a cart. Reads do not depend on the sweeps: until a sweep has stored such a change,
  * every read compares the stored times with the current time.
  */
 import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
@@ -32,20 +32,20 @@ import { createProviderEventServices } from "./provider-events.ts";
 
 export interface CleanupSweepContext {
   readonly now: Date;
-  /** The signal is aborted when the service stops; the sweep then ends after its current transaction. */
+  /**
+   * An abort signal, aborted when the service stops. The running sweep then ends after its current
+   * transaction.
+   */
   readonly signal: AbortSignal;
 }
 
 interface Sweep {
   readonly name: string;
-  /**
-   * Minimum number of milliseconds between two runs of the sweep. If left out, the sweep runs in every round
-   * of sweeps.
-   */
+  /** Minimum number of milliseconds between two runs of the sweep. If left out, the sweep runs once a minute. */
   readonly everyMs?: number;
   /**
-   * True if the sweep waits for another service. It then runs in rounds of its own, so that no other sweep
-   * waits.
+   * True if the sweep sends requests to another service. It then has a timer of its own, so that a slow
+   * service does not delay the other sweeps.
    */
   readonly isRemote?: true;
   /** Runs the sweep once: stores all changes whose time has come, for example that a cart has expired. */
@@ -66,21 +66,22 @@ export const sweeps: readonly Sweep[] = [
     name: "expire carts",
     run: ({ db, publicUrl, render }, round) => expireCarts({ db, publicUrl, render, ...round }),
   },
-  // Stores and publishes that temporary prices have ended; reads ignore an ended price at once, even before
-  // this sweep. Runs before the search index is refreshed, so that the index gets the new prices.
+  // This sweep stores and publishes that temporary prices have ended. Reads ignore an ended price at once,
+  // even before the sweep. It runs before the search index is refreshed, so that the index gets the new
+  // prices.
   {
     name: "end prices",
     run: ({ db, render }, round) =>
       endExpiredPricesOfAllMerchants({ db, render, reindex: indexProducts, ...round }),
   },
-  // Refreshes the search index. Runs after the sweeps that release stock, so that the index shows the
-  // released stock in the same round. A round starts every minute, so the index can show a product as a
-  // pre-order for up to a minute after its release date.
+  // This sweep refreshes the search index. It runs after the sweeps that release stock, so that the index
+  // shows the released stock at once. Sweeps run once a minute, so a product can appear as a preorder for up
+  // to a minute after its release date.
   { name: "index due changes", run: ({ db }, { now, signal }) => reindexDueProducts(db, now, signal) },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
-  // Places the orders of submitted checkout sessions whose total became 0 when their prices were loaded
-  // again. If the total is 0 from the start, the order is placed when the session is submitted.
+  // This sweep places the orders of submitted checkout sessions whose total became 0 when their prices were
+  // calculated again. If the total is 0 from the start, the order is placed when the session is submitted.
   {
     name: "place free checkouts",
     run: (services, round) => placeOrdersOfFreeCheckouts({ ...services, reindex: indexProducts, ...round }),
@@ -89,7 +90,7 @@ export const sweeps: readonly Sweep[] = [
     name: "announce expiring API keys",
     run: ({ db, render }, round) => publishExpiringKeyEvents({ db, render, ...round }),
   },
-  // Handles the events of payment providers that did not arrive as webhooks.
+  // This sweep reads the events of payment providers that did not arrive as webhooks, and handles them.
   {
     name: "read payment provider events",
     everyMs: 300_000,
@@ -145,9 +146,9 @@ export const sweeps: readonly Sweep[] = [
 ];
 
 /**
- * Starts to run all sweeps (regular background work) in rounds that do not overlap. Sweeps that send requests
- * to other services have rounds of their own, so that a slow service does not delay the other sweeps. Returns
- * a function that stops the sweeps and waits until the current rounds have ended.
+ * Starts to run all sweeps (periodic jobs) one after the other, once a minute. The sweeps that send requests
+ * to other services run beside the others, so that a slow service does not delay the other sweeps. Returns a
+ * function that stops the sweeps and waits until the running sweeps have ended.
  */
 export function startPeriodicCleanupSweeps(
   services: GraphqlServices,
@@ -177,7 +178,10 @@ export function startPeriodicCleanupSweeps(
   };
 }
 
-/** Runs a function at intervals, unless it is still running. Returns a function that ends this and waits. */
+/**
+ * Runs a function at fixed intervals, but never twice at the same time. Returns a function that stops the
+ * runs and waits until the current run has ended.
+ */
 function startRounds(run: () => Promise<void>, everyMs: number): () => Promise<void> {
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {

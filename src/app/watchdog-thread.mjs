@@ -22,7 +22,8 @@ function watch() {
   const check = () => {
     const now = performance.now();
     const newBeats = Atomics.load(beats, 0);
-    // A longer time since the last check means that this thread did not run either.
+    // If the last check was more than two intervals ago, this thread was paused too. At most two intervals
+    // then count.
     const ranMs = Math.min(now - lastCheckMs, 2 * checkMs);
     stillMs = newBeats === lastBeats && Atomics.load(debuggers, 0) === 0 ? stillMs + ranMs : 0;
     lastBeats = newBeats;
@@ -37,7 +38,7 @@ function watch() {
 /** @param {number} lastBeats */
 async function endProcess(lastBeats) {
   const stack = await readMainStack();
-  // The main thread has continued in the last moment.
+  // The main thread has continued while its stack was read, so the process is not ended.
   if (Atomics.load(beats, 0) !== lastBeats) return watch();
   if (isLogged) writeLogLine(stack);
   process.kill(process.pid, "SIGKILL");
@@ -58,7 +59,7 @@ function writeLogLine(stack) {
   try {
     writeSync(1, `${JSON.stringify(line)}\n`);
   } catch {
-    // The reader of the log has ended.
+    // A failed write means that the program that reads the log has ended.
   }
 }
 

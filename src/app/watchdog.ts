@@ -1,7 +1,7 @@
 /**
- * Ends the process if its event loop is blocked, for example because of an endless loop: such a process
- * answers no request, keeps its locks, and cannot stop by itself. A thread of its own (watchdog-thread.mjs)
- * checks that the event loop counts on. The watchdog does not act while a debugger can connect, because a
+ * Ends the process if its event loop is blocked, for example by an endless loop. Such a process answers no
+ * requests, keeps its locks, and cannot stop by itself. A separate thread (watchdog-thread.mjs) checks that a
+ * counter of the event loop keeps rising. The watchdog does not act while a debugger can connect, because a
  * breakpoint stops the event loop too.
  */
 import inspector from "node:inspector";
@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import type { Log } from "#foundation/log.ts";
 
 export interface WatchdogOptions {
-  /** Milliseconds without a turn of the event loop after which the process is ended; 0 for no watchdog. */
+  /** Milliseconds that the event loop may be blocked before the process is ended; 0 switches the watchdog off. */
   readonly limitMs: number;
   readonly log: Log;
 }
@@ -19,13 +19,16 @@ export interface WatchdogThreadOptions extends Pick<WatchdogOptions, "limitMs"> 
   readonly isLogged: boolean;
   /** Milliseconds between two checks. */
   readonly checkMs: number;
-  /** A number that the main thread raises every `checkMs` milliseconds. */
+  /**
+   * The counter that the event loop of the main thread raises every `checkMs` milliseconds. If the counter
+   * does not rise, the event loop is blocked.
+   */
   readonly beats: Int32Array<SharedArrayBuffer>;
   /** 1 while a debugger can connect to the process, otherwise 0. */
   readonly debuggers: Int32Array<SharedArrayBuffer>;
 }
 
-/** Number of checks within the limit. */
+/** Number of times that the watchdog checks the counter within `limitMs` milliseconds. */
 const checksPerLimit = 10;
 const checkMsMax = 5_000;
 

@@ -19,7 +19,10 @@ import {
 } from "./command-file.ts";
 import { type CliCommandEnvironment, runFunctionInCliCommandEnvironment } from "./command-session.ts";
 
-/** Runs a command with the current input and output, and returns the command's exit code. Never rejects. */
+/**
+ * Runs a command with the input and output of the current command session, and returns the command's exit
+ * code. Never rejects.
+ */
 export type CliCommandRunner = (args: readonly string[]) => Promise<number>;
 
 export interface CliCommandServerOptions {

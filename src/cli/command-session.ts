@@ -1,7 +1,7 @@
 /**
- * The input, the output and the database of the command that runs. A command that was started in this process
- * uses the process's own streams. A command that another process has sent to the running service uses the
- * streams of that process and the open database of the service (`command-server.ts`).
+ * The session of a running command: its input, its output and its database. A command that was started in
+ * this process uses the process's own streams. A command that another process has sent to the running service
+ * uses the streams of that process, and the open database of the service (`command-server.ts`).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";

@@ -31,8 +31,8 @@ export const createCliCommand = (name: string, description: string): Command =>
 
 interface CommandLineContext extends AccessManagementCommandContext {
   /**
-   * Collects the events about installations and API keys that the change causes. The collected events are
-   * published after the change, in the same transaction.
+   * Collects the events about installations and API keys that the change causes. The events are published at
+   * the end of the transaction that makes the change.
    */
   readonly publish: (events: readonly InstallationOrApiKeyEvent[]) => void;
   readonly settings: ServiceSettings;
@@ -41,9 +41,9 @@ interface CommandLineContext extends AccessManagementCommandContext {
 type Result = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /**
- * The action that the audit entry of the command names. It is the name of the GraphQL mutation that makes the
- * same change. `targetType` is the type of the changed object. It is needed only if the prefix of the
- * object's id does not show the type.
+ * The name of the change in the audit entry: the name of the GraphQL mutation that makes the same change.
+ * `targetType` is the type of the changed object; it is needed only if the prefix of the object's id does not
+ * show the type.
  */
 type Action = string | { readonly name: string; readonly targetType: string };
 

@@ -77,7 +77,8 @@ async function start(
     // A worker stops without a drain period, because load balancers send no requests to it.
     const drainMs = role === "worker" ? 0 : settings.drainMs;
     onReady({ drainMs, drain, close }, { address: await app.listen(), demo });
-    // Not earlier: with the embedded database, a migration and the demo occupy the event loop.
+    // The watchdog starts last, because with the embedded database, migrations and the creation of demo data
+    // block the event loop.
     stopWatchdog = startWatchdog({ limitMs: settings.watchdogMs, log });
   } catch (error) {
     await close();
@@ -110,15 +111,18 @@ async function prepareConfiguredDemo(
 const parent: InterProcessMessagePort = {
   send: (message) => {
     if (!process.connected) return false;
-    // An error while sending means that the parent process has ended, which the event `disconnect` reports;
-    // it is ignored here.
+    // A send error means that the parent process has ended. It is ignored here, because the event
+    // `disconnect` reports the end.
     process.send?.(message, undefined, {}, () => undefined);
     return true;
   },
   onMessage: (listener) => void process.on("message", listener),
 };
 
-/** Stops this process in an orderly way when the parent has ended; by default, Node would exit at once. */
+/**
+ * Stops this process in an orderly way when the parent process has ended; by default, Node would exit at
+ * once.
+ */
 function stopWithParent(stop: () => void): void {
   const { worker } = cluster;
   worker?.once("disconnect", () => {

@@ -8,8 +8,8 @@ export const printLine = (line: string): void => writeCliOutputText("stdout", `$
 export const printErrorLine = (line: string): void => writeCliOutputText("stderr", `${line}\n`);
 
 /**
- * Writes a text without waiting until it is written. An error while writing is ignored, because it means that
- * the program that reads the output has ended.
+ * Starts to write a text and does not wait for the end of the write. A write error is ignored, because it
+ * means that the program that reads the output has ended.
  */
 export function writeCliOutputText(stream: CommandOutputStream, text: string): void {
   getCliCommandEnvironment()

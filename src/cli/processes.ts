@@ -36,8 +36,8 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
     if (limiter !== undefined) answerRateLimitRequestsOfChildProcess(childPort, limiter);
     return metrics.join(childPort);
   });
-  // After the signal, each child process drains itself: it answers requests for some time before it stops.
-  // During this time, the parent process still passes connections to the children.
+  // The parent process itself does not drain. After the signal, each child process still answers requests for
+  // some time, and the parent process passes connections to the children until they stop.
   stopProcessOnSignal(
     { drainMs: 0, extraCloseMs: settings.drainMs, drain: () => undefined, close: children.stop },
     log,
@@ -72,7 +72,7 @@ interface ChildSpec {
 interface ChildProcesses {
   /**
    * Starts a child process, and starts a new one whenever it ends. The promise resolves when the first child
-   * process is ready.
+   * process that `add` started is ready.
    */
   readonly add: (spec: ChildSpec) => Promise<StartedServiceInfo>;
   /** Sends the signal to all child processes and waits until all have ended. */
@@ -120,7 +120,8 @@ function createChildProcesses(log: Log, onStart: (child: Worker) => () => void):
             resolve(ready);
           },
           onEnd: (code) => {
-            // The parent process prints no error, because the child has already printed the reason.
+            // The child has already printed the reason, so the parent process exits without a message of its
+            // own.
             if (spec.isFirst && !wasReady) process.exit(code === null || code === 0 ? 1 : code);
           },
         });
@@ -150,8 +151,8 @@ function fork({ command, environment }: ChildSpec, { onReady, onEnd }: ChildEven
   });
   child.once("exit", onEnd);
   child.once("error", () => {
-    // A process that could not be started emits no event `exit`, so this handler of `error` treats the
-    // process as ended.
+    // A process that could not be started emits the event `error` but no event `exit`. It is treated here as
+    // ended.
     if (child.process.pid === undefined) onEnd(null, null);
   });
   return child;
@@ -173,8 +174,8 @@ function portOf(child: Worker): InterProcessMessagePort {
   return {
     send: (message) => {
       if (!child.isConnected()) return false;
-      // An error while sending means that the child process has ended, which the event `exit` reports; it is
-      // ignored here.
+      // A send error means that the child process has ended. It is ignored here, because the event `exit`
+      // reports the end.
       child.send(message, () => undefined);
       return true;
     },

@@ -48,8 +48,9 @@ async function runProgram(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Sends the command to the service that uses the embedded database. Returns the exit code of the command;
- * undefined if the command failed for another reason, or if no service accepts the command.
+ * Sends a command to the service that uses the embedded database, if the command failed because the database
+ * is in use. Returns the exit code of the command; undefined if the command failed for another reason, or if
+ * no service accepts the command.
  */
 async function runByService(error: unknown, args: readonly string[]): Promise<number | undefined> {
   const { DatabaseUsedByServiceError } = await import("./command.ts");
@@ -189,7 +190,10 @@ async function addOtherCommands(program: Command): Promise<void> {
   addIntegratorCommands(program);
 }
 
-/** Runs `serve`, `gateway` or `worker`: reads the settings and starts the role in this process or in several. */
+/**
+ * Runs `serve`, `gateway` or `worker`: reads the settings and starts the service in one process or in several
+ * processes.
+ */
 async function serve(role: ProcessRole, { processes }: { readonly processes?: string } = {}): Promise<void> {
   const settings = parseServiceSettings(
     processes === undefined ? process.env : { ...process.env, PROCESSES: processes },

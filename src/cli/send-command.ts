@@ -33,8 +33,8 @@ export async function sendCliCommandToRunningService(
       await session.write(output.stream, output.text);
     }
   } catch {
-    // The connection broke before the service sent the exit code, so the service has stopped. The message
-    // after this block reports that.
+    // The connection broke before the service sent the exit code, so the service has stopped. The code below
+    // reports the stop.
   }
   await session.write("stderr", "The service stopped before the command ended. Run the command again.\n");
   return 1;

@@ -55,7 +55,10 @@ function migrateCommand(): Command {
     });
 }
 
-/** A migration needs the database for itself, so `migrate` is never sent to the running service. */
+/**
+ * Creates the error that `migrate` reports if the running service uses the embedded database. A migration
+ * must be the only user of the database, so `migrate` is never sent to the running service.
+ */
 const toMigrateRefusal = ({ message }: DataFolderInUseError): DataFolderInUseError =>
   new DataFolderInUseError(`${message} The service itself applies pending migrations each time it starts.`);
 

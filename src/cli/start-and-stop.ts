@@ -60,8 +60,8 @@ export function printStartupMessage(
 }
 
 /**
- * Maximum number of milliseconds that the process may take to stop after the drain. A process that takes
- * longer is ended.
+ * Maximum number of milliseconds for stopping the process after its drain period. A process that takes longer
+ * is ended by force.
  */
 const stopMsMax = 10_000;
 const sameSignalMs = 1_000;
@@ -73,13 +73,13 @@ export interface StoppableService {
    */
   readonly drainMs: number;
   /**
-   * Milliseconds that are added to the time that `close` may take, for example because `close` waits for
-   * child processes that drain.
+   * Milliseconds by which the time limit of `close` is extended, for example because `close` waits for child
+   * processes that drain.
    */
   readonly extraCloseMs?: number;
   /**
-   * Called when the process begins to drain: it still answers requests, but load balancers should send no new
-   * ones.
+   * Called when the process begins to drain. From then on, load balancers should send no new requests, but
+   * the process still answers all requests.
    */
   readonly drain: () => void;
   readonly close: (signal: string) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Finds the country that a text names, if a client sent the name of a country instead of its code. The names
- * are read only when the first such error is answered.
+ * Finds the country that a text names, for clients that sent a country's name instead of its code. The list
+ * of names is loaded when the first such error is answered.
  */
 import { iso31661 } from "iso-3166";
 import { findNearestText, normalizeTextForTypoComparison } from "./nearest.ts";

@@ -46,8 +46,8 @@ export interface EncryptionKeyring {
    */
   open(sealed: EncryptedValue, context: EncryptionContext): Buffer;
   /**
-   * Returns the encrypted value unchanged, but with its data key encrypted again, by the current encryption
-   * key.
+   * Encrypts the data key of an encrypted value again, with the current encryption key. Returns the encrypted
+   * value with the new data key; the value itself stays unchanged.
    */
   rewrap(sealed: EncryptedValue, context: EncryptionContext): EncryptedValue;
   /**
@@ -73,7 +73,7 @@ export class DecryptionError extends Error {
   }
 }
 
-/** Thrown if the keyring lacks the key with which the value was encrypted. */
+/** The error that is thrown if ENCRYPTION_KEYS lacks the key with which a value was encrypted. */
 export class MissingEncryptionKeyError extends DecryptionError {}
 
 const keyBytes = 32;
@@ -147,7 +147,7 @@ function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: Encry
 
 interface EncryptedBytes {
   readonly bytes: Uint8Array;
-  /** The id of the encryption key that this error names. */
+  /** The id of the encryption key that decrypts the value, for error messages. */
   readonly keyId: string;
 }
 

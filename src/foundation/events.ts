@@ -31,7 +31,7 @@ export interface InProcessEventMap {
   deliveriesDue: [];
   /** Emitted when an export of data to a file has been stored in the queue of exports. */
   exportsDue: [];
-  /** Emitted when this process has changed a webhook delivery or stored an attempt of it. */
+  /** Emitted when this process has changed a webhook delivery or has stored the result of a delivery attempt. */
   deliveriesChanged: [];
   /**
    * Emitted when this process has changed a cart or an order that a GraphQL subscription follows. The

@@ -7,7 +7,7 @@
 export interface FailureKind {
   readonly status: number;
   readonly text: string;
-  /** True if the same request may succeed later without a change. */
+  /** True if the same, unchanged request may succeed later. */
   readonly retryable?: true;
 }
 
@@ -130,7 +130,7 @@ export interface FailureDetail {
 
 /** The field `conflict` of an error body. It describes the object whose state prevents the change. */
 export interface FailureConflictDetail {
-  /** The kind of the object whose state prevents the change, in snake case, for example `cart` or `api_key`. */
+  /** The kind of the object whose state prevents the change, in snake case: for example `cart` or `api_key`. */
   readonly resource: string;
   readonly id: string | null;
   readonly currentStatus: string | null;

@@ -1,7 +1,7 @@
 /**
- * Checks of input fields. Each check is a pure function that returns a list of faults, so that a client gets
- * all faults at once, before any row is read. The parameter `field` of a check is a JSON Pointer (RFC 6901)
- * into the input, for example `/lines/0/quantity`.
+ * Checks of input fields. Each check is a pure function that returns a list of faults. So that a client gets
+ * all faults at once, all fields are checked before the database is read. The parameter `field` of a check is
+ * a JSON Pointer (RFC 6901) into the input, for example `/lines/0/quantity`.
  */
 import {
   createFailure,
@@ -24,8 +24,8 @@ export function requireNoInputFieldErrors(faults: readonly FailureDetail[]): voi
 }
 
 /**
- * Replaces the beginning of a message, "The text" for example, by the name of the field: "The text must …"
- * becomes `"name" must …`. Used for messages that are shown without the field beside them.
+ * Replaces the first words of a message by the name of the field: "The text must …" becomes `"name" must …`.
+ * Used where a message is shown without the field's name beside it.
  */
 const nameField = ({ field, message }: FailureDetail): string =>
   message.replace(/^The (?:value|text|list)(?= must )/, `"${writeFieldPath(field)}"`);
@@ -148,8 +148,8 @@ export function getUniqueListErrors(
 }
 
 /**
- * Returns a fault for every key that already occurs earlier in the list. `fieldOf` gets the index of the
- * repeated key and returns the field that the fault names.
+ * Returns a fault for each entry of a list that occurs earlier in the list. `fieldOf` returns the JSON
+ * Pointer of the entry with the given index.
  */
 export function getDuplicateEntryErrors(
   keys: readonly string[],
@@ -162,7 +162,10 @@ export function getDuplicateEntryErrors(
   );
 }
 
-/** A message lists all allowed values if none is similar to the given value and there are at most this many. */
+/**
+ * Maximum number of allowed values for which an error message lists all of them. If an allowed value is
+ * similar to the wrong value, the message names the similar value instead.
+ */
 const listedValuesMax = 10;
 
 /**
@@ -188,7 +191,7 @@ export function createDisallowedValueFault(
   };
 }
 
-/** The largest number of characters of a wrong value that a message shows. */
+/** The maximum length of a wrong value in an error message, in characters; longer values are cut. */
 const shownValueLengthMax = 100;
 
 export interface AllowedValues {

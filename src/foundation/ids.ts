@@ -153,8 +153,8 @@ function base32(bytes: Uint8Array): string {
 }
 
 /**
- * Returns an id that a request contains unchanged, or "" if the id has control characters or lone surrogates,
- * because PostgreSQL refuses NUL characters. No row has the id "", so a search for "" finds no row.
+ * Returns an id from a request unchanged. Returns "" if the id has control characters or lone surrogates,
+ * because PostgreSQL refuses such texts. No row has the id "", so a search for "" finds no row.
  */
 export function toDatabaseSafeId(text: string): string {
   return isTextWithoutForbiddenCharacters(text) ? text : "";

@@ -17,10 +17,7 @@ export function isCurrencyCode(text: string): boolean {
   return currencies.has(text);
 }
 
-/**
- * Returns how many digits after the decimal point ISO 4217 assigns to a currency: 0 for JPY, 2 for EUR, 3 for
- * KWD.
- */
+/** Returns the number of decimal digits that ISO 4217 assigns to a currency: 0 for JPY, 2 for EUR, 3 for KWD. */
 export function getCurrencyExponent(currency: string): number {
   let exponent = exponents.get(currency);
   if (exponent === undefined) {

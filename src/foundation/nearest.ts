@@ -10,10 +10,7 @@
  */
 const comparedLengthMax = 100;
 const prefixLengthMin = 3;
-/**
- * The number of letters for which one typo is tolerated: four letters, so a text of eight letters may have
- * two typos.
- */
+/** One typo is tolerated per this number of letters, so a text of eight letters may have two typos. */
 const lettersPerTypo = 4;
 
 /**
@@ -48,11 +45,15 @@ export const normalizeTextForTypoComparison = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
     .toLowerCase();
 
-/** Returns the number of typos by which two words differ; `max + 1` if there are more than `max`. */
+/**
+ * Returns the number of typos by which two words differ. Stops counting above `max`, and then returns `max +
+ * 1`.
+ */
 export function computeEditDistance(one: string, other: string, max: number): number {
   const [a, b] = [Array.from(one), Array.from(other)];
   if (Math.abs(a.length - b.length) > max) return max + 1;
-  // Rows of the distance matrix: row n compares the first n letters of `a` with the beginnings of `b`.
+  // The rows of the distance matrix: row n contains the distances of the first n letters of `a` to the
+  // beginnings of `b`.
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= a.length; row += 1) {
     const current = distanceRow({ a, b, row }, rows);

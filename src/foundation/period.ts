@@ -15,14 +15,14 @@ const [firstYear, lastYear] = [2000, 2199];
 
 export interface Period {
   /**
-   * The first local day of the period, for example `2026-01-31`. The last day is `to`, which is also a part
-   * of the period.
+   * The first local day of the period, for example `2026-01-31`. The last day is `to`, which belongs to the
+   * period.
    */
   readonly from: string;
   readonly to: string;
   readonly timeZone: string;
   readonly startsAt: Date;
-  /** The first moment after the period, which is the exclusive end of the period. */
+  /** The exclusive end of the period: the first moment after its last day. */
   readonly endsAt: Date;
 }
 

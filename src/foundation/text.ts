@@ -1,6 +1,6 @@
 /**
- * Numbers with nouns, and checks and parsers of texts: forbidden characters, slugs, buyer references, locales
- * (BCP 47), countries and the header Accept-Language.
+ * Functions for texts: numbers with their noun, and checks and parsers of slugs, buyer references, locales
+ * (BCP 47), countries, forbidden characters and the header Accept-Language.
  */
 import { LRUCache } from "lru-cache";
 

@@ -15,13 +15,13 @@ export interface SpanOptions {
    */
   readonly caller?: string | undefined;
   /**
-   * If given, the span starts a new trace instead of continuing the current trace. `id` is the id of the new
-   * trace; without `id`, the trace gets a random id.
+   * If given, the span begins a new trace instead of belonging to the current trace. `id` is the id of the
+   * new trace; without `id`, the trace gets a random id.
    */
   readonly ownTrace?: { readonly id?: string };
   /**
-   * The `traceparent` values of earlier spans that caused this span but did not wait for it, for example of
-   * the request that queued a webhook delivery. The new span gets a link to each of them.
+   * The `traceparent` values of earlier spans that caused this span without waiting for it. For example, a
+   * request queues a webhook delivery, which is sent later. The new span gets a link to each of them.
    */
   readonly causes?: readonly string[];
   /** The time at which the span starts; the current time if left out. */
@@ -33,14 +33,14 @@ export interface Span {
   /** The `traceparent` header (W3C Trace Context) that identifies this span in requests to other services. */
   readonly traceparent: string;
   /**
-   * False if the span is not recorded, because only a sample of all traces is recorded. Spans inside a span
-   * that is not recorded are not recorded either.
+   * False if the span belongs to a trace that is not recorded, because only a sample of all traces is
+   * recorded. Child spans of an unrecorded span are not recorded either.
    */
   readonly isRecorded: boolean;
   set(attributes: SpanAttributes): void;
   /**
-   * Records the code or class name of an error, and marks the span as failed if the error is a fault of this
-   * service. The error's message is not recorded, because it may quote values of the request.
+   * Records the error code or the class name of an error, and marks the span as failed if the error is a
+   * fault of this service. The error's message is not recorded, because it may quote values of the request.
    */
   fail(error: unknown): void;
   /**

@@ -14,7 +14,7 @@ import {
   type McpOperationTool,
 } from "./operation-tools.ts";
 
-/** The caller of an MCP request, with the request itself. */
+/** An MCP request and its caller. */
 export interface McpCaller {
   readonly request: FastifyRequest;
   /** The verified owner of the request's credential; undefined if the caller sent no credential. */
@@ -33,8 +33,8 @@ export async function callRestOperationForMcp(
   const call = readArguments(tool.inputSchema, args);
   if (typeof call === "string") return toErrorResult(call);
   const { request, viewer } = caller;
-  // `inject` starts the request only when its result is awaited. The result is therefore awaited inside this
-  // function, which `runInternalRequestAsVerifiedViewer` calls.
+  // `inject` sends the request only when its result is awaited. The result is therefore awaited here, inside
+  // the function that runs with the rights of the verified caller.
   const send = async (): Promise<LightMyRequestResponse> => {
     const sent = await server.inject({
       method: operation.method,
@@ -60,9 +60,9 @@ const toErrorResult = (text: string): CallToolResult => ({
 
 /** The arguments of an MCP tool call, converted to the form in which the REST request sends them. */
 interface OperationArguments {
-  /** The request body as JSON text; undefined if the request has none. */
+  /** The body of the REST request as JSON text; undefined if the request has no body. */
   readonly body: string | undefined;
-  /** All other arguments of the tool call, by the name of the argument. */
+  /** The values of all arguments except the body, by the name of the argument. */
   readonly values: ReadonlyMap<string, string>;
 }
 

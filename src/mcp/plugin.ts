@@ -100,10 +100,10 @@ function refuseOtherOrigins({ headers }: FastifyRequest, publicUrl: string): voi
 }
 
 /**
- * Returns the verified owner of the request's credential; undefined if the caller sent no credential. If such
- * a caller calls a tool that needs a credential, the answer is 401 with a challenge, from which OAuth clients
- * find the authorization server. Counts the request against the caller's rate limit, except a tool call,
- * which the REST operation of the tool counts.
+ * Returns the verified owner of the request's credential; undefined if the caller sent no credential. A
+ * caller without a credential who calls a tool that needs one gets a 401 answer with a challenge, from which
+ * OAuth clients find the authorization server. Counts the request against the caller's rate limit. Tool calls
+ * are not counted here, because the REST operation of the tool counts them.
  */
 async function identifyMcpCaller(
   request: FastifyRequest,

@@ -11,15 +11,21 @@ import { Gauge, type Registry } from "prom-client";
  * whose event loop is never late has a lag of 0.1 s.
  */
 export const eventLoopSampleMs = 100;
-/** Milliseconds between two measurements of an idle process. */
+/** Maximum number of milliseconds between two measurements of an idle process. */
 export const idleEventLoopSampleMs = 1_000;
-/** The share of time that the event loop works, from which the process counts as busy. */
+/**
+ * The utilization of the event loop (its working time divided by the elapsed time) from which a process
+ * counts as busy.
+ */
 const busyShare = 0.05;
 
 export interface EventLoopSamplerOptions {
   /** Called with each lag in milliseconds. */
   readonly onLag: (ms: number) => void;
-  /** Returns the share of the time since the last call for which the event loop has worked, from 0 to 1. */
+  /**
+   * Returns the utilization of the event loop since the last call: its working time divided by the elapsed
+   * time, from 0 to 1.
+   */
   readonly readUtilization: () => number;
 }
 
@@ -58,7 +64,7 @@ type LagHistogram = ReturnType<typeof createHistogram>;
 interface LagMetric {
   readonly name: string;
   readonly help: string;
-  /** How the values of several processes are combined; the average if left out. */
+  /** How the gauge's values of several processes are combined into one value; `average` if left out. */
   readonly aggregator?: "min" | "max" | "average";
   readonly read: (lags: LagHistogram) => number;
 }
@@ -100,7 +106,7 @@ export function registerEventLoopMetrics(registry: Registry): void {
     collect: () => {
       const startMs = performance.now();
       setImmediate(() => current.set((performance.now() - startMs) / 1000));
-      // If the metrics are requested twice within a moment, nothing was measured in between.
+      // If no lag was measured since the last request for metrics, the gauges keep their values.
       if (lags.count === 0) return;
       for (const { gauge, read } of gauges) gauge.set(read(lags) / 1e9);
       lags.reset();

@@ -3,15 +3,15 @@
  * `/metrics` sends a request to the parent. The parent requests the metrics of all processes and forwards
  * their answers without parsing them. A process that does not answer within one second is reported as
  * missing. The counters of its last answer remain in the sum, even after the process has ended, so that no
- * counter decreases. What the process counted after its last answer is lost.
+ * counter decreases. Counts that were added after the last answer of an ended process are lost.
  *
  * The function AggregatorRegistry.aggregate of prom-client 15.1.3 computes the sum. The function
  * clusterMetrics() of prom-client is not used. The reasons, with line numbers of lib/cluster.js: Only the
  * primary process can call it, and in this service the primary process serves no HTTP (70). It fails
  * completely if one process fails (175) or does not answer within 5 s (58). It leaves out processes that have
  * ended, so that counters decrease (70). It parses the metrics of all processes in the primary process, which
- * must be free to accept connections. test/web/metrics-gathering.test.ts tests that this file does better in
- * each point.
+ * must be free to accept connections. test/web/metrics-gathering.test.ts tests that this file avoids each of
+ * these faults.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricObjectWithValues, MetricValue, Registry } from "prom-client";
@@ -23,9 +23,9 @@ export type ProcessMetrics = MetricObjectWithValues<MetricValue<string>>[];
 /** The metrics of all processes of the service, and how many processes have sent theirs. */
 export interface MetricsOfAllProcesses {
   /**
-   * The metrics as JSON texts. Each running process has one text with its counters and histograms, and one
-   * with its other metrics, if it has any. One more text has the sums of the counters of all processes that
-   * have ended.
+   * The metrics of all processes, as JSON texts. Each running process has one text with its counters and
+   * histograms. A process that also has gauges has a second text with these. One more text has the sums of
+   * the counters of all processes that have ended.
    */
   readonly all: readonly string[];
   /** The number of processes that sent their metrics before the timeout. */
@@ -54,8 +54,8 @@ interface Message {
  */
 interface AnswerMessage extends Message {
   /**
-   * The metrics of the process whose values only increase (counters and histograms), as a JSON text. The
-   * property `other` contains the process's remaining metrics.
+   * The counters and histograms of the process, as a JSON text. The property `other` contains the metrics of
+   * all other types, for example gauges.
    */
   readonly counted: string;
   readonly other: string;
@@ -150,10 +150,7 @@ export interface MultiProcessMetricsCollector {
 
 interface Member {
   readonly request: () => Promise<AnswerMessage | undefined>;
-  /**
-   * Returns the counters and histograms of one process, as a JSON text, from the last answer that the process
-   * sent.
-   */
+  /** Returns the counters and histograms that one process sent in its last answer, as a JSON text. */
   readonly counted: () => string;
 }
 
@@ -195,8 +192,8 @@ export function createMultiProcessMetricsCollector(): MultiProcessMetricsCollect
       members.add(member);
       port.onMessage((message) => {
         if (isOfType<AnswerMessage>(message, "metrics-answer")) {
-          // Every answer of a process replaces its stored counters, even an answer that arrives after the
-          // timeout and is therefore not part of a sum.
+          // Every answer of a process replaces the stored counters of the process. An answer that arrives
+          // after the timeout is stored too, although it is missing in the current sum.
           counted = message.counted;
           requests.answer(message.turn, message);
         }

@@ -24,8 +24,8 @@ export interface MetricsPluginOptions {
   /** The value of the setting METRICS_TOKEN; undefined if it is not set. */
   readonly token: string | undefined;
   /**
-   * True if the service runs behind proxies that are configured. The service then trusts the header
-   * `X-Forwarded-For` that these proxies send.
+   * True if the service runs behind configured proxies. The service then trusts the header `X-Forwarded-For`
+   * that these proxies send.
    */
   readonly isBehindProxy: boolean;
   readonly contentType: string;
@@ -98,8 +98,8 @@ function hasToken(token: string): (request: FastifyRequest) => boolean {
 
 interface ExpositionOptions {
   /**
-   * The registry of the metrics that the service records itself. The metrics of the process, for example its
-   * memory, are added to them.
+   * The registry of the metrics that the service records itself. The answer of `/metrics` also contains the
+   * metrics of the process, for example its memory.
    */
   readonly registry: Registry;
   readonly readQueue: () => Promise<Registry>;
@@ -163,8 +163,9 @@ function createProcessGauge(): ProcessGauge {
 let processMetrics: Registry | undefined;
 
 /**
- * Milliseconds between two measurements of the event loop's lag by prom-client, which cannot be switched off.
- * The service measures the lag itself (`event-loop-metrics.ts`), so that it does not wake an idle process.
+ * Milliseconds between two measurements by which prom-client would measure the event loop's lag. The interval
+ * is one hour, because prom-client cannot switch this measurement off and frequent measurements wake an idle
+ * process. `event-loop-metrics.ts` measures the lag instead.
  */
 const unusedSampleMs = 3_600_000;
 

@@ -51,14 +51,14 @@ const pauseAfterTimeoutMs = 30_000;
 const defaultTimeoutMs = 1_000;
 const defaultCountMax = 100_000;
 /**
- * The maximum number of waiting deliveries of one webhook endpoint that are checked one by one. The check is
- * needed for endpoints that may receive some events and not others: it finds out whether the endpoint may
- * receive the event of the delivery.
+ * The maximum number of waiting deliveries of one webhook endpoint that are checked one by one. The check
+ * finds out whether the endpoint may receive the event of a delivery. Only endpoints that may receive some
+ * events and not others need the check.
  */
 const checkedPerEndpointMax = 1_000;
 /**
- * The maximum number of webhook deliveries, of all endpoints together, that are checked one by one as
- * described at `checkedPerEndpointMax`.
+ * The maximum number of waiting webhook deliveries, of all endpoints together, whose events are checked one
+ * by one.
  */
 const checkedMax = 10_000;
 
@@ -95,7 +95,7 @@ export function createQueueMetricsReader({
 }
 
 /**
- * Waits for a promise, but at most `ms` milliseconds. Returns undefined if the promise has not settled in
+ * Waits for a promise for at most `ms` milliseconds. Returns undefined if the promise is still pending after
  * this time.
  */
 async function waitAtMost<Value>(promised: Promise<Value>, ms: number): Promise<Value | undefined> {

@@ -18,8 +18,8 @@ interface RouteMetrics {
 }
 
 /**
- * Creates the metrics of HTTP requests. Returns the observer that the server calls for each request, and that
- * records them.
+ * Creates the metrics of HTTP requests. Returns an observer, whose functions the HTTP server calls for each
+ * request.
  */
 export function createHttpMetrics(registry: Registry): HttpRequestObserver {
   const findRoute = createRouteMetrics(registry);
@@ -78,9 +78,9 @@ function createRouteMetrics(registry: Registry): (config: HttpRouteConfig) => Ro
 }
 
 /**
- * Counts how many requests are in progress, and how many requests were aborted, which means that the caller
- * disconnected before the answer began. If the caller disconnects later, while the answer is sent, the
- * request is counted as answered; subscribers always disconnect in this way.
+ * Counts how many requests are in progress, and how many requests were aborted: the caller disconnected
+ * before the answer began. If the caller disconnects while the answer is sent, the request counts as
+ * answered, because subscribers always disconnect in this way.
  */
 function createOpenRequestMetrics(
   registry: Registry,
@@ -101,8 +101,7 @@ function createOpenRequestMetrics(
     inFlight.inc();
     reply.raw.once("close", () => {
       inFlight.dec();
-      // A request whose answer was sent completely is not counted here: the observer's function `answered`
-      // counts it.
+      // A completely sent answer is not counted here, because the observer's function `answered` counts it.
       if (reply.raw.writableEnded) return;
       if (reply.raw.headersSent) countAnswered(request, reply);
       else aborted.inc();
@@ -136,8 +135,8 @@ export function createRateLimitMetrics(registry: Registry): (limiter: RateLimite
       observeState(limiter.consume(bucket, key, points), (state) =>
         countRefusal(bucket, state?.isExceeded === true),
       ),
-    // The function `peek` only returns how much of the limit is left. If nothing is left, its callers refuse
-    // the request, so this case is counted as a refusal.
+    // The function `peek` returns how much of the limit is left, without using any of it. If nothing is left,
+    // its callers refuse the request. This case is therefore counted as a refusal.
     peek: (bucket, key) =>
       observeState(limiter.peek(bucket, key), (state) => countRefusal(bucket, state?.remaining === 0)),
     giveBack: (bucket, key) => limiter.giveBack(bucket, key),
@@ -166,8 +165,8 @@ function observeState(
 }
 
 /**
- * The values of the metric label `outcome`, by the error code with which a request with an idempotency key
- * was answered. Every other error code has the outcome `refused`.
+ * The values of the metric label `outcome` for requests with an idempotency key, by the error code of the
+ * answer. An error code that is missing here has the outcome `refused`.
  */
 const refusalOutcomes: Readonly<Record<string, string>> = {
   idempotency_in_progress: "in_progress",

@@ -1,8 +1,8 @@
 /**
- * Creates all metrics of one service; docs/metrics.md explains them. The metrics of webhook attempts and
- * GraphQL costs are defined in this file itself. The code that is measured emits events or calls a function,
- * and does not import prom-client. Clients, merchants and webhook receivers never choose the value of a
- * label, so the number of label values is limited.
+ * Creates all metrics of one service; docs/metrics.md explains them. This file defines the metrics of webhook
+ * attempts and GraphQL costs; other files define the rest. The code that is measured emits events or calls a
+ * function, and does not import prom-client. Clients, merchants and webhook receivers never choose the value
+ * of a label, so the number of label values is limited.
  */
 import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -129,8 +129,8 @@ function createResponseCacheMetrics(registry: Registry): (operation: string, isH
 const costBuckets = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000];
 
 /**
- * Records the cost of accepted GraphQL documents. The cost of a document above the limit is not recorded; its
- * request is counted only as refused.
+ * Records the cost of accepted GraphQL documents. A document above the cost limit only counts as a refused
+ * request, and its cost is not recorded.
  */
 function createGraphqlCosts(registry: Registry): (cost: number) => void {
   const costs = new Histogram({

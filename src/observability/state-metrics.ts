@@ -5,7 +5,10 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { DatabaseConnectionPoolState } from "#database/connect.ts";
 
-/** Functions that read the current state of the service, for gauges. */
+/**
+ * Functions that read the current state of the service, for gauges whose values are read at each request for
+ * `/metrics`.
+ */
 export interface ServiceStateMetricReaders {
   /** Reads the state of the database connection pool; undefined for PGlite, which has a single connection. */
   readonly pool: () => DatabaseConnectionPoolState | undefined;
@@ -24,7 +27,7 @@ export interface ServiceStateMetricReaders {
   readonly replicaLagSeconds: () => number;
   /** Returns true if the read replica is so far behind that reads use the primary database. */
   readonly isReplicaBehind: () => boolean;
-  /** Reads the size of the response cache. */
+  /** Reads the size of the response cache: its total bytes and its number of answers. */
   readonly responseCache: () => { readonly bytes: number; readonly entries: number };
 }
 

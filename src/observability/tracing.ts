@@ -64,7 +64,7 @@ const waitingMax = 8_192;
 const batchMax = 1_024;
 /**
  * The maximum number of exports of spans that run at the same time. When the service stops, all waiting spans
- * are exported at once, while an earlier export may still be running.
+ * are exported at once, in batches, while an earlier export may still be running.
  */
 const exportsMax = waitingMax / batchMax + 1;
 const defaultIntervalMs = 1_000;
@@ -194,8 +194,8 @@ function sampleWithCauses(sampler: Sampler): Sampler {
 
 interface TraceIdGenerator extends IdGenerator {
   /**
-   * Runs `work`. If `work` starts a new trace, the trace gets the id `traceId`, or a random id if `traceId`
-   * is undefined.
+   * Runs `work` synchronously. If `work` starts a new trace, the trace gets the id `traceId`, or a random id
+   * if `traceId` is undefined.
    */
   withTraceId<Result>(traceId: string | undefined, work: () => Result): Result;
 }

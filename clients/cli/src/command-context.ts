@@ -19,7 +19,7 @@ export const addSharedOptions = (command: Command): Command =>
     )
     .option("--json", "print results as JSON");
 
-/** A failure that a person can act on. Its message is the command's whole error output. */
+/** An expected failure, whose message says what to do. The message is the whole error output of the command. */
 export class CommandFailed extends Error {}
 
 /** A failure because an option or argument of the command is wrong. */
@@ -42,10 +42,13 @@ export const guarded =
     }
   };
 
-/** The errors whose message is enough for the person who runs the command. */
+/** The classes of expected errors: the message of such an error is enough for the person who runs the command. */
 const expectedErrors = [CommandFailed, WrongUsage, RequestFailed, InvalidServiceUrl];
 
-/** The codes with which the service refuses a value that the person has given, for example an event type. */
+/**
+ * The error codes with which the service refuses a value that the person has entered, for example an event
+ * type.
+ */
 const wrongValueCodes = new Set(["unknown_event_type", "invalid_field", "missing_field"]);
 
 const isWrongUsage = (error: unknown): boolean =>
@@ -53,7 +56,10 @@ const isWrongUsage = (error: unknown): boolean =>
   error instanceof InvalidServiceUrl ||
   (error instanceof RequestFailed && wrongValueCodes.has(error.code ?? ""));
 
-/** Ends the process when the reader of the output has ended, for example in `commerce events tail | head`. */
+/**
+ * Ends the process when the program that reads the output has ended, for example `head` in `commerce events
+ * tail | head`.
+ */
 function endQuietlyWithoutReader(): void {
   process.stdout.once("error", (error: Error & { readonly code?: string }) => {
     if (error.code === "EPIPE") process.exit(0);
@@ -72,7 +78,8 @@ export const printJson = (value: unknown): void => print(JSON.stringify(value, n
 export function requireTarget(options: SharedOptions, accepted: readonly CredentialKind[]): Target {
   const needed = accepted.map(describeKind).join(", or ");
   const { url, credential } = findCredential(options, accepted);
-  // A command never runs with other credentials than those that were named for it.
+  // If the option --key is given, the command never uses another credential. A key of a kind that the command
+  // does not accept is therefore an error.
   if (options.key !== undefined && options.key !== "" && !accepted.includes(kindOf(options.key)))
     throw new WrongUsage(
       `--key is ${describeKind(kindOf(options.key))}, but this command needs ${needed}. Leave out --key and sign ` +
@@ -89,13 +96,16 @@ export function requireTarget(options: SharedOptions, accepted: readonly Credent
 const describeKind = (kind: CredentialKind): string =>
   ({ key: "an API key", token: "an internal token", session: "a login" })[kind];
 
-/** The credentials of staff, which may query the service's GraphQL schema. API keys may not. */
+/**
+ * The kinds of credentials with which staff members query the service's GraphQL schema. API keys cannot query
+ * the schema.
+ */
 export const staffKinds: readonly CredentialKind[] = ["session", "token"];
 export const allKinds: readonly CredentialKind[] = ["session", "key", "token"];
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads an RFC 3339 time, or a duration before now such as `10m`, `2h` or `3d`. */
+/** Parses a time: an RFC 3339 time, or a duration before now such as `10m`, `2h` or `3d`. */
 export function parseTime(text: string, command: Command): Date {
   const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const isTime = /^\d{4}-\d{2}-\d{2}(?:T.+)?$/.test(text);

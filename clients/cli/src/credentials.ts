@@ -1,7 +1,7 @@
 /**
- * Finds the service and the credential of a command: the options, the environment, the login, and at last the
- * demo on this machine. `login` stores credentials in a file of the user's configuration folder that only the
- * user can read.
+ * Finds the service and the credential for a command. Uses the first of: the command's options, environment
+ * variables, the stored login, and the demo on this machine. `login` stores credentials in a file of the
+ * user's configuration folder that only the user can read.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -15,7 +15,7 @@ export interface Credential {
   readonly kind: CredentialKind;
   /** The API key, the internal token, or the cookie of the session. */
   readonly value: string;
-  /** Where the credential comes from, for people. */
+  /** The origin of the credential, for example an option or a file, as messages show it. */
   readonly source: string;
 }
 
@@ -53,7 +53,7 @@ export function readStoredCredentials(): StoredCredentials {
   };
 }
 
-/** Stores or removes the credential of a service. The file is replaced as a whole. */
+/** Stores the credential of a service, or removes it if `credential` is null. A new file replaces the old one. */
 export function storeCredential(url: string, credential: StoredCredential | null): void {
   const { services } = readStoredCredentials();
   const { [url]: _previous, ...others } = services;
@@ -74,7 +74,7 @@ export interface GivenTarget {
   readonly key?: string;
 }
 
-/** Returns the URL of the service, and the first credential of an accepted kind. */
+/** Returns the URL of the service, and the first credential that was found of an accepted kind. */
 export function findCredential(
   given: GivenTarget,
   accepted: readonly CredentialKind[],
@@ -98,7 +98,7 @@ export function findCredential(
 
 const defaultUrl = "http://127.0.0.1:4000";
 
-/** The URL of the service that a person gave has no scheme, or is no URL. */
+/** The error for an entered service URL that is invalid or does not begin with `http:` or `https:`. */
 export class InvalidServiceUrl extends Error {}
 
 const isHttpUrl = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");
@@ -107,7 +107,7 @@ export const trimUrl = (url: string): string => url.replace(/\/+$/, "");
 const asGiven = (value: string | undefined, source: string): Credential[] =>
   value === undefined || value === "" ? [] : [{ kind: kindOf(value), value, source }];
 
-/** Returns the kind of a secret by its prefix. */
+/** Returns the kind of a credential, by the prefix of its secret. */
 export const kindOf = (value: string): "key" | "token" => (value.startsWith("cit_") ? "token" : "key");
 
 const isKind = (kind: unknown): kind is CredentialKind =>
@@ -121,7 +121,10 @@ interface Demo {
   readonly credentials: readonly Credential[];
 }
 
-/** Reads the key and the token of the demo, which `npm start` writes; undefined if there is no demo here. */
+/**
+ * Reads the API key and the internal token of the demo from the file that `npm start` writes. Returns
+ * undefined if the current folder has no demo.
+ */
 function readDemo(): Demo | undefined {
   const path = join(process.env["DATA_DIR"] ?? ".data", "demo.json");
   const demo = readJson(path);

@@ -76,11 +76,12 @@ interface ReplayAnswer {
   };
 }
 
-/** Replays page by page, each page with an idempotency key of its own. */
+/** Replays webhook deliveries page by page. Each page has an idempotency key of its own. */
 async function runReplay(options: ReplayCommandOptions, command: Command): Promise<void> {
   const target = requireTarget(options, staffKinds);
   const { endpoint } = options;
-  // `until` is read first: with `--since 30d`, a later `until` would make the period longer than 30 days.
+  // `until` is computed before `since`: if `since` is `30d`, computing `until` later would make the period
+  // longer than 30 days.
   const until = options.until === undefined ? new Date() : parseTime(options.until, command);
   const input = {
     endpointId: endpoint ?? null,

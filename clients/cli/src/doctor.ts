@@ -20,7 +20,7 @@ export interface Check {
   readonly name: string;
   readonly status: CheckStatus;
   readonly message: string;
-  /** What to do; null if the check is ok. */
+  /** Says what the person should do; null if the check is ok. */
   readonly remedy: string | null;
 }
 
@@ -77,7 +77,7 @@ async function checkReady(url: string): Promise<Check> {
   return { name: "server_ready", status: "failed", message: "The service cannot serve requests.", remedy };
 }
 
-/** Compares the versions of the service and of this program, of which both change together. */
+/** Compares the version of the service with the version of this program, because both are released together. */
 async function checkVersion(url: string): Promise<Check> {
   const { body } = await send(url, "/openapi.json");
   const service = textOf(field(body, "info"), "version") ?? "–";
@@ -95,7 +95,10 @@ async function checkVersion(url: string): Promise<Check> {
 export const readOwnVersion = (): string =>
   textOf(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")), "version") ?? "–";
 
-/** Receivers refuse webhooks whose timestamp is more than five minutes away from their own clock. */
+/**
+ * The largest tolerated clock difference in seconds. Webhook receivers refuse a webhook whose timestamp
+ * differs more from their own clock.
+ */
 const skewSecondsMax = 300;
 const skewSecondsNoted = 30;
 
@@ -172,7 +175,10 @@ function checkScopes(scopes: readonly string[], missing: readonly string[]): Che
   return { name: "scopes", status: "warning", message, remedy };
 }
 
-/** Turns a check of the service into one of this command. A failed advisory check is a warning. */
+/**
+ * Converts a readiness check of the service to a check of this command. A failed check that is only advisory
+ * becomes a warning.
+ */
 function toReadinessCheck({
   code,
   status,

@@ -88,7 +88,7 @@ interface Forwarding {
   readonly tally: { forwarded: number; failed: number };
 }
 
-/** Forwards requests one after the other, in the order of the events, and prints each of them. */
+/** Forwards webhook requests one after the other, in the order of their events, and prints each of them. */
 async function forwardAll(
   requests: readonly SignedRequest[],
   { options: { forwardTo, json }, signal, tally }: Forwarding,
@@ -117,7 +117,10 @@ interface ForwardResult {
   readonly durationMs: number;
 }
 
-/** The service gives a receiver the same time. */
+/**
+ * Milliseconds that the receiver has for its answer: the same time limit as for the webhooks that the service
+ * sends.
+ */
 const forwardMsMax = 15_000;
 
 async function forward(

@@ -1,7 +1,7 @@
 /**
  * Reads the events of an installation from the service, without a public address: each request waits until
  * there are events. If the connection breaks, the next request continues with the same cursor, so no event is
- * lost. The service keeps nothing for a listener, so nothing has to be removed at the end.
+ * lost. The service stores nothing about a listener, so a listener that ends removes nothing.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { printError } from "./command-context.ts";
@@ -26,7 +26,7 @@ export interface ListenOptions {
   /** The time of the first event; undefined for events from now on. */
   readonly since?: Date | undefined;
   readonly installationId?: string | undefined;
-  /** Ends after the events that exist now, instead of waiting for further ones. */
+  /** True to end after the events that exist now, instead of waiting for further events. */
   readonly isOnce?: boolean;
   readonly signal: AbortSignal;
 }
@@ -34,7 +34,7 @@ export interface ListenOptions {
 const retryMsMin = 500;
 const retryMsMax = 5_000;
 
-/** Yields the pages of a listener until the signal is aborted. The first page comes at once. */
+/** Yields pages of events until the signal is aborted. The first page is yielded at once, even if it is empty. */
 export async function* listenToEvents(target: Target, options: ListenOptions): AsyncGenerator<ListenPage> {
   const { signal, isOnce = false } = options;
   let cursor: unknown = null;
@@ -53,8 +53,9 @@ interface PageOptions extends ListenOptions {
 }
 
 /**
- * Reads one page and repeats the request while the service is not reachable. Returns undefined if the signal
- * is aborted. The first request of a command is not repeated, so that a wrong URL is reported at once.
+ * Reads one page of events, and repeats the request while the service is not reachable. Returns undefined if
+ * the signal is aborted. The first request of a command is not repeated, so that a wrong URL is reported at
+ * once.
  */
 async function readPage(target: Target, options: PageOptions): Promise<ListenPage | undefined> {
   const { signal, cursor } = options;

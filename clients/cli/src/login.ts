@@ -82,7 +82,7 @@ async function signIn(options: LoginOptions): Promise<void> {
   await keep({ url, credential: { kind: "session", value: cookie, source: credentialsPath() } }, options);
 }
 
-/** Checks a credential, stores it and prints its owner. */
+/** Checks a credential, stores it, and prints the name of its owner. */
 async function keep(target: Target, { json }: SharedOptions): Promise<void> {
   const who = await describe(target);
   const { kind, value } = target.credential;
@@ -105,13 +105,14 @@ function toLoginUrl({ url, state, challenge }: PendingLogin, redirectUri: string
 
 const loginMsMax = 600_000;
 
-/** Opens the browser and waits for its redirect to a free port of this machine. */
+/** Opens the browser, and waits until the service redirects it to a free port of this machine. */
 async function receiveCode(pending: PendingLogin): Promise<string> {
   const received = Promise.withResolvers<string>();
   const server = createServer((incoming, response) => {
     const { pathname, searchParams } = new URL(incoming.url ?? "/", "http://127.0.0.1");
     const [code, error] = [searchParams.get("code"), searchParams.get("error")];
-    // Other pages in the browser can send requests to this port too, but do not know the state.
+    // The state proves that this command started the login: other pages in the browser can send requests to
+    // this port too, but do not know the state.
     if (pathname !== "/callback" || searchParams.get("state") !== pending.state) {
       response.writeHead(404).end();
       return;
@@ -145,7 +146,10 @@ async function receiveCode(pending: PendingLogin): Promise<string> {
   }
 }
 
-/** Opens the default browser. A missing browser is no failure, because the address is printed as well. */
+/**
+ * Opens the default browser. A missing browser is no failure, because the address of the login page is
+ * printed as well.
+ */
 function openBrowser(url: string): void {
   const [program, ...args] =
     process.env["BROWSER"] !== undefined
@@ -180,7 +184,10 @@ async function logout(options: SharedOptions): Promise<void> {
   print(`Signed out at ${url}.`);
 }
 
-/** Signs out as the console's button does. A session that has already ended needs no sign-out. */
+/**
+ * Ends the session with the request that the sign-out button of the console sends. A session that has already
+ * ended needs no sign-out.
+ */
 async function endSession(url: string, cookie: string): Promise<void> {
   await fetch(`${url}/console/sign-out`, {
     method: "POST",
@@ -213,7 +220,7 @@ interface WhoAmIAnswer {
   };
 }
 
-/** Asks the service who owns the credential. */
+/** Requests the owner of the credential from the service. */
 async function describe(target: Target): Promise<Owner> {
   const { url, credential } = target;
   const shown = { url, credential: credential.kind, source: credential.source };

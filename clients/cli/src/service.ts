@@ -9,7 +9,10 @@ export interface Target {
   readonly credential: Credential;
 }
 
-/** A request that got no answer or was refused. `status` is null if there was no answer. */
+/**
+ * The error of a request that got no answer or was refused. `status` is the HTTP status of the answer; null
+ * if there was no answer.
+ */
 export class RequestFailed extends Error {
   readonly status: number | null;
   readonly code: string | null;
@@ -25,12 +28,15 @@ export class RequestFailed extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** Whether the service refused the request because of load or a rate limit, and executed nothing. */
+  /**
+   * True if the service refused the request because of load or a rate limit. The service has then executed
+   * nothing.
+   */
   get isRefusedForNow(): boolean {
     return this.status === 429 || this.status === 503;
   }
 
-  /** Whether the same request can succeed later. */
+  /** True if the same request can succeed later. */
   get isTemporary(): boolean {
     return this.status === null || this.status === 429 || this.status >= 500;
   }
@@ -39,7 +45,7 @@ export class RequestFailed extends Error {
 export interface ServiceAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON; null if the answer has no JSON. */
+  /** The parsed JSON body of the answer; null if the body is not JSON. */
   readonly body: unknown;
 }
 
@@ -137,6 +143,6 @@ function toConnectionFailure(url: string, error: unknown): RequestFailed {
 
 function toHeaders(credential: Credential, url: string): Record<string, string> {
   if (credential.kind !== "session") return { authorization: `Bearer ${credential.value}` };
-  // The session of a login is a session of the console: the service accepts it with these headers.
+  // A login creates a session of the console, and the service accepts such a session only with these headers.
   return { cookie: credential.value, origin: new URL(url).origin, "x-commerce-console": "1" };
 }

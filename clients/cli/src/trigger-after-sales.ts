@@ -4,7 +4,10 @@ import { withProduct } from "./trigger-catalog.ts";
 import { completeOrder, firstLine, fulfill, moveFulfillment, placePaidOrder } from "./trigger-purchases.ts";
 import { type MutationName, type Recipe, type Shop, step, type StepResult } from "./trigger-steps.ts";
 
-/** Makes a fulfillment that has gone through the first `steps`, and then calls a mutation with it. */
+/**
+ * Returns a recipe that makes a fulfillment and its first `steps` steps: pack, ship, deliver. If `last` is
+ * given, the recipe then runs the mutation that `last` names on the fulfillment.
+ */
 const fulfilled =
   (
     steps: 0 | 1 | 2 | 3,
@@ -65,7 +68,10 @@ const returnSteps: readonly ((shop: Shop, request: StepResult) => Promise<unknow
   (shop, { id }) => step(shop, "returnClose", { id }),
 ];
 
-/** Requests a return and makes the first `count` of: approve, track, receive, inspect, close. */
+/**
+ * Returns a function that requests a return and makes the first `count` of these steps: approve, track,
+ * receive, inspect, close.
+ */
 const returned =
   (count: number, more: Readonly<Record<string, unknown>> = {}): ((shop: Shop) => Promise<StepResult>) =>
   async (shop) => {
@@ -91,7 +97,10 @@ async function completeExchange(shop: Shop): Promise<void> {
   await step(shop, "returnClose", { id });
 }
 
-/** Returns an opened article with a hygiene seal, about which the merchant decides. */
+/**
+ * Requests the return of an article with a hygiene seal, because the merchant decides about such returns, and
+ * declines the request.
+ */
 const declineReturn = withProduct(
   async (shop, { variantId }) => {
     const { id } = await requestReturn({ ...shop, variantId });

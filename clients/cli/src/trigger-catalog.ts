@@ -6,7 +6,7 @@ interface NewProduct {
   readonly variantId: string;
 }
 
-/** Creates a draft with a variant, a price and no stock. */
+/** Creates a draft product with one variant, a price and no stock. */
 async function createProduct(shop: Shop, restrictions: readonly string[] = []): Promise<NewProduct> {
   const input = { translations: [translationOf(shop, "Triggered product")] };
   const { id: productId } = await step(shop, "productCreate", { input });
@@ -50,7 +50,7 @@ async function removeProduct(shop: Shop, { productId }: NewProduct): Promise<voi
   await step(shop, "productDelete", { input: { productId } });
 }
 
-/** Publishes a product, does the work, and removes the product. */
+/** Returns a recipe that publishes a product, runs `work` with the product, and removes the product. */
 export const withProduct =
   (
     work: (shop: Shop, product: NewProduct) => Promise<unknown>,
@@ -72,7 +72,10 @@ const createKey = async (shop: Shop): Promise<string> =>
 const revokeKey = (shop: Shop, apiKeyId: string): Promise<unknown> =>
   step(shop, "apiKeyRevoke", { input: { apiKeyId } });
 
-/** Creates an endpoint whose host does not exist, does the work, and deletes the endpoint. */
+/**
+ * Returns a recipe that creates a webhook endpoint whose host does not exist, runs `work` with the endpoint,
+ * and deletes the endpoint.
+ */
 const withEndpoint =
   (isEnabled: boolean, work: (shop: Shop, id: string) => Promise<unknown>): Recipe =>
   async (shop) => {

@@ -20,7 +20,10 @@ const address = {
   email: "buyer@shop.example",
 };
 
-/** Addresses of the most common markets. Other markets get the first address with their own country. */
+/**
+ * Addresses in the most common countries. For any other country, the German address above is used with the
+ * country's code.
+ */
 const addressesByCountry: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   US: { city: "Seattle", postalCode: "98101", regionCode: "US-WA", countryCode: "US" },
   GB: { city: "London", postalCode: "SW1A 1AA", countryCode: "GB" },
@@ -63,7 +66,10 @@ export async function readCart(shop: Shop, id: string): Promise<CartView> {
   return cart;
 }
 
-/** Opens a checkout session for a cart with an address, a delivery option and optionally a promotion code. */
+/**
+ * Creates a cart with an address, a delivery option and optionally a promotion code, and opens a checkout
+ * session for it.
+ */
 export async function openSession(
   shop: Shop,
   { quantity = 1, code }: { readonly quantity?: number; readonly code?: string | undefined } = {},
@@ -84,7 +90,7 @@ export async function openSession(
   return step(shop, "hostedCheckoutSessionCreate", { input });
 }
 
-/** Pays a session with a test card. */
+/** Submits a checkout session, paying with a test card. */
 export async function submitSession(
   shop: Shop,
   session: StepResult,

@@ -1,6 +1,6 @@
 /**
- * The recipes of `trigger`: how each event type is made to happen with real objects. A recipe causes further
- * events on the way, for example `cart.created` before `order.placed`.
+ * The recipes of `trigger`. For each event type, a recipe makes an event of this type happen with real
+ * objects. A recipe also causes other events on the way, for example `cart.created` before `order.placed`.
  */
 import { afterSalesRecipes } from "./trigger-after-sales.ts";
 import {
@@ -39,7 +39,7 @@ async function createPromotion(
   return { id, code };
 }
 
-/** Creates a cart with a promotion that requires two units of the variant. */
+/** Creates a cart with a promotion code whose promotion requires two units of the variant. */
 async function createCartWithPromotion(shop: Shop): Promise<StepResult> {
   const { code } = await createPromotion(shop, { minimumQuantity: 2 });
   const cart = await createCart(shop, 2);

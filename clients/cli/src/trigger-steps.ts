@@ -7,7 +7,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CommandFailed } from "./command-context.ts";
 import { graph, type Target } from "./service.ts";
 
-/** The argument with the object's id (null if there is none), the type of the input, and the selection. */
+/**
+ * For each mutation: the name of the argument with the object's id (null if there is none), the type of the
+ * input, and the fields to select.
+ */
 const mutations = {
   cartCreate: [null, "CartCreateInput!", "id version lines { id quantity }"],
   cartLinesUpdate: ["cartId", "CartLinesUpdateInput!", "id version"],
@@ -75,7 +78,7 @@ const mutations = {
 } as const satisfies Readonly<Record<string, readonly [string | null, string, string]>>;
 export type MutationName = keyof typeof mutations;
 
-/** Returns the GraphQL document of a mutation. The variables are `key`, `input` and, for most, `id`. */
+/** Returns the GraphQL document of a mutation. Its variables are `key`, `input` and, for most mutations, `id`. */
 export function createMutationDocument(name: MutationName): string {
   const [target, type, selection] = mutations[name];
   const [variable, argument] = target === null ? ["", ""] : ["$id: ID!, ", `${target}: $id, `];
@@ -93,7 +96,7 @@ export interface Call {
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-/** The objects of a mutation's answer that recipes use. All fields are absent unless selected. */
+/** The objects in a mutation's answer that recipes use. A field is absent if the mutation does not select it. */
 export interface StepResult {
   readonly id: string;
   readonly version: number;
@@ -137,9 +140,9 @@ export const eventDocument = `query TriggerEvents($type: String!, $from: DateTim
 
 export interface Shop {
   readonly target: Target;
-  /** The locale of buyers in the market. */
+  /** The default locale of the market, in which buyers see the shop. */
   readonly locale: string;
-  /** The locale in which every product of the merchant has texts. */
+  /** The merchant's default locale, in which every product has texts. */
   readonly merchantLocale: string;
   readonly market: { readonly id: string; readonly country: string; readonly currency: string };
   /** A variant in stock that buyers may order and return. */
@@ -147,12 +150,12 @@ export interface Shop {
   /** Another variant of the same product; null if the product has none. */
   readonly exchangeVariantId: string | null;
   readonly installationId: string;
-  /** Names the objects of one run, so that runs do not disturb each other. */
+  /** A random text in the names of all objects of one run, so that several runs do not disturb each other. */
   readonly run: string;
   readonly signal: AbortSignal;
 }
 
-/** Makes an event happen. */
+/** A recipe of `trigger`: makes an event of one type happen. */
 export type Recipe = (shop: Shop) => Promise<unknown>;
 
 export async function step(
@@ -174,7 +177,7 @@ export async function step(
 const waitMsMax = 30_000;
 const pollMs = 100;
 
-/** Repeats `read` until it returns a value, for steps that the service does in the background. */
+/** Repeats `read` until it returns a value, to wait for work that the service does in the background. */
 export async function waitFor<Value>(
   what: string,
   { signal }: Pick<Shop, "signal">,

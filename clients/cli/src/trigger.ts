@@ -59,7 +59,7 @@ async function runTrigger(
   );
 }
 
-/** The largest number of typos for which `trigger` suggests an event type. */
+/** Maximum number of typos in an event type for which `trigger` suggests the right event type. */
 const typosMax = 4;
 
 function suggestEventType(type: string): string {
@@ -81,7 +81,7 @@ interface EventAnswer {
   readonly events: Connection<TriggeredEvent>;
 }
 
-/** Makes an event happen, and returns the event as soon as the service has stored it. */
+/** Runs the recipe of an event type, and returns the event as soon as the service has stored it. */
 export async function triggerEvent(
   target: Target,
   { type, recipe }: { readonly type: string; readonly recipe: Recipe },
@@ -97,7 +97,7 @@ export async function triggerEvent(
 interface ShopAnswer {
   readonly viewer: {
     readonly role: string | null;
-    /** The clock of the service, which may differ from the clock of this machine. */
+    /** The current time of the service, whose clock may differ from the clock of this machine. */
     readonly api: { readonly serverTime: string };
     readonly merchant: {
       readonly mode: "LIVE" | "TEST";
@@ -123,7 +123,10 @@ interface ShopAnswer {
   }>;
 }
 
-/** Reads what the recipes need. Refuses live mode, in which a recipe would charge and ship for real. */
+/**
+ * Reads the merchant, the market and the products that the recipes need. Refuses live mode, in which a recipe
+ * would charge cards and ship parcels.
+ */
 async function openShop(target: Target): Promise<{ shop: Shop; serverTime: string }> {
   const { viewer, installations, products } = await graph<ShopAnswer>(target, shopDocument);
   const { merchant } = viewer;
@@ -152,15 +155,16 @@ async function openShop(target: Target): Promise<{ shop: Shop; serverTime: strin
     run: randomBytes(4).toString("hex"),
     signal: createStopSignal(),
   };
-  // The units that the recipe may sell, so that repeated runs do not sell out the product.
+  // Adds three units of each variant to the stock, which the recipe may sell. Otherwise repeated runs would
+  // sell out the product.
   for (const id of [variantId, ...(exchangeVariantId === undefined ? [] : [exchangeVariantId])])
     await step(shop, "stockAdjust", { input: { variantId: id, delta: 3, reason: "RECEIVED" } });
   return { shop, serverTime: viewer.api.serverTime };
 }
 
 /**
- * Returns the ids of variants of one product that buyers may order and return, of the product with the most
- * such variants.
+ * Returns the ids of the variants that buyers may order and return, of the product with the most such
+ * variants.
  */
 function chooseVariants({ edges }: ShopAnswer["products"], marketId: string): readonly string[] {
   const [best] = edges

@@ -1,10 +1,10 @@
-/** Reads all pages of a list with Apollo Client. */
+/** An example of Apollo Client: reads all pages of the list of orders. */
 import { ApolloClient, HttpLink, InMemoryCache } from "@apollo/client";
 import { relayStylePagination } from "@apollo/client/utilities";
 import { graphql } from "./generated/gql.ts";
 import type { OrdersQuery } from "./generated/graphql.ts";
 
-/** Creates a client that merges the pages of the list of orders in its cache. */
+/** Creates a client whose cache merges the pages of the list of orders. */
 export function createApolloClient(url: string, token: string): ApolloClient {
   return new ApolloClient({
     link: new HttpLink({ uri: url, headers: { authorization: `Bearer ${token}` } }),
@@ -40,8 +40,8 @@ const OrdersDocument = graphql(`
 `);
 
 /**
- * Returns the numbers of all orders, newest first. The cache merges the pages, so each answer has all orders
- * that were read so far. A cursor is valid only with the same filters and sort.
+ * Returns the numbers of all orders, newest first. The cache merges the pages, so each result contains all
+ * orders that were read so far. A cursor is valid only with the same filters and sort.
  */
 export async function listOrderNumbers(client: ApolloClient): Promise<readonly string[]> {
   let after: string | null = null;

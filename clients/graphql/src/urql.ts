@@ -1,8 +1,8 @@
-/** Reads a product with urql, adds it to a cart, and reads the pages of a list. */
+/** An example of urql: searches a product, adds it to a cart, and reads the pages of a list. */
 import { type Client, createClient, fetchExchange } from "@urql/core";
 import { graphql } from "./generated/gql.ts";
 
-/** Creates a client that sends the token with every request, and puts reads and changes in POST requests. */
+/** Creates a client that sends the token with every request, and sends queries and mutations as POST requests. */
 export function createUrqlClient(url: string, token: string): Client {
   return createClient({
     url,
@@ -57,7 +57,10 @@ export interface CreatedCart {
   readonly totalMinor: number;
 }
 
-/** Searches a product and creates a cart with it. `key` makes a retry return the same cart. */
+/**
+ * Searches for a product and creates a cart with it. `key` is the idempotency key, with which a retry returns
+ * the same cart.
+ */
 export async function createCartFor(client: Client, q: string, key: string): Promise<CreatedCart> {
   const { productSearch } = await read(client.query(SearchDocument, { q }));
   const [found] = productSearch.items;
@@ -72,7 +75,10 @@ export async function createCartFor(client: Client, q: string, key: string): Pro
   return { id: cartCreate.id, title: found.title, totalMinor: cartCreate.totals.total.amountMinor };
 }
 
-/** Returns the data of an answer, or throws its error. `error.graphQLErrors` has the codes of the service. */
+/**
+ * Returns the data of an answer, or throws its error. `error.graphQLErrors` contains the error codes of the
+ * service.
+ */
 async function read<Data>(
   answer: PromiseLike<{ readonly data?: Data | undefined; readonly error?: Error | undefined }>,
 ): Promise<Data> {

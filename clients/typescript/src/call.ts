@@ -1,4 +1,7 @@
-/** The types of a call: the paths, parameters, bodies and answers of the contract for each HTTP method. */
+/**
+ * The types of the client's calls: for each HTTP method, the paths, parameters, bodies and answers of the
+ * OpenAPI document.
+ */
 import type { Client, ClientPathsWithMethod, FetchResponse, MaybeOptionalInit } from "openapi-fetch";
 import type { RetryOptions } from "./retrying-fetch.ts";
 import type { paths } from "./schema.ts";
@@ -7,16 +10,16 @@ export type Method = "get" | "put" | "post" | "delete";
 
 type Contract = Client<paths, "application/json">;
 
-/** Options of a call. They cannot change the client's API key and types. */
+/** Options of a single call. They cannot change the client's API key or the types of the call. */
 export interface CallOptions {
   readonly headers?: HeadersInit;
   /** Aborts the request and its retries. */
   readonly signal?: AbortSignal;
-  /** Replaces single options of the client's `retries` for this call. */
+  /** Replaces some of the client's `retries` options for this call. */
   readonly retries?: RetryOptions;
   /**
-   * Called with the headers of a successful answer (`X-Request-Id`, `ETag`, `RateLimit`,
-   * `Idempotent-Replayed`).
+   * A function that is called with the headers of a successful answer (for example `X-Request-Id`, `ETag`,
+   * `RateLimit` and `Idempotent-Replayed`).
    */
   readonly onHeaders?: (headers: Headers) => void;
 }

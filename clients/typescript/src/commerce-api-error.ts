@@ -1,6 +1,6 @@
 /**
- * The error that the client throws: the service's error with its HTTP status, or the failure to get a
- * readable answer.
+ * The error that the client throws if a request fails: an error of the service with its HTTP status, or a
+ * missing or unreadable answer.
  */
 import type { components } from "./schema.ts";
 
@@ -25,8 +25,8 @@ export interface Answer {
 export class CommerceApiError extends Error {
   override readonly name = "CommerceApiError";
   /**
-   * A code of the service (`docs/errors.md`), or `no_answer` or `unreadable_answer`. Programs should branch
-   * on it.
+   * The error code of the service (`docs/errors.md`), or `no_answer` or `unreadable_answer`. Programs should
+   * decide by this code, not by the message.
    */
   readonly code: string;
   /** The HTTP status; 0 if there was no answer. */
@@ -41,7 +41,7 @@ export class CommerceApiError extends Error {
   readonly idempotencyKey: string | null;
   /** The id of the request, for questions to support; null if there was no answer. */
   readonly requestId: string | null;
-  /** All faults of the request, each with its position. */
+  /** All faults of the request, each with the place of the wrong value. */
   readonly details: Refusal["details"];
   /** For status 409: the object that prevents the request, and its current version; otherwise null. */
   readonly conflict: Refusal["conflict"];
@@ -61,7 +61,10 @@ export class CommerceApiError extends Error {
   }
 }
 
-/** Creates the error of an answer. For an answer of a proxy, the cause is the beginning of its body. */
+/**
+ * Creates the error of an answer. If the answer came from a proxy, the error's cause contains the beginning
+ * of its body.
+ */
 export function toCommerceApiError(
   { status, headers, text }: Answer,
   idempotencyKey: string | null,
@@ -80,7 +83,7 @@ export function toCommerceApiError(
   });
 }
 
-/** Creates the error of a request without an answer. The message has the URL without its query. */
+/** Creates the error of a request without an answer. The message contains the URL without its query string. */
 export function createNoAnswerError({ method, url, headers }: Request, cause: unknown): CommerceApiError {
   const { origin, pathname } = new URL(url);
   return new CommerceApiError({
@@ -93,7 +96,10 @@ export function createNoAnswerError({ method, url, headers }: Request, cause: un
   });
 }
 
-/** Returns the reason for a failed `fetch`. In Node, the cause of the error is the error of the system. */
+/**
+ * Returns the reason for a failed `fetch`. In Node, the cause of the fetch error is the error of the
+ * operating system.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "the request failed.";
   const { cause } = error;
@@ -101,11 +107,14 @@ function reasonOf(error: unknown): string {
   return `${error.message.replace(/\.$/, "")}${detail}.`;
 }
 
-/** True if a status without the service's error body means a temporary failure. */
+/** True if an HTTP status without an error body of the service means a temporary failure. */
 export const isTemporaryStatus = (status: number): boolean =>
   status === 408 || status === 429 || status >= 500;
 
-/** Reads the Retry-After header (RFC 9110), seconds or a date; null if it is missing or in the past. */
+/**
+ * Parses the Retry-After header (RFC 9110), which contains seconds or a date; null if it is missing or in the
+ * past.
+ */
 export function readRetryAfter(headers: Headers): number | null {
   const header = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(header)) return Number(header);

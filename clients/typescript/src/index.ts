@@ -1,7 +1,7 @@
 /**
- * The client: openapi-fetch with the types of the contract. It adds the API key to each request, and an
- * Idempotency-Key to each change and all its retries. It retries failed requests where that is safe, and
- * throws errors of the service.
+ * The REST client: openapi-fetch with the types of the OpenAPI document. It adds the API key to each request,
+ * and an Idempotency-Key to each change and all its retries. It retries failed requests where a retry is
+ * safe, and throws errors of the service.
  */
 import createClient, { type Middleware } from "openapi-fetch";
 import type { Call, CallOptions, Method } from "./call.ts";
@@ -25,8 +25,8 @@ export interface CommerceClient extends CommerceLists {
 export interface CommerceClientOptions {
   readonly baseUrl: string;
   /**
-   * The API key. Never use a key in a browser, where every user could read it; call only anonymous operations
-   * there.
+   * The API key. Never use a key in a browser, where every user could read it. In a browser, call only
+   * operations that need no key.
    */
   readonly apiKey?: string;
   readonly retries?: RetryOptions;
@@ -42,7 +42,7 @@ export function createCommerceClient({
 }: CommerceClientOptions): CommerceClient {
   const client = createClient<paths, "application/json">({ baseUrl });
   client.use(addApiKey(apiKey), addIdempotencyKey, throwErrors);
-  // The types were checked at the call, so the request is passed on without types.
+  // The compiler has checked the types where `call` is used, so the request is passed on without types.
   const request = client.request as (
     method: Method,
     path: string,
@@ -83,7 +83,7 @@ const addApiKey = (apiKey: string | undefined): Middleware => ({
 
 /**
  * Adds an Idempotency-Key to a change before the first attempt, so that all retries have the same key. A key
- * of the caller is kept.
+ * that the caller set is kept.
  */
 const addIdempotencyKey: Middleware = {
   onRequest: ({ request }) => {

@@ -1,6 +1,6 @@
 /**
- * The lists of the API as async iterables. Search is the only list with pages; the other lists come in one
- * answer, and have the same shape here, so that programs read every list in the same way.
+ * The lists of the API as async iterables. Only search has pages; every other list comes in one answer. All
+ * lists have the same form here, so that programs read them in the same way.
  */
 import type { Call, CallOptions } from "./call.ts";
 import { CommerceApiError } from "./commerce-api-error.ts";
@@ -18,12 +18,12 @@ type Answer<Operation extends keyof operations> = operations[Operation] extends 
  * used up. Each `for await` starts anew.
  */
 export interface ItemList<Item, Page> extends AsyncIterable<Item, void> {
-  /** Yields whole answers, with their `meta`, instead of items. `limit` does not apply. */
+  /** Yields whole answers, with their `meta`, instead of single items. The option `limit` does not apply. */
   pages(): AsyncGenerator<Page, void>;
 }
 
 export interface ListOptions extends CallOptions {
-  /** Maximum number of items, at least 1; by default all. */
+  /** Maximum number of items, at least 1. If left out, all items are yielded. */
   readonly limit?: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Repeats failed requests that may succeed later, with the same bytes and the same Idempotency-Key, so that
- * no change is made twice. An answer counts only when it is read completely, because a connection can break
- * in the middle.
+ * no change is made twice. An attempt succeeds only if the whole answer was read, because the connection can
+ * break in the middle of an answer.
  */
 import {
   type Answer,
@@ -32,7 +32,10 @@ export interface RetryOptions {
    * deadline applies to each page.
    */
   readonly deadlineMs?: number;
-  /** Waits between attempts; can be replaced by schedulers and tests. Must stop when the signal is aborted. */
+  /**
+   * Waits between two attempts. Schedulers and tests can replace this function. It must stop when the signal
+   * is aborted.
+   */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -89,8 +92,8 @@ async function attemptOnce(
 }
 
 /**
- * Returns the milliseconds before the next attempt; undefined if the request must not be repeated. Refusals
- * that last as long as a state, for example of a locked cart, are not repeated.
+ * Returns the milliseconds before the next attempt; undefined if the request must not be repeated. A refusal
+ * because of a state, for example of a locked cart, is not repeated, because the state can last long.
  */
 function waitBefore(
   outcome: Outcome,
@@ -101,18 +104,19 @@ function waitBefore(
   if (namedSeconds === undefined) return undefined;
   const waitMs =
     namedSeconds === null ? Math.min(waitMsBase * 2 ** (attempt - 1), waitMsMax) : namedSeconds * 1000;
-  // The wait is randomized, so that clients that were refused together do not all return at the same time.
+  // The wait is randomized, so that clients that were refused at the same time do not all retry at the same
+  // time.
   return waitMs > waitMsMax ? undefined : waitMs * (1 + Math.random() / 4);
 }
 
 /**
- * Returns the seconds to wait that the answer names; null if the client chooses the time; undefined if the
- * request must not be repeated.
+ * Returns the seconds to wait that the answer names. Returns null if the client chooses the time, and
+ * undefined if the request must not be repeated.
  */
 function retrySeconds({ status, headers, text }: Answer): number | null | undefined {
   if (status < 400) return undefined;
   const refusal = readRefusal(text);
-  // An answer of a proxy has no error body of the service.
+  // Without an error body of the service, the answer comes from a proxy.
   if (refusal === undefined) return isTemporaryStatus(status) ? readRetryAfter(headers) : undefined;
   if (!refusal.retryable) return undefined;
   return refusal.retryAfterSeconds ?? (status >= 500 ? null : undefined);

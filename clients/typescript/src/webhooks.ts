@@ -5,15 +5,19 @@
 import { type components, eventSchemaVersions, type webhooks } from "./schema.ts";
 
 /**
- * An event of a type that this version of the client knows. `type` determines the type of `data.object`,
- * which has only an id if the endpoint receives thin events or the object is too large.
+ * A webhook event of a type that this version of the client knows. `type` determines the type of
+ * `data.object`. `data.object` has only an id if the endpoint receives thin events or the object is too
+ * large.
  */
 export type KnownCommerceEvent =
   webhooks[keyof webhooks]["post"]["requestBody"]["content"]["application/json"];
 
 type AnyEvent = components["schemas"]["WebhookEvent"];
 
-/** An event of a type, or of a version of its schema, that was added after this version of the client. */
+/**
+ * A webhook event that this version of the client does not know: its type, or the version of its schema, is
+ * newer.
+ */
 export interface UnknownCommerceEvent extends Omit<AnyEvent, "type" | "data"> {
   readonly type: "unknown";
   /** The type that the service sent, for example `order.archived`. */
@@ -23,10 +27,13 @@ export interface UnknownCommerceEvent extends Omit<AnyEvent, "type" | "data"> {
   };
 }
 
-/** An event. `switch (event.type)` narrows `event.data`; `case "unknown"` is an event of a later release. */
+/**
+ * A webhook event. `switch (event.type)` narrows `event.data`; `case "unknown"` is an event of a later
+ * release.
+ */
 export type CommerceEvent = KnownCommerceEvent | UnknownCommerceEvent;
 
-/** A `Headers` object, of any JavaScript realm or package. */
+/** A `Headers` object, possibly of another JavaScript realm or package. */
 interface HeadersObject {
   get(name: string): string | null;
 }
@@ -36,12 +43,15 @@ type HeadersRecord = Readonly<Record<string, string | readonly string[] | undefi
 export interface Received {
   /** The request headers as the server provides them. The case of their names does not matter. */
   readonly headers: HeadersObject | HeadersRecord;
-  /** The raw body. Parsed and serialized JSON would have different bytes. */
+  /**
+   * The raw body as it was received. JSON that was parsed and serialized again has other bytes, so its
+   * signature is wrong.
+   */
   readonly body: string | Uint8Array;
 }
 
 export interface Trust {
-  /** The endpoint's signing secret (`whsec_…`); both secrets during a rotation. */
+  /** The endpoint's signing secret (`whsec_…`). During a rotation, both secrets. */
   readonly secret: string | readonly string[];
   /** Maximum difference in seconds between the webhook's timestamp and the current time; 300 by default. */
   readonly toleranceSeconds?: number;
@@ -50,9 +60,9 @@ export interface Trust {
 }
 
 /**
- * Why a webhook was not verified, with the names of the service's signature fixture. A timestamp that is too
- * old or too new means that a recorded webhook was sent again, or that a clock is wrong. The body is
- * malformed if it has a valid signature but is no event.
+ * The reasons why a webhook was not verified, as the service's signature fixture names them. A timestamp that
+ * is too old or too new means that a recorded webhook was sent again, or that a clock is wrong. The body is
+ * malformed if its signature is valid but it is no event.
  */
 export type WebhookFault =
   | "missing_header"
@@ -123,7 +133,8 @@ function readHeaders(headers: Received["headers"]): SignedHeaders {
   const signature = headersObject.get("webhook-signature");
   if (!id || !timestamp || !signature) throw new WebhookError("missing_header");
   if (!/^\d+$/.test(timestamp)) throw new WebhookError("malformed_timestamp");
-  // Skips unknown versions and values that cannot be signatures, because each check reads the whole body.
+  // Ignores signatures of unknown versions and values that cannot be signatures, because each check reads the
+  // whole body.
   const entries = signature.split(" ").filter((entry) => entry.startsWith("v1,"));
   const signatures = entries
     .flatMap((entry) => decode(entry.slice("v1,".length)) ?? [])
@@ -131,12 +142,12 @@ function readHeaders(headers: Received["headers"]): SignedHeaders {
   return { id, timestamp, signatures: signatures.slice(0, signaturesMax) };
 }
 
-/** The length of an HMAC-SHA-256 in bytes. */
+/** The length of an HMAC-SHA-256 signature in bytes. */
 const signatureBytes = 32;
 
 /**
- * Maximum number of checked signatures. The service sends at most two, during a rotation. The limit prevents
- * that attackers make a receiver check thousands of signatures.
+ * Maximum number of signatures that are checked. The service sends at most two, during a rotation. Without
+ * the limit, attackers could make a receiver check thousands of signatures.
  */
 const signaturesMax = 5;
 

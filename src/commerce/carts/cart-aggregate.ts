@@ -49,7 +49,10 @@ export interface CartLineDisplayFields {
   readonly sku: string;
   readonly title: string;
   readonly variantTitle: string | null;
-  /** The image of the cart line. If this service serves the image, the URL is a path without a host. */
+  /**
+   * The image of the cart line; null if the line has none. The URL of an image that this service serves is a
+   * path without a host.
+   */
   readonly image: {
     readonly url: string;
     readonly alt: string | null;
@@ -68,7 +71,7 @@ export interface StoredCartLine {
   readonly compareAtMinor: number | null;
   readonly subtotalMinor: number;
   readonly discountMinor: number;
-  /** The rate by which the line is taxed; null if the cart has no address. */
+  /** The tax rate of the cart line; null if the cart has no address. */
   readonly taxRate: AppliedTaxRate | null;
   readonly taxMinor: number | null;
   readonly totalMinor: number;
@@ -127,7 +130,10 @@ export type CartRevocationReason =
   | "test"
   | "other";
 
-/** The values of a cart that callers choose and that a new calculation of prices does not change. */
+/**
+ * The settings of a cart: market, country, locale and buyer. Calculating the prices again does not change
+ * them.
+ */
 export interface CartSettings {
   readonly marketId: string;
   readonly country: string;
@@ -183,9 +189,9 @@ export interface CartAggregate extends CartSettings {
 }
 
 /**
- * The stored cart fields that a change of the cart sets, each with the SQL type of its column. The statements
- * that read and save carts use this list. The comparison that decides whether a cart has changed uses the
- * same list.
+ * The stored cart fields that a change of the cart sets, each with the SQL type of its column. This list is
+ * used by the statements that read and save carts, and by the comparison that decides whether a cart has
+ * changed.
  */
 export const cartColumnTypes = {
   marketId: "text",

@@ -24,8 +24,8 @@ export interface UnpricedCartDraftLine {
   readonly variantId: string;
   readonly quantity: number;
   /**
-   * The quantity that the buyer wanted, if an earlier reduction gave the line fewer units and the buyer may
-   * not have seen the warning. If left out, the buyer wanted `quantity`.
+   * The quantity that the buyer wanted. Set if an earlier change reduced the quantity and the buyer may not
+   * have seen the warning about it; otherwise the buyer wanted `quantity`.
    */
   readonly wantedQuantity?: number;
   /** The stored cart line from which this line of the draft was made; null if the line is new. */
@@ -96,8 +96,8 @@ export function toUnpricedCartDraft(cart: CartAggregate): UnpricedCartDraft {
 }
 
 /**
- * All values of a cart after its prices were calculated again, as they are saved: every column except the
- * status and the times.
+ * The values of a cart that are saved after its prices were calculated again: every column except the status
+ * and the times.
  */
 export interface RepricedCart extends CartSettings {
   readonly currency: string;
@@ -113,8 +113,8 @@ export interface RepricedCart extends CartSettings {
   /** The warnings that this change of the cart caused. */
   readonly warnings: readonly StoredCartWarning[];
   /**
-   * Warnings of earlier changes about reduced quantities. The service does not know of any caller that has
-   * read them, so they are repeated.
+   * Warnings about quantities that earlier changes reduced. They are repeated until the quantity changes
+   * again, or until a caller names the cart's version and so shows that it has read the cart.
    */
   readonly unseenWarnings: readonly StoredCartWarning[];
 }
@@ -149,9 +149,9 @@ export type ComparableCart = Pick<CartAggregate, CartTableColumn> &
   };
 
 /**
- * Columns that are ignored when a repriced cart is compared with the stored cart. The warnings are ignored,
- * because a cart with nothing but new warnings counts as unchanged. The shipping discount is ignored, because
- * it is part of the total discount, which is compared.
+ * Columns that are ignored when a repriced cart is compared with the stored cart. A cart with nothing but new
+ * warnings counts as unchanged. The shipping discount need not be compared, because it is part of the total
+ * discount, which is compared.
  */
 const notCompared: ReadonlySet<CartTableColumn> = new Set<CartTableColumn>([
   "warnings",
@@ -160,7 +160,7 @@ const notCompared: ReadonlySet<CartTableColumn> = new Set<CartTableColumn>([
 const comparedColumns = cartColumns.filter((name) => !notCompared.has(name));
 
 /**
- * For each field of a cart line: whether a different value counts as a change of the cart. The compiler
+ * The fields of a cart line. `true` means that a different value counts as a change of the cart. The compiler
  * reports a field that is missing in this list.
  */
 const lineFields: Readonly<Record<keyof StoredCartLine, boolean>> = {
@@ -221,8 +221,8 @@ function comparedFieldNames<Field extends string>(
 }
 
 /**
- * Returns a text that is equal for two carts if a buyer would see no difference between them: the same
- * content and the same prices.
+ * Returns a text that describes the content and the prices of a cart. Two carts have the same text if a buyer
+ * would see no difference between them.
  */
 export function createCartComparisonKey(cart: ComparableCart): string {
   return JSON.stringify([

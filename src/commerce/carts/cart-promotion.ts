@@ -49,14 +49,14 @@ export interface PromotionCodeChangePlan {
   readonly plan: CartChangePlanner;
   /**
    * Returns the promotion code that the new code has replaced; null if no code was replaced. Must be called
-   * after `plan`, which finds the replaced code.
+   * after the function `plan`, which finds the replaced code.
    */
   readonly replaced: () => string | null;
 }
 
 /**
- * Checks the format of a promotion code, and returns a function that plans the change of a cart to which the
- * code is added. The function works for active carts and for carts in checkout.
+ * Checks the format of a promotion code. Returns a function that plans the addition of the code to a cart.
+ * The function works for active carts and for carts in checkout.
  */
 export function planAddingPromotionCode(
   input: Pick<ApplyCartPromotionInput, "code" | "onExisting">,
@@ -118,8 +118,8 @@ function planNewCode(
 }
 
 /**
- * Creates the failure that names the unmet condition of a promotion and the missing amount or quantity, so
- * that a frontend can show the shopper what is missing.
+ * Creates the failure for a promotion that does not apply to the cart. It names the unmet condition and the
+ * missing amount or quantity, so that a frontend can show the shopper what is missing.
  */
 function promotionNotApplicable(
   cart: CartAggregate,
@@ -172,8 +172,8 @@ export async function removeCartPromotion(
 }
 
 /**
- * Returns a function that plans the change of a cart from which the promotion code is removed. The function
- * works for active carts and for carts in checkout.
+ * Returns a function that plans the removal of the promotion code from a cart. The function works for active
+ * carts and for carts in checkout.
  */
 export function planPromotionCodeRemoval(now: Date): CartChangePlanner {
   return (before) => {

@@ -12,7 +12,7 @@ export const cartId = createTemplateSqlParameter<string>("cartId");
 export const merchantId = createTemplateSqlParameter<string>("merchantId");
 export const savedAt = createTemplateSqlParameter<Date>("now");
 
-/** The values that are written with a cart. */
+/** The values from which the rows of a cart in the database are written. */
 export interface CartRowValues {
   readonly cartId: string;
   readonly merchantId: string;
@@ -20,7 +20,7 @@ export interface CartRowValues {
   readonly now: Date;
 }
 
-/** Returns the SQL parameters that the statements for inserting and for updating a cart have in common. */
+/** Returns the SQL parameters that the insert statement and the update statement of carts have in common. */
 export function toCartRowParameters({
   cartId: id,
   merchantId: owner,
@@ -31,9 +31,9 @@ export function toCartRowParameters({
 }
 
 /**
- * SQL types of the columns that are saved with a cart in addition to those in `cartColumns`. The digest of
- * the address token is not in this list: it is binary, which JSON cannot contain, so the statement has a
- * separate parameter for the digest.
+ * SQL types of further columns that are saved with a cart, in addition to `cartColumns`. The digest of the
+ * address token is missing here: it is binary, which JSON cannot contain, so it is a separate parameter of
+ * the statement.
  */
 const furtherColumnTypes = {
   buyer_email_id: "text",

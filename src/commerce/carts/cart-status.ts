@@ -1,7 +1,8 @@
 /**
  * Computes the status of a cart at a given time, and creates the conflict errors about a cart's status and
- * version. A locked cart whose checkout session has run out counts as active, and a cart without a change for
- * 30 days counts as expired, even before a background job stores the new status.
+ * version. A background job updates the stored status, so the computed status can be newer. A locked cart
+ * whose checkout session has run out counts as active. A cart without a change for 30 days counts as
+ * expired.
  */
 import {
   createFailure,
@@ -19,8 +20,8 @@ export const cartLifetimeMs = 30 * dayMs;
 export const endedCartRetentionMs = 90 * dayMs;
 
 /**
- * Time from the last change of a cart to the erasure of the buyer's e-mail address: as long as the cart can
- * be read. If the cart becomes an order, the e-mail address is kept longer.
+ * Time from the last change of a cart to the erasure of the buyer's e-mail address, in milliseconds. The
+ * e-mail address is kept as long as the cart can be read, or longer if the cart becomes an order.
  */
 export const buyerEmailRetentionMs = cartLifetimeMs + endedCartRetentionMs;
 
@@ -61,7 +62,7 @@ const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, Failur
 export interface ExpectedVersionInput {
   /**
    * The version of the object (for example a cart or an order) that the caller has read. If the object has
-   * another version by now, the command fails. If null or left out, the version is not checked.
+   * another version now, the command fails. If null or left out, the version is not checked.
    */
   readonly expectedVersion?: number | null | undefined;
 }
@@ -88,8 +89,8 @@ interface CartConflictDetails {
 }
 
 /**
- * Creates a 409 failure that contains the status and version of the cart, so that the caller need not read
- * the cart again.
+ * Creates a 409 failure that contains the current status and version of the cart, so that the caller need not
+ * read the cart again.
  */
 export function createCartConflictFailure(
   code: FailureCode,

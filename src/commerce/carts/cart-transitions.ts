@@ -1,7 +1,7 @@
 /**
- * Changes the status of a cart: the cart is revoked, expires, becomes active again after its checkout
- * session, or is completed by an order. The cart's lines and their prices stay unchanged. The address and
- * e-mail address of an ended cart are erased one day later.
+ * Changes the status of a cart: the cart is revoked, expires, is completed by an order, or becomes active
+ * again after its checkout session. The lines of the cart and their prices stay unchanged. One day after the
+ * end of a cart, its address and e-mail address are erased.
  */
 
 import { sql } from "kysely";
@@ -146,8 +146,8 @@ async function schedulePersonalDataErasure(
   if (ids.length === 0) return;
   const query = transaction
     .updateTable("personalData")
-    // If the personal data already has an earlier erasure time, the earlier time is kept. The SQL function
-    // `least` ignores null, so a row without an erasure time gets the new time.
+    // An earlier erasure time of the personal data is kept. The SQL function `least` ignores null, so a row
+    // without an erasure time gets the new time.
     .set({
       eraseAfter: sql<Date>`least(erase_after, ${new Date(now.getTime() + erasureDelayMs)}::timestamptz)`,
     })
@@ -187,8 +187,8 @@ interface DueCart {
   readonly id: string;
   readonly merchantId: string;
   /**
-   * The cart's expiry time as a text with microseconds, from which the next batch of carts continues. A
-   * JavaScript Date has only milliseconds, so the next batch could repeat or skip a cart.
+   * The cart's expiry time as a text with microseconds. The next batch of carts begins after this time. A
+   * JavaScript Date has only milliseconds, so a batch that begins after a Date could repeat or skip a cart.
    */
   readonly expiresAt: string;
 }
@@ -245,9 +245,9 @@ async function expireCart(
 type CartUnlockContext = Pick<CartCommandContext, "outbox" | "now" | "publicUrl">;
 
 /**
- * Makes a locked cart active again. If a caller canceled the checkout session (`isRequested`), the expiry
- * times of the cart, its address and its e-mail address are computed again, as at every change. If the
- * session ran out, these expiry times stay as they are.
+ * Makes a locked cart active again. If a caller canceled the checkout session (`isRequested`), the cart, its
+ * address and its e-mail address get new expiry times, as at every change. If the session ran out, their
+ * expiry times stay as they are.
  */
 export async function unlockCartAfterCheckout(
   transaction: Transaction,

@@ -43,11 +43,11 @@ import { type CartsByIdSqlQueryRow, buildCartsByIdSqlQuery, findCarts } from "./
 export interface CartCommandContext extends CommandContext, BuyerRepresentedByCaller {
   readonly keyring: EncryptionKeyring;
   /**
-   * True if the service itself runs the command. The command then finds the carts of all buyers, and carts
-   * that ended more than 90 days ago.
+   * True if the service itself runs the command, and no caller. The command then finds the carts of all
+   * buyers, and also carts that ended more than 90 days ago.
    */
   readonly isSystem?: boolean | undefined;
-  /** Base URL of this service, which is put before the image paths in published cart events. */
+  /** Base URL of this service, which completes the image paths in published cart events. */
   readonly publicUrl: string;
   readonly events: InProcessEvents;
 }
@@ -58,16 +58,19 @@ export interface CartIdAndExpectedVersion extends ExpectedVersionInput {
 
 export interface CartChangePlan {
   readonly draft: UnpricedCartDraft;
-  /** The event to publish if the cart is saved; null to publish only events about the promotion code. */
+  /**
+   * The event to publish if the change is saved, besides the events about the promotion code; null if the
+   * change has no other event.
+   */
   readonly event: EventType | null;
   /**
-   * The normalized promotion code that the buyer entered. If left out, the promotion code that the cart draft
-   * already contains is loaded.
+   * The promotion code that the buyer entered, in normalized form; it is loaded with the prices. If left out,
+   * the promotion code in the cart draft is loaded.
    */
   readonly codeNormalized?: string;
   /**
-   * Reviews the current prices, stock and promotions for the cart before its prices are calculated; may throw
-   * a failure. Returns the cart draft for which the prices are then calculated.
+   * Checks the cart draft against the current prices, stock and promotions, and may throw a failure. Returns
+   * the cart draft whose prices are then calculated.
    */
   readonly reviewOffer?: (offer: CurrentCartPricingData) => UnpricedCartDraft;
   /**
@@ -156,8 +159,8 @@ const lockStatement = (): RawBuilder<unknown> =>
 export interface CheckoutSessionThatLocksCart {
   readonly sessionId: string;
   /**
-   * Creates the checkout session for the priced cart. Left out if the checkout session existed before this
-   * change of the cart.
+   * Creates the checkout session for the priced cart. Left out if the cart was already locked for the session
+   * before this change.
    */
   readonly create?: (next: RepricedCart) => Promise<void>;
 }
@@ -179,8 +182,8 @@ export interface LockedCartAndChangePlanner {
 }
 
 /**
- * Calculates the prices of the planned cart. If the result differs from the stored cart, saves it and
- * publishes the events.
+ * Plans the change of a cart and calculates its prices. If the result differs from the stored cart, saves the
+ * result and publishes the events.
  */
 export async function applyCartChangePlan(
   transaction: Transaction,
@@ -223,14 +226,14 @@ async function saveCartChange(
   { cart, lockingSession, next, event, offer }: ChangeToSave,
 ): Promise<CartAggregate> {
   const { now } = context;
-  // A checkout session whose expiry time has passed is stored as open until its cart changes. This change of
-  // the cart therefore also saves that the session has expired.
+  // If the expiry time of the cart's checkout session has passed, the session may still be stored as open. In
+  // this case, the change of the cart also stores that the session has expired.
   const isUnlocked = cart.status === "locked" && !isLockedBefore(lockingSession);
   if (isUnlocked) await expireCheckoutSessionOfCart(transaction, context, cart);
   await lockingSession?.create?.(next);
   const status = lockingSession === undefined ? "active" : "locked";
   await updateCart(transaction, { before: cart, next, now, status });
-  // A change that concerns a checkout session reads the cart again, because the session has changed too.
+  // If the change concerns a checkout session, the cart is read again, because the session has changed too.
   const isWithoutSession = cart.status === "active" && lockingSession === undefined;
   const saved = isWithoutSession ? toSavedCart({ before: cart, next, offer, now }) : undefined;
   const after = saved ?? (await reloadCartAfterSave(transaction, cart.id, now));
@@ -240,15 +243,15 @@ async function saveCartChange(
     ...(event === null ? [] : [event]),
   ];
   // An event about a cart contains the cart's checkout session. A session that existed before this change may
-  // be changed again in this transaction. For such a session, the event therefore reads the cart again at the
-  // end of the transaction.
+  // change again in this transaction. The event about its cart is therefore rendered at the end of the
+  // transaction, from the stored data.
   publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(lockingSession) });
   return after;
 }
 
 /**
- * Returns the unchanged cart together with the warnings of this attempt, for example that fewer items are
- * available than the caller wanted. These warnings are not saved.
+ * Returns the unchanged cart with its stored warnings and the warnings of this attempt, for example that
+ * fewer items are available than the caller wanted. The warnings of this attempt are not saved.
  */
 function withCurrentWarnings(cart: CartAggregate, found: readonly StoredCartWarning[]): CartAggregate {
   const otherWarnings = cart.warnings.filter(

@@ -49,8 +49,8 @@ export async function addCartLines(
       const added = input.lines.map(({ variantId }) => ({ id: "", variantId, quantity: 1, before: null }));
       return {
         event: "cart.updated",
-        // This first cart draft contains the added variants only so that their prices and stock are loaded.
-        // `reviewOffer` then returns the cart draft for which the prices are calculated.
+        // The first cart draft contains the added variants only so that their prices and stock are loaded.
+        // The prices are then calculated for the draft that `reviewOffer` returns.
         draft: { ...draft, lines: [...draft.lines, ...added] },
         reviewOffer: (offer) => ({
           ...draft,

@@ -132,8 +132,8 @@ export type StoredCart<Line extends StoredCartLine> = Omit<CartAggregate, "lines
 const cartAggregateSql: RawBuilder<CartAggregate> = aggregateWith(linesWithStock);
 
 /**
- * SQL expression for the cart with the alias `c` of the merchant with the alias `m`, without the stock of the
- * lines.
+ * SQL expression for a cart as JSON, without the stock of its lines. The statement must use the alias `c` for
+ * the cart and `m` for the merchant.
  */
 export const cartWithoutStockSql = aggregateWith(linesWithoutStock);
 
@@ -175,22 +175,21 @@ export function buildCartListSqlQuery(
   return list;
 }
 
-/** A cart is called long-lived if at least this number of days lies between its creation and its end. */
+/** The number of days from which the life of a cart (from its creation to its end) counts as long. */
 const longLivedDays = 35;
 
 /**
  * Returns an SQL expression for the lowest id that a listed cart can have, so that the list need not read the
- * many carts that ended long ago. A listed cart ended at most 90 days ago or is still active. Cart ids begin
- * with the time of creation. Most listed carts were therefore created after a bound, 35 days before these 90
- * days. A listed cart that was created before the bound is long-lived; the partial index `cart_long_lived`
- * finds such carts. The expression is the lowest id of these carts; if there is none, the lowest id at the
- * bound.
+ * many carts that ended long ago. A listed cart is active or ended at most 90 days ago. Cart ids begin with
+ * the time of creation. Carts that lived less than 35 days were therefore created at most 125 days ago. Older
+ * listed carts are long-lived; the partial index `cart_long_lived` finds them. The expression is the lowest
+ * id of the long-lived carts; if there is none, the lowest id at the time 125 days ago.
  */
 function firstListedIdSql(merchantId: string | null, now: Date): RawBuilder<string> {
   const endedAfter = new Date(now.getTime() - endedCartRetentionMs);
   const bound = getLowestIdAtTime("cart", endedAfter.getTime() - longLivedDays * 86_400_000);
-  // `offset 0` makes PostgreSQL find the long-lived carts by their partial index. Without it, PostgreSQL
-  // would search the minimum by reading all old carts in the order of their ids.
+  // `offset 0` makes PostgreSQL use the partial index. Without `offset 0`, PostgreSQL would find the lowest
+  // id by reading all old carts in the order of their ids.
   return sql<string>`coalesce((select min(id) from (select o.id from cart o where o.id < ${bound}
     and coalesce(o.ended_at, o.expires_at) - o.created_at > ${sql.lit(`${longLivedDays} days`)}::interval
     and coalesce(o.ended_at, o.expires_at) > ${endedAfter}
@@ -198,9 +197,9 @@ function firstListedIdSql(merchantId: string | null, now: Date): RawBuilder<stri
 }
 
 /**
- * For each status that a cart can have at the time `now`: the stored statuses that such a cart can have. A
- * list with a status filter first selects by the stored status, because only the stored status is in the
- * index.
+ * For each status that a cart can have at the time `now`: the statuses with which the cart can be stored.
+ * Lists with a status filter select by the stored status first, because the index contains only the stored
+ * status.
  */
 const storedStatuses: Readonly<Record<CartStatus, readonly CartStatus[]>> = {
   active: ["active", "locked"],

@@ -102,7 +102,7 @@ export interface CurrentCartPricingData {
    * merchant has no such code.
    */
   readonly code: PromotionRule | undefined;
-  /** The values of the loaded promotions that buyers see, by promotion id. */
+  /** The values of each loaded promotion that buyers see (code, titles, discount and period), by promotion id. */
   readonly promotions: ReadonlyMap<string, PromotionForBuyers>;
 }
 
@@ -205,7 +205,7 @@ const codeConditions = {
   normalized: sql<boolean>`c.code_normalized = ${createTemplateSqlParameter("code")}`,
 };
 
-/** The SQL expressions on which the offer for a cart depends. */
+/** The SQL expressions that select the offer for a cart, for example the buyer and the country. */
 interface OfferSqlInput {
   readonly taxCountry: RawBuilder<string | null>;
   readonly buyerReference: RawBuilder<string | null>;
@@ -224,7 +224,10 @@ export const buildOfferColumnsSql = (input: OfferSqlInput): RawBuilder<OfferRow>
     m.default_locale as "merchantLocale", ${marketJson(input)} as market, ${variantsJson(input)} as variants,
     ${automaticPromotionsJson(input)} as automatic, ${promotionCodeJson(input)} as code`;
 
-/** SQL condition that is true if the tax rate `t` of the market `mk` is valid on the local day of a time. */
+/**
+ * SQL condition that is true if the tax rate `t` is valid on the day of the time `at`, in the time zone of
+ * the market `mk`.
+ */
 const taxRateValidSql = (at: RawBuilder<unknown>): RawBuilder<boolean> => sql<boolean>`
   daterange(t.valid_from, t.valid_to, '[]') @> (${at}::timestamptz at time zone mk.time_zone)::date`;
 

@@ -192,7 +192,7 @@ export async function changeCartMarket(
   const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
   const market = await requireMarketOfCountry(transaction, context, input.market);
-  // An address in the old country would lead to wrong taxes, so the cart loses the address, and the stored
+  // The cart loses its address, because an address in the old country would lead to wrong taxes. The stored
   // address is erased at once.
   const endedAddress =
     cart.address !== null && cart.address.masked.countryCode !== input.market ? cart.address : null;

@@ -71,8 +71,8 @@ function toMergedDraft(
   source: CartAggregate,
   { expectedVersion }: ExpectedVersionInput,
 ): UnpricedCartDraft {
-  // A caller who names the version of the target cart has read the cart's earlier warnings, so they are not
-  // returned again.
+  // A caller who names the version of the target cart has read this cart, so the cart's earlier warnings are
+  // not returned again.
   const unseen = typeof expectedVersion === "number" ? [source] : [source, target];
   const draft = toUnpricedCartDraft(target);
   const code = findPromotionAddedByCode(source);
@@ -119,8 +119,8 @@ function mergeDraftLines(
 }
 
 /**
- * Sums up, over the warnings of the carts, how many units of a variant were removed because too few were
- * available.
+ * Returns the number of units of a variant that were removed from the carts because too few were available.
+ * The number is the sum over the carts' warnings about reduced quantities.
  */
 function countMissingUnits(carts: readonly CartAggregate[], variantId: string): number {
   const missing = carts.flatMap(({ lines, warnings }) =>

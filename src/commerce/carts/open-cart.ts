@@ -18,7 +18,10 @@ import {
   toCurrentCartPricingData,
 } from "./load-offer.ts";
 
-/** The cart to open, and the parts of the change on which the offer depends. */
+/**
+ * The cart to lock and read, with the parts of the planned change on which the offer (prices, stock,
+ * promotions) depends.
+ */
 interface CartToOpen {
   readonly cartId: string;
   readonly merchantId: string;
@@ -30,7 +33,10 @@ interface CartToOpen {
 }
 
 interface OpenedCartRow extends OfferRow {
-  /** The cart without stock, because the stock is part of the variants of the offer. */
+  /**
+   * The stored cart without the stock of its lines, because the offer already contains the stock of their
+   * variants.
+   */
   readonly cart: StoredCart<StoredCartLine>;
 }
 
@@ -41,7 +47,10 @@ interface OpenedCart {
   readonly codeNormalized: string | undefined;
 }
 
-/** Maximum number of added variants that are read. The command refuses a change with more lines. */
+/**
+ * Maximum number of added variants whose price and stock are read here. The command refuses a change with
+ * more lines.
+ */
 const addedVariantsMax = 200;
 
 const openedCarts = new WeakMap<Transaction, OpenedCart>();
@@ -126,9 +135,9 @@ export function takeOpenedCart(transaction: Transaction, cartId: string): CartAg
 }
 
 /**
- * Returns the offer that was read when the transaction began; undefined if the offer was not read, or if it
- * is not the requested offer, for example because the change moves the cart to another country. Returns the
- * offer only once, because a later change of the transaction may have changed the stock.
+ * Returns the offer that was read when the transaction began. Returns undefined if no offer was read, or if
+ * the read offer does not fit the request, for example because the change moves the cart to another country.
+ * Returns the offer only once, because a later change of the transaction may have changed the stock.
  */
 export function takeOpenedOffer(
   transaction: Transaction,

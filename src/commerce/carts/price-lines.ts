@@ -1,6 +1,6 @@
 /**
  * Gives each line of a cart draft its current price and texts, reduces the quantity to the available stock,
- * and returns warnings about lines that became different, for example by a new price.
+ * and returns warnings about the changed lines, for example about a new price.
  */
 import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
@@ -36,7 +36,7 @@ export interface CartLinesWithCurrentPrices {
 
 /**
  * Gives all lines of a cart draft their current price, texts and available quantity. `isMarketNew` is true if
- * the cart moves to another market; no warning about changed prices is then added.
+ * the cart moves to another market. In this case, no warning about changed prices is added.
  */
 export function applyCurrentPricingDataToCartLines(
   draft: UnpricedCartDraft,
@@ -90,8 +90,8 @@ export function countOrderableVariantUnits({
 
 /**
  * Keeps a line whose variant is no longer sold, with its last price, so that the buyer sees which line can no
- * longer be bought. Removes the line if it is new or if the cart moves to another market, because the line
- * has no price there.
+ * longer be bought. A new line is removed instead, and so is every such line if the cart moves to another
+ * market, because the line has no price there.
  */
 function keepUnsoldLine(
   line: UnpricedCartDraftLine,

@@ -97,7 +97,7 @@ export interface CartView {
 
 export interface CartRenderContext {
   readonly now: Date;
-  /** Base URL of this service. It is put before the paths of images. */
+  /** Base URL of this service, which completes image paths to absolute URLs. */
   readonly publicUrl: string;
 }
 
@@ -141,9 +141,9 @@ export function getPreviousValuesOfChangedCartFields(
   { before, after }: { readonly before: CartAggregate; readonly after: CartAggregate },
   context: CartRenderContext,
 ): Record<string, unknown> {
-  // The cart before the change is rendered with its stored status, because the event must report the change
-  // from this status. The status at the time `now` may already differ, for example because the checkout
-  // session has run out.
+  // The cart before the change is rendered with its stored status, because the event must report the status
+  // that the change replaced. The computed status at the time `now` may already differ, for example because
+  // the checkout session has run out.
   const previous: CartView = { ...toCartView(before, context), status: before.status };
   const current = toCartView(after, context);
   // The promotion state contains the cart's version, which every change of the cart raises. The comparison
@@ -162,7 +162,7 @@ export function getPreviousValuesOfChangedCartFields(
 
 /**
  * Maximum number of available units that the API reports for a cart line, so that the merchant's exact stock
- * stays private. If the line has a higher quantity, the API reports up to this quantity.
+ * stays private. For a line with a higher quantity, the API reports at most this higher quantity.
  */
 const availableQuantityMax = 100;
 

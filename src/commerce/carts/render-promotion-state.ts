@@ -41,8 +41,8 @@ export interface CartPromotionStateView {
 }
 
 /**
- * Renders the promotions of a cart. `replaced` is the promotion code that this request replaced by the cart's
- * current code; null if the request replaced no code.
+ * Renders the promotions of a cart. `replaced` is the cart's earlier promotion code if this request replaced
+ * it by another code, otherwise null.
  */
 export function toCartPromotionStateView(
   cart: CartAggregate,

@@ -34,8 +34,8 @@ import { type CartLineWithCurrentPrice, applyCurrentPricingDataToCartLines } fro
 export interface CartRepriceResult {
   readonly next: RepricedCart;
   /**
-   * The reason why the cart's promotion code does not apply at this time; null if the cart has no code or the
-   * code applies.
+   * The reason why the cart's promotion code does not apply now; null if the cart has no code or the code
+   * applies.
    */
   readonly refusal: PromotionRefusal | null;
 }
@@ -104,9 +104,8 @@ export function repriceCart({
 }
 
 /**
- * The reasons for which a refused promotion code is removed from the cart permanently. If a code is refused
- * for any other reason, the cart keeps the code with the state "suspended", and the code can apply again
- * later.
+ * The reasons for which a refused promotion code is removed from the cart permanently. A code that is refused
+ * for another reason stays in the cart with the state "suspended", and can apply again later.
  */
 const permanentRefusals: ReadonlySet<PromotionRefusal["reason"]> = new Set([
   "ended",
@@ -125,9 +124,9 @@ function refusalWarning(refusal: PromotionRefusal, before: CartAggregate | undef
 }
 
 /**
- * Returns the stored warnings about reduced quantities that must be repeated, because the caller has neither
- * changed the cart line nor read the cart. Otherwise, after a change by another caller, the buyer might never
- * see that the cart contains fewer units than the buyer wanted.
+ * Returns the stored warnings about reduced quantities that must be repeated, because the quantity of the
+ * line is still the reduced quantity. Without the repetition, a change by another caller could hide from the
+ * buyer that the cart contains fewer units than the buyer wanted.
  */
 function unseenReductions(
   before: CartAggregate | undefined,
@@ -144,8 +143,8 @@ function unseenReductions(
 }
 
 /**
- * If the address of the cart has expired, returns the warning about it. The warning stays until the cart gets
- * a new address.
+ * Returns a warning if the address of the cart has expired. The warning is repeated until the cart gets a new
+ * address.
  */
 function expiryWarnings(
   draft: UnpricedCartDraft,
@@ -177,7 +176,10 @@ function currentAddress(
 const needsShipping = (lines: readonly CartLineWithCurrentPrice[]): boolean =>
   lines.some(({ requiresShipping }) => requiresShipping);
 
-/** Returns the delivery options of a cart; an empty list if no line of the cart requires shipping. */
+/**
+ * Returns the delivery options of a cart; an empty list if the cart has lines and none of them requires
+ * shipping.
+ */
 function offeredDeliveryOptions(
   lines: readonly CartLineWithCurrentPrice[],
   draft: UnpricedCartDraft,

@@ -93,9 +93,9 @@ export function updateCart(
 }
 
 /**
- * Sets the version that follows the version which the command has read. If the stored version differs, the
- * database trigger `cart_saved` refuses the update, because it accepts only the version that follows the
- * stored version.
+ * Sets the version to one more than the version that the command has read. If the stored version has changed
+ * meanwhile, the database trigger `cart_saved` refuses the update, because it accepts only the next version
+ * after the stored version.
  */
 const updatePart = sql`saved as (
       update cart c set status = ${createTemplateSqlParameter("status")},
@@ -105,7 +105,10 @@ const updatePart = sql`saved as (
         coalesce(${createTemplateSqlParameter("addressTokenDigest")}::bytea, c.address_token_digest) end
       from ${cartRecord} where c.id = ${cartId})`;
 
-/** A part of the statement that writes a cart; left out of the statement if it would write nothing. */
+/**
+ * One part of the SQL statement that writes a cart. A part without rows to write is left out of the
+ * statement.
+ */
 interface CartWritePart {
   readonly name: string;
   readonly part: RawBuilder<unknown>;
@@ -200,8 +203,8 @@ const codePart = (rows: readonly CartPromotionRow[]): readonly CartWritePart[] =
     : [{ name: "code", part: upsertCodePromotion, values: { code: JSON.stringify(rows) } }];
 
 /**
- * Returns the types of the events that a change of the cart's promotion code requires, by comparing the cart
- * before and after the change.
+ * Returns the types of the events about the cart's promotion code, by comparing the cart before and after a
+ * change.
  */
 export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAggregate): EventType[] {
   const [previous, current] = [findPromotionAddedByCode(before), findPromotionAddedByCode(after)];
@@ -224,8 +227,8 @@ export interface CartEventPublishContext extends Pick<CommandContext, "outbox" |
 
 /**
  * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal` is true
- * if the cart and its checkout session do not change again in this transaction; the events then contain the
- * cart `after`. Otherwise, the events read the cart again at the end of the transaction.
+ * if the cart and its checkout session do not change again in this transaction. The events then contain the
+ * cart `after`; otherwise, they read the cart again at the end of the transaction.
  */
 export function publishCartEvents(
   { outbox, now, publicUrl }: CartEventPublishContext,

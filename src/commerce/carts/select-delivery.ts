@@ -28,8 +28,8 @@ export function selectCartDeliveryOption(
 }
 
 /**
- * Returns a function that plans the change of a cart for which a delivery option is selected. The function
- * works for active carts and for carts in checkout.
+ * Returns a function that plans the selection of a delivery option for a cart. The function works for active
+ * carts and for carts in checkout.
  */
 export function planDeliveryOptionSelection(
   input: Pick<SelectCartDeliveryOptionInput, "optionId">,

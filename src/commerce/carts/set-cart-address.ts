@@ -41,9 +41,9 @@ import { hashCartAddressToken } from "./find-carts.ts";
 
 export interface SetCartAddressInput extends ExpectedVersionInput {
   readonly address: PostalAddressInput;
-  /** How strictly the address is checked. If left out: `strict`. */
+  /** How strictly the address is checked; `strict` if left out. */
   readonly validation?: AddressValidationLevel | null | undefined;
-  /** True to save the address also for later carts of the buyer. If left out: false. */
+  /** True to save the address also for later carts of the buyer; false if left out. */
   readonly saveForBuyer?: boolean | null | undefined;
 }
 
@@ -69,8 +69,8 @@ export interface CartAddressToken {
 const addressLifetimeMsMax = 24 * 3_600_000;
 
 /**
- * Time from the latest possible expiry of the address to the erasure of the encrypted address, in
- * milliseconds. The delay lets operators analyze problems.
+ * Time from the latest possible expiry of a cart's address to the erasure of the encrypted address, in
+ * milliseconds. Until then, operators can use the address to analyze problems.
  */
 const erasureDelayMs = 24 * 3_600_000;
 
@@ -238,8 +238,9 @@ function toCartAddressToken(
 }
 
 /**
- * Returns the cart lines that cannot be delivered: lines that are out of stock or no longer sold. If there
- * are no delivery options for the address, all lines that require shipping are included.
+ * Returns whether the cart can be delivered to its address, with the ids of the lines that cannot be
+ * delivered. These are the lines that are out of stock or no longer sold. If no delivery option exists for
+ * the address, all lines that require shipping are included.
  */
 function toServiceability(cart: CartAggregate): CartAddressToken["serviceability"] {
   const unbuyableLineIds = new Set(

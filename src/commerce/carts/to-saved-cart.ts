@@ -22,8 +22,8 @@ interface CartChangeBasis {
 }
 
 /**
- * Returns the stored cart after a change of an active cart; undefined if the change sets another e-mail
- * address, whose masked form must be read from the database.
+ * Returns the stored cart after a change of an active cart. Returns undefined if the change sets another
+ * e-mail address, because the masked form of the address must then be read from the database.
  */
 export function toSavedCart({ before, next, offer, now }: CartChangeBasis): CartAggregate | undefined {
   if (next.buyerEmailId !== (before.buyerEmail?.id ?? null)) return undefined;

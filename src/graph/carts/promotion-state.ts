@@ -103,7 +103,8 @@ const AutomaticPromotion = builder
       }),
       discount: t.expose("discount", {
         type: MoneyRef,
-        description: "Discount of the promotion on the whole cart.",
+        description:
+          "The amount that the promotion deducts from the cart: the sum over all lines and the shipping price.",
       }),
     }),
   });

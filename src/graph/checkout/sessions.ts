@@ -42,7 +42,7 @@ import {
 } from "./session-types.ts";
 
 const Cancellation = builder.objectRef<CheckoutSessionCancellation>("HostedCheckoutCancellation").implement({
-  description: "The reason and the caller of a cancellation.",
+  description: "The reason why a checkout session was canceled, and the kind of caller that canceled it.",
   fields: (t) => ({
     reason: t.expose("reason", {
       type: SessionCancelReasonEnum,
