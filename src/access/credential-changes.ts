@@ -77,7 +77,7 @@ export interface InstallationOrApiKeyEvent {
     | "api_key.rotated"
     | "api_key.revoked"
     | "api_key.expiring";
-  /** Id of the installation or API key about which the event is. */
+  /** Id of the installation or API key that the event is about. */
   readonly id: string;
   readonly merchantId: string;
   /** Id of the app installation that receives the event; no other installation receives it. */

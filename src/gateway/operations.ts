@@ -234,8 +234,8 @@ export function createRestOperationExecutor(
     };
     const runOn = (source?: DatabaseReadSource): ReturnType<GraphqlDocumentRunner> =>
       run(document, createGraphqlContext(services, { ...caller, source }), { variables });
-    // An answer for the response cache is read from the primary database: a replica can lack a change whose
-    // notice has already arrived.
+    // An answer for the response cache is read from the primary database. A replica can lack a change whose
+    // notice (NOTIFY) has already arrived, so the cache would keep an old answer.
     return security.kind === "anonymous" && call.fill === undefined ? runPublic(runOn) : runOn();
   };
 }

@@ -80,15 +80,15 @@ function refused(
 }
 
 /**
- * Given the error with which the verification of an API key failed, returns the owner of the key if the key
- * is expired or revoked; otherwise undefined.
+ * Returns the owner of the API key that was refused with this error, if the key is expired or revoked.
+ * Returns undefined for other errors.
  */
 export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwnerIds | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**
- * The viewer (identity and permissions) of each API key, by the database row from which it was built. As rows
- * are cached, the viewer is built only once per cached row.
+ * Cache of the viewers (identity and permissions) of API keys. The cache key is the cached database row of
+ * the API key, so each viewer is built once per cached row.
  */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 
@@ -224,7 +224,10 @@ export function sha256Digest(value: string): Buffer {
   return hash("sha256", value, "buffer");
 }
 
-/** Returns the digest as text. This takes a third of the time of `sha256Digest(value).toString("base64")`. */
+/**
+ * Returns the SHA-256 digest of a text in base64. Needs a third of the time of
+ * `sha256Digest(value).toString("base64")`.
+ */
 export const sha256Base64 = (value: string): string => hash("sha256", value, "base64");
 
 const digestOfNoSecret = sha256Digest("digestOfNoSecret");

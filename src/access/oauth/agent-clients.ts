@@ -30,8 +30,9 @@ export const getVerifiedHostOfMetadataUrl = (clientId: string): string | null =>
 const redirectUrisMax = 10;
 
 /**
- * Returns the rule that the redirect URIs of an agent break; undefined if they are allowed: 1 to 10, each
- * https, or http on a loopback address. Private schemes are refused, because any program can register one.
+ * Checks the redirect URIs of an agent: 1 to 10 URIs, each with https, or with http and a loopback address.
+ * Returns the rule that the URIs break; undefined if all are allowed. Private schemes are refused, because
+ * any program can register one.
  */
 export function findBrokenAgentRedirectUriRule(uris: unknown): string | undefined {
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > redirectUrisMax)
