@@ -39,8 +39,8 @@ const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedStatementTemplate {
   /**
-   * The cache key of the SQL text, called the form of the statement. The key must name everything on which
-   * the SQL text depends.
+   * The name of the form (variant) of the SQL text, with which the text is cached. The name must contain
+   * everything on which the SQL text depends.
    */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;

@@ -105,7 +105,8 @@ export function createPreparedStatementConnectionPool(
     let unanswered: Error | undefined;
     let isServerReadOnly = false;
     let running = 0;
-    // Statements that are sent together with BEGIN belong to the transaction before its BEGIN is answered.
+    // True from sending BEGIN to the end of the transaction. Statements that are sent together with BEGIN
+    // already belong to the transaction, although BEGIN is not answered yet.
     let isBeginSent = false;
     return {
       get processID() {

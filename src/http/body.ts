@@ -105,9 +105,8 @@ const memberCountFailure = (): Error =>
   createFailure("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
 /**
- * Returns the number of members of a valid JSON body. If the body has at most `least` colons, returns `least`
- * without counting further: every member has a colon, and counting colons is faster than finding the ends of
- * texts.
+ * Returns the number of members of a valid JSON body with more than `least` colons; otherwise returns
+ * `least`. Every member has a colon, and counting colons is faster than counting members.
  */
 function countMembersIfAbove(least: number, bytes: Uint8Array): number {
   let colons = 0;

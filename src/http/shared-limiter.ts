@@ -102,10 +102,7 @@ interface ChannelOptions {
 
 interface Channel {
   readonly send: (request: LimitRequest) => Promise<RateLimitState | undefined>;
-  /**
-   * For all requests that were sent to the parent process and that the parent process has not answered:
-   * counts them in this process instead.
-   */
+  /** Counts in this process all requests that the parent process was asked to count and has not answered. */
   readonly countUnanswered: () => void;
 }
 

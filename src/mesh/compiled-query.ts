@@ -242,9 +242,9 @@ function withArguments(graph: GraphQLSchema, { name, typeName }: FieldPlace): Re
 }
 
 /**
- * Converts the error of a result with a single error to the error that graphql-js would report. Returns
- * undefined if graphql-js might report other errors or other data: if the result has several errors, or if
- * its error was not thrown by a resolver.
+ * Converts the only error of a graphql-jit result to the error that graphql-js would report. Returns
+ * undefined if graphql-js might report other errors or other data: if there are several errors, or if a
+ * resolver did not throw the error.
  */
 function convertSingleError(
   { data = null, errors = [] }: ExecutionResult,

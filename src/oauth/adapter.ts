@@ -116,8 +116,8 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
 }
 
 /**
- * Returns the given scopes for every protected resource. Which of the resources a client gets tokens for is
- * decided elsewhere, in the feature `resourceIndicators` of oidc-provider.
+ * Returns the given scopes for every protected resource. The feature `resourceIndicators` of oidc-provider
+ * decides for which of these resources a client gets tokens.
  */
 const toScopesByAudience = (publicUrl: string, scopes: readonly string[]): Record<string, string> =>
   Object.fromEntries(

@@ -77,9 +77,9 @@ export interface EndpointHealthCounters {
    */
   readonly failingSince: Date | null;
   /**
-   * The number of deliveries since the last success whose first attempt failed. Later attempts are not
-   * counted. Deliveries that have used up all their attempts would be the wrong number to count, because no
-   * delivery uses up its attempts while the circuit breaker is open.
+   * Number of deliveries whose first attempt failed since the last success. Only first attempts are counted.
+   * Exhausted deliveries are not counted instead, because no delivery uses up its attempts while the circuit
+   * breaker is open.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;

@@ -28,7 +28,10 @@ export interface EventFeedPage {
   readonly events: readonly EventSummary[];
   /** The cursor with which the caller reads the next page of the event feed. */
   readonly cursor: string;
-  /** The position of the feed up to which this page contains all wanted events. */
+  /**
+   * The last position of the event feed that this page covers. No later page contains events up to this
+   * position.
+   */
   readonly position: number;
   /** True if the feed may already have further events after this page. */
   readonly hasMore: boolean;
@@ -151,8 +154,8 @@ interface ReadPage {
 }
 
 /**
- * Returns the position of the event feed at which the next page begins: the page contains all events up to
- * this position that match the reader's filter. Also returns whether there may be further events.
+ * Returns the position of the event feed at which the page ends, and whether there may be further events. The
+ * next page begins after this position.
  */
 function getPageEnd(
   { checked, checkedPosition, lastPosition }: FeedRow,

@@ -182,10 +182,16 @@ function toDispatchOptions(
 }
 
 interface AnswerHandler {
-  /** The result, when the answer has been read. Rejects if there is no answer. */
+  /**
+   * Promise of the attempt's result. It is resolved when the answer has been read, and rejected if there is
+   * no answer.
+   */
   readonly result: Promise<DeliverySendResult>;
   readonly handler: Dispatcher.DispatchHandler;
-  /** Closes the connection and ends the attempt: with the error, unless the receiver has already answered. */
+  /**
+   * Closes the connection and ends the attempt. If the receiver has not answered yet, `result` is rejected
+   * with the error.
+   */
   readonly cut: (error: unknown) => void;
 }
 
@@ -208,13 +214,15 @@ function createAnswerHandler({ limits, clock }: Sending): AnswerHandler {
     request?.abort(cutError);
   };
   const handler: Dispatcher.DispatchHandler = {
-    // undici starts a request as soon as it has a connection, even if the attempt has ended by then.
+    // undici starts a request as soon as it has a connection. If the attempt has already ended by then, the
+    // request is aborted.
     onRequestStart: (started) => {
       request = started;
       if (cutError !== undefined) started.abort(cutError);
     },
     onResponseStart: (_, status, headers) => {
-      // The final status follows after an informational one, for example 103 (Early Hints).
+      // An informational status below 200, for example 103 (Early Hints), is ignored, because the final
+      // status follows.
       if (status < 200) return;
       const durationMs = Math.round(performance.now() - startedAt);
       result = { ...resultOf(status, headers, clock.now()), durationMs };

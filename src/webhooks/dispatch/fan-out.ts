@@ -63,9 +63,9 @@ type Taken =
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * Locks the event feed until the end of the transaction. If there are no new events, takes no lock and
- * returns false. The new events must be read by a later statement, so that this statement sees all positions
- * that another process gave while it held the lock.
+ * If there are new events, locks the event feed until the end of the transaction and returns true; otherwise
+ * returns false. A later statement must read the new events. Only a later statement sees all positions that
+ * another process gave while it held the lock.
  */
 async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
   const { rows } = await sql`

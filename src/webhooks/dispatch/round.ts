@@ -39,8 +39,8 @@ const searchIntervalMs = 50;
 export interface WebhookDispatchRoundOptions {
   readonly onAttemptEnded: () => void;
   /**
-   * The callback after a round that created the deliveries of a full batch of new events. More new events may
-   * then be waiting.
+   * Called after a round that created the deliveries of a full batch of new events, because more new events
+   * may be waiting.
    */
   readonly onFullBatch: () => void;
   /**
