@@ -33,7 +33,7 @@ export interface ApiKeyViewer extends InstallationCredential {
 }
 
 /**
- * An app that sent an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449) and was
+ * An app that sent an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449). It was
  * issued for a grant, with which a staff member of the merchant has given the app access.
  */
 export interface OAuthViewer extends InstallationCredential {

@@ -52,9 +52,9 @@ export function isQueryTimeout(error: unknown): boolean {
 }
 
 /**
- * Turns the failure `internal_error` into `service_unavailable` (503) if its cause is temporary: an
- * unreachable database, a server that accepts no changes, a server out of resources, or repeated aborts
- * because of concurrent transactions. Returns every other failure unchanged.
+ * Turns the failure `internal_error` into `service_unavailable` (503) if its cause is temporary. Temporary
+ * causes are an unreachable database, a server that accepts no changes or is out of resources, and repeated
+ * aborts because of concurrent transactions. Returns every other failure unchanged.
  */
 export function convertTemporaryFailureToUnavailable(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
@@ -84,8 +84,8 @@ export function isReadOnlyServerError(error: unknown): boolean {
 const abortedStates = new Set(["40001", "40P01"]);
 
 /**
- * Returns whether PostgreSQL aborted a statement that may succeed in a new transaction: because of concurrent
- * work (serialization failure, deadlock, a migration that changed a table), or because of a transaction
+ * Returns whether PostgreSQL aborted a statement that may succeed in a new transaction. Possible reasons are
+ * concurrent work (a serialization failure, a deadlock, a migration that changed a table), and a transaction
  * pooler that lost a prepared statement. The causes of the error are checked too, because the GraphQL layer
  * wraps errors.
  */

@@ -136,9 +136,9 @@ function parseLock(text: string): LockOwner | undefined {
 
 /**
  * Returns whether the process that wrote the lock still runs. The start time is compared too, because
- * containers assign the same process ids again and again: a lock with the id of this process but another
- * start time is stale. A process counts as ended even if it is still in the process table, where it stays
- * until its parent has read its exit status; in a container without an init process, that may never happen.
+ * containers assign the same process ids again and again. A lock with the id of this process but another
+ * start time is stale. An ended process can stay in the process table until its parent reads its exit status,
+ * or forever in a container without an init process. It counts as ended nevertheless.
  */
 function isAlive({ pid, startedAt }: LockOwner): boolean {
   const entry = readProcessEntry(pid);

@@ -100,7 +100,8 @@ export function listenForPGliteNotices(
       onNotice("");
       return unlisten;
     });
-  // If the database is closed before it listens, nothing is left to do.
+  // LISTEN fails if the database is closed before LISTEN has run. This error is ignored, because a closed
+  // database has no notices.
   listening.catch(() => undefined);
   return {
     isCurrent: () => true,

@@ -14,7 +14,7 @@ import { requireNoOpenTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface ReadCoalescer<Key, Row> {
-  /** Returns the row that belongs to a key; null if there is no such row. */
+  /** Returns the row that belongs to a key; null if the key has no row. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
@@ -44,8 +44,8 @@ export function createReadCoalescer<Key, Row>({
   find,
 }: ReadCoalescerOptions<Key, Row>): ReadCoalescer<Key, Row> {
   /**
-   * For each key that waits to be read: the recorded trace span of the first caller that waits for the key.
-   * The map has no entry if this caller's span is not recorded. The map is indexed by the names of the keys.
+   * The trace span of the first caller that waits for a key, by the name of the key. The map has no entry if
+   * this caller's span is not recorded.
    */
   const spans = new Map<string, Span>();
   /** Limits how many statements run at the same time. DataLoader has no such limit. */

@@ -6,7 +6,7 @@ import { createFailure, Failure, type FailureCode, type FailureDetail } from "#f
 import { getIdKind, type IdKind, idPrefixes, isIdOfKind, formatIdKindWithArticle } from "#foundation/ids.ts";
 import type { RestRequestState } from "./rest-call.ts";
 
-/** For each failure code such as `cart_not_found`: the kind of object whose id the request must contain. */
+/** The kind of object whose id the request must contain, by the failure code of the 404 answer. */
 const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
   cart_not_found: "cart",
   order_not_found: "order",
@@ -15,10 +15,7 @@ const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
   webhook_delivery_not_found: "webhookDelivery",
 };
 
-/**
- * For each failure code such as `product_not_found`: the path parameter that must contain a slug and not an
- * id.
- */
+/** The path parameter that must contain a slug and not an id, by the failure code of the 404 answer. */
 const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
   merchant_not_found: "merchantSlug",
   product_not_found: "productSlug",

@@ -49,7 +49,7 @@ export interface ResponseValidity {
   readonly dependencies: readonly string[];
   /**
    * The time at which the answer becomes out of date without a change of data, for example because a price
-   * ends. Null if there is no such time.
+   * ends. Null if the answer has no such time.
    */
   readonly validUntil: Date | null;
 }

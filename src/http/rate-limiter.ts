@@ -34,8 +34,8 @@ export interface RateLimitState {
 export interface RateLimiter {
   /**
    * Counts a request of a caller and returns the state of the caller's quota; undefined if limits are off. A
-   * request counts as `points`, 1 if left out. The state is exceeded if nothing of the quota was left before
-   * the request: a request that costs more points than are left is the last one of its time window.
+   * request counts as `points`, 1 if left out. The state is exceeded if the quota was already used up before
+   * the request. A request with more points than are left is accepted as the last one of its time window.
    */
   consume(
     bucket: RateLimitBucket,

@@ -38,8 +38,8 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => recordRedisState(false));
-  // A process that counts no requests, such as a worker, gets no answers from Redis that would show that
-  // Redis is reachable again. In such a process, only the event `ready` shows it.
+  // The event `ready` shows that Redis is reachable again. A process that counts no requests, such as a
+  // worker, would not notice it otherwise.
   redis.on("ready", () => recordRedisState(true));
   const getLimiter = createLimiterFinder(redis);
   const readState = async (bucket: RateLimitBucket, key: string, points: number): Promise<CountedState> => {

@@ -261,9 +261,8 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 
 const eventLoopDelayMsMax = 1_000;
 /**
- * Routes that are answered even if the process is overloaded: the metrics, because operators need them then,
- * and the health check, because a process that fails it would be stopped and its load would move to the other
- * processes.
+ * Routes that are answered even if the process is overloaded. Operators need the metrics during an overload.
+ * A process that fails its health check would be stopped, and its load would move to the other processes.
  */
 const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 

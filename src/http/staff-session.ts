@@ -29,8 +29,8 @@ export interface ConsoleStaffLookupOptions {
    */
   readonly isUse: boolean;
   /**
-   * True if a request that follows a link on a page of this service is accepted without the header
-   * `x-commerce-console`. Only for routes that change nothing, such as downloads.
+   * True if the route accepts a request without the header `x-commerce-console` when a person has followed a
+   * link on a page of this service. Allowed only for routes that change nothing, such as downloads.
    */
   readonly acceptsLinks: boolean;
   /**

@@ -85,9 +85,8 @@ export function addArgumentNameToFailure(failure: Failure, path: readonly string
   if (detail === undefined || detail.field !== "") return failure;
   const named = withoutInput(path);
   const message = `"${named.join(".")}" ${detail.message.replace(/^\w+: /, "")}`;
-  // For every invalid country, the scalar type throws `unknown_market`, which is the failure code for the
-  // parameter `market` of the REST API. If the argument has another name, the failure code is
-  // `invalid_field`.
+  // The scalar type throws `unknown_market` for every invalid country. This failure code is right only for an
+  // argument with the name `market`. For other arguments, it becomes `invalid_field`.
   const isOtherCountry = failure.code === "unknown_market" && named.at(-1) !== "market";
   return createFailure(isOtherCountry ? "invalid_field" : failure.code, {
     message,

@@ -25,8 +25,8 @@ export function requireNoControlCharacters({
 }
 
 /**
- * For each parsed document: whether its texts are free of forbidden characters. Yoga keeps parsed documents
- * in a cache, so a document that is sent again need not be checked again.
+ * Cache of the check of documents: true if no text of the parsed document has forbidden characters. Yoga
+ * caches parsed documents, so a document that is sent again is not checked again.
  */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 

@@ -94,9 +94,9 @@ export function compileGraphqlDocument(
 
 /**
  * Returns true if graphql-jit executes the document exactly as graphql-js does. Returns false for
- * introspection, for `@skip` and `@include`, and for interfaces and unions, which graphql-jit executes
- * differently, and for aliases with an underscore, with which two fields could get the same name in the
- * compiled code.
+ * introspection, directives, interfaces and unions, which graphql-jit executes differently. Also returns
+ * false for aliases with an underscore, because two fields could then get the same name in the compiled
+ * code.
  */
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   let isSame = true;

@@ -7,7 +7,10 @@ import { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { parseJsonBody } from "#http/body.ts";
 
-/** Makes the routes of a Fastify plugin refuse JSON bodies that the other routes of the service refuse too. */
+/**
+ * Makes the routes of a Fastify plugin check JSON bodies by the same rules as all other routes of the
+ * service.
+ */
 export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
   server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, checkJsonBody);
 }

@@ -317,11 +317,6 @@ function refusalMessage(
   );
 }
 
-/**
- * Two staff members may sign in with the same browser, in two tabs. oidc-provider would then ask on a page of
- * its own whether to sign the first one out. Here, the later sign-in replaces the earlier one without that
- * page.
- */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 
 /**
@@ -332,7 +327,8 @@ const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.autho
 
 /**
  * Deletes the browser's session of the authorization server if it belongs to another account than the one
- * that has just signed in.
+ * that has just signed in. Otherwise, oidc-provider would ask on a page of its own whether to sign the other
+ * staff member out.
  */
 async function deleteSessionOfOtherAccount(provider: Provider, context: Context): Promise<void> {
   const uid = context.cookies.get(provider.cookieName("resume"), { signed: true });

@@ -109,9 +109,9 @@ const statuses: readonly DeliveryStatus[] = [
 ];
 
 /**
- * Reads deliveries of the given endpoints with one statement, in the order of their ids: the newest
- * deliveries, the due deliveries, those being sent, and those that were unfinished in the previous query.
- * Each subquery reads only a range of an index.
+ * Reads deliveries of the given endpoints with one statement, in the order of their ids. Reads the newest
+ * deliveries, the due ones, those being sent, and those that were unfinished in the previous query. Each
+ * subquery reads only a range of an index.
  */
 async function findRows(
   reader: DatabaseReader,

@@ -79,8 +79,8 @@ export function requireUsableInternalToken(
   row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
   now: Date,
 ): void {
-  // A revoked token is refused even if the time of its revocation is later than `now`, because the clock of
-  // the process that revoked the token may be ahead.
+  // The time of the revocation is not compared with `now`, because the clock of the process that revoked the
+  // token may be ahead. A revoked token is always refused.
   if (row.revokedAt !== null)
     throw createFailure("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)

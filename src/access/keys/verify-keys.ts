@@ -54,8 +54,8 @@ export async function authenticateApiKey(
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cpk", value);
   const row = await find({ keyId: parsed.id, digest: sha256Base64(value) });
   if (row === undefined) throw createFailure("api_key_invalid", { message: unknownKeyMessage });
-  // A revoked key is refused even if the time of its revocation is later than `now`, because the clock of the
-  // process that revoked the key may be ahead.
+  // The time of the revocation is not compared with `now`, because the clock of the process that revoked the
+  // key may be ahead. A revoked key is always refused.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
     throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);

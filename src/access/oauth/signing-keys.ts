@@ -44,10 +44,7 @@ export interface OauthSigningKeyProviderOptions {
 
 /** Milliseconds after which cached keys are read from the database again. */
 const freshMs = 30_000;
-/**
- * If a token names an unknown key id, the keys are read from the database again, but only if they were last
- * read at least this number of milliseconds ago.
- */
+/** Minimum milliseconds between two reads of the keys from the database because of unknown key ids in tokens. */
 const rereadMs = 1_000;
 /**
  * Milliseconds from the creation of a key to its first signature. The time is long enough for every process
@@ -88,8 +85,8 @@ export function createOauthSigningKeyProvider({
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
       const now = clock.now();
-      // The first keys get a `signsFrom` (the time from which a key signs) in the past, so that a process
-      // whose clock is slow can also sign with them at once.
+      // `signsFrom` is the time from which a key signs. For the first keys, this time is in the past, so that
+      // processes with a slow clock can also sign at once.
       await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announceMs) });
       return findRows(transaction);
     });

@@ -52,9 +52,9 @@ export async function validateStaffFieldsAndHashPassword(
 }
 
 /**
- * Returns the salt for a new password of an account: the salt of the newest account with the same e-mail
- * address, at any merchant; undefined if there is none. All accounts of an e-mail address have the same salt,
- * so that a sign-in computes only one hash, and the time of a sign-in does not show whether several merchants
+ * Returns the password salt of the given account, or of the newest account with the given e-mail address at
+ * any merchant. Returns undefined if there is no account. All accounts of an e-mail address have the same
+ * salt, so that a sign-in computes only one hash. The time of a sign-in then does not show how many merchants
  * have an account with this address.
  */
 export async function findStaffPasswordSalt(
@@ -120,9 +120,8 @@ export async function createStaff(
 }
 
 /**
- * Returns a function that handles errors of a database write: if the write failed because another account of
- * the merchant that is not disabled has the same e-mail address, the function throws `already_exists`. It
- * rethrows every other error.
+ * Returns an error handler for a database write. It throws `already_exists` if another enabled account of the
+ * merchant has the same e-mail address. It rethrows every other error.
  */
 const refuseDuplicateEmail =
   (field: string, message: string) =>

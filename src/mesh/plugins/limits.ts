@@ -98,9 +98,9 @@ export const measureGraphqlQueryCost = (
 });
 
 /**
- * Returns the points that a document with this cost takes from the caller's quotas. A CSV report, whose cost
- * has no limit, takes at most as many points as the most expensive GraphQL document, because its cost counts
- * 10 000 rows, although most reports have fewer.
+ * Returns the points that a document takes from the caller's quotas. The points never exceed the maximum cost
+ * of a GraphQL document. This matters for CSV reports: their computed cost counts 10 000 rows, but most
+ * reports have fewer.
  */
 export const getChargedPoints = ({ requested }: GraphqlQueryCost): number =>
   Math.min(requested, queryCostMax);

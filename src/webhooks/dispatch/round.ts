@@ -110,9 +110,9 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
         ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
       )
         await findAllDueEndpoints();
-      // Without a notification of new events, few of the recently active endpoints have due deliveries, unless
-      // the last claim found several for each endpoint. A cheap query then removes the endpoints without due
-      // deliveries from the set, so that the expensive claim does not check them.
+      // The claim of deliveries is expensive, so a cheap query first removes endpoints without due deliveries
+      // from the recently active endpoints. It runs only if most of them probably have none: if there was no
+      // notification of new events, and the last claim did not find several deliveries for each endpoint.
       else if (!wasNotified && !isBacklogged && !activeEndpoints.isEmpty())
         await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
