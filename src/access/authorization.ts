@@ -100,8 +100,8 @@ export const dpopProofAlgorithms = [...tokenSigningAlgorithms, "Ed25519"] as con
 
 export const accessTokenLifetimeSeconds = 600;
 /**
- * Lifetime in seconds of access tokens for the MCP server. It is shorter than that of other access tokens,
- * because most tokens for the MCP server are bearer tokens, which a thief can use without any further proof.
+ * Lifetime in seconds of access tokens for the MCP server, shorter than that of other access tokens. Most
+ * tokens for the MCP server are bearer tokens, which a thief can use without any further proof.
  */
 export const mcpTokenLifetimeSeconds = 300;
 

@@ -19,8 +19,8 @@ import type { BuyerSession, InternalTokenViewer } from "./viewer.ts";
 export const buyerSessionPrefix = "cbs_";
 
 /**
- * The possible lifetimes of a session token in minutes: the minimum, the maximum, the default for a guest
- * (`guest`) and the default for a signed-in buyer (`signedIn`).
+ * Lifetimes of a session token in minutes: the minimum, the maximum, the default for guests, and the default
+ * for signed-in buyers.
  */
 export const buyerSessionMinutes = {
   min: 5,

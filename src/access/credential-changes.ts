@@ -9,8 +9,8 @@ import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { appendAuditEntries, type NewAuditEntry } from "./audit.ts";
 
 /**
- * The credentials that must be removed from the caches of credentials: a single credential, or all
- * credentials of an installation, a merchant, an OAuth client or a staff account.
+ * Selects the credentials to remove from the credential caches: a single credential, or all credentials of an
+ * installation, a merchant, an OAuth client or a staff account.
  */
 export type CachedCredentialsToInvalidate =
   | { readonly credentialId: string }

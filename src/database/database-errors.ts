@@ -16,8 +16,9 @@ const networkCodes = [
   "EAI_AGAIN",
 ];
 /**
- * SQLSTATEs of a server that stops or starts (57P…), has no connection left (53300), canceled a statement
- * after its time limit (57014), or closed a transaction that did nothing (25P03).
+ * SQLSTATEs that mean that the server is temporarily not available: it stops or starts (57P…), has no
+ * connection left (53300), canceled a statement after its time limit (57014), or closed an idle transaction
+ * (25P03).
  */
 const states = ["57P01", "57P02", "57P03", "53300", "57014", "25P03"];
 const codes = new Set([...networkCodes, ...states]);

@@ -126,10 +126,9 @@ export interface DataLoaderFunctions<Key, Row> {
 }
 
 /**
- * Caches the rows of one request. Reads rows that are not cached through `ReadCoalescer`, together with the
- * reads of other requests. A second DataLoader with `batch: false` is not used as the cache, because it would
- * delay each read to a later tick, and `ReadCoalescer` already delays each read to the end of the event loop
- * turn.
+ * Caches the rows of one request. Rows that are not cached are read through `ReadCoalescer`, together with
+ * the reads of other requests. A second DataLoader with `batch: false` is not used as the cache, because it
+ * would delay each read by a further tick.
  */
 export class CoalescingRequestDataLoader<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
   readonly #reads: ReadCoalescer<Key, Row>;

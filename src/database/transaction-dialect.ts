@@ -181,8 +181,8 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
 
 /**
  * True in code that runs inside a transaction. Every statement in this code must use the handle of the
- * transaction: a statement on the root handle would wait forever on PGlite, and would not see the
- * transaction's changes on PostgreSQL. `requireNoOpenTransaction` throws an error on both databases.
+ * transaction. A statement on the root handle would wait forever on PGlite; on PostgreSQL, it would not see
+ * the transaction's changes. `requireNoOpenTransaction` throws an error on both databases.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 

@@ -38,9 +38,9 @@ export function runAfterCommit(transaction: Transaction, callback: () => void): 
 }
 
 /**
- * Buffers a data-modifying statement, so that it needs no round trip of its own: the statement is sent before
- * the next statement of the transaction or together with COMMIT, combined with other buffered writes. An
- * error of the statement is thrown when it is sent.
+ * Buffers a data-modifying statement, so that it needs no round trip of its own. Buffered statements are
+ * combined, and sent before the next statement of the transaction or together with COMMIT. An error of a
+ * buffered statement is thrown when it is sent.
  */
 export function bufferWrite(transaction: Transaction, write: BufferedWrite): Promise<void> {
   return transaction.getExecutor().provideConnection(async (connection) => {

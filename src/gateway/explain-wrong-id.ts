@@ -71,9 +71,8 @@ interface NamedId {
 }
 
 /**
- * Returns the id that was not found, with the name of the field that contained it. The field is the first
- * path parameter if the operation's own object was not found, and a field of the body if another object was
- * not found.
+ * Returns the id that was not found, with the name of the field that contained it. For the operation's own
+ * object, this is the first path parameter; for another object, it is a field of the body.
  */
 function findNamedId(code: FailureCode, { operation, variables }: RestRequestState): NamedId | undefined {
   if (code === operation.notFound) {

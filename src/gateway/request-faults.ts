@@ -222,8 +222,8 @@ function exampleOf(schema: JsonSchema | undefined): string {
 }
 
 /**
- * Adds a hint to faults of the field `expectedVersion`: which number to send for an ETag, and that the
- * service does not read the header If-Match, in which clients often send the ETag.
+ * Adds a hint to faults of the field `expectedVersion`. The hint says which number to send for an ETag, and
+ * that the service does not read the header If-Match, in which clients often send the ETag.
  */
 export function addHintToExpectedVersionErrors(
   faults: readonly RequestValidationError[],

@@ -132,8 +132,8 @@ function createAddressKey(address: string): string {
 
 /**
  * Returns the client's IP address. Without proxies, this is the address of the socket. Behind n proxies, this
- * is the n-th address from the right in the header X-Forwarded-For, because clients can invent all addresses
- * to the left of the n-th.
+ * is the n-th address from the right in the header X-Forwarded-For. Clients can invent all addresses to the
+ * left of it.
  */
 export function getClientAddress(
   socketAddress: string | undefined,

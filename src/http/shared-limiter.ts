@@ -163,8 +163,8 @@ function openChannel(
 }
 
 /**
- * Runs in the parent process: counts the requests that the process at the other end of the channel reports,
- * and answers that process with the state of the rate limits.
+ * Runs in the parent process. Counts the requests that a child process reports over its message channel, and
+ * answers with the state of the rate limits.
  */
 export function answerRateLimitRequestsOfChildProcess(
   port: InterProcessMessagePort,

@@ -254,8 +254,8 @@ function convertSingleError(
   if (error === undefined || second !== undefined || loc === undefined) return undefined;
   const { originalError, path = [], locations = [] } = error;
   if (originalError === undefined || originalError instanceof GraphQLError) return undefined;
-  // An error of a list item is not converted: graphql-jit puts the null of the failed item at the end of the
-  // list, and graphql-js at the item's position.
+  // An error of a list item is not converted, because the results differ. graphql-jit puts the null of the
+  // failed item at the end of the list, graphql-js at the item's position.
   if (typeof path.at(-1) !== "string") return undefined;
   const { source } = loc;
   const positions = locations.map((place) => positionOf(source.body, place));

@@ -79,9 +79,9 @@ export function createLowerCaseEnumSchema(
 }
 
 /**
- * Replaces a scalar type whose values need no conversion by String, because a compiled document would call
- * `serialize` and allocate memory for each value of a custom scalar. The original scalar type is kept in the
- * field's extensions for the OpenAPI document.
+ * Replaces a scalar type whose values need no conversion by String. For a custom scalar, a compiled document
+ * would call `serialize` and allocate memory for each value. The original scalar type is kept in the field's
+ * extensions for the OpenAPI document.
  */
 function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "extensions">>(
   field: Field,
@@ -120,8 +120,8 @@ export function replaceInnermostGraphqlType(
 }
 
 /**
- * Restores the default values of arguments and input fields in the copied schema, because the library
- * function `mapSchema` writes the enum values in them in upper case.
+ * Restores the default values of arguments and input fields in the copied schema. The library function
+ * `mapSchema` has changed their enum values to upper case.
  */
 function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   for (const [name, type] of Object.entries(from.getTypeMap())) {

@@ -262,8 +262,8 @@ const isAboutLiteral = (message: string): boolean =>
 const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockString|Comment)) ".*"/s;
 
 /**
- * Matches quoted texts of an error message that cannot be values of a client: names, types, schema
- * coordinates, fields with a selection that is left out, and punctuation.
+ * Matches quoted texts of an error message that are never values of a client. These are names, types, schema
+ * coordinates, fields whose selection is left out, and punctuation.
  */
 const known = /^(?:[$@]?[A-Za-z_]\w*(?:\.\w+)*|[A-Za-z_]\w* \{ \.\.\. \}|[\w![\]]+|[!$&()[\]{|}:=@.…]{1,3})$/;
 

@@ -21,8 +21,8 @@ async function checkJsonBody(_request: FastifyRequest, bytes: Buffer): Promise<B
 }
 
 /**
- * Returns the Node request that oidc-provider can read: a copy with the checked body if the body was JSON,
- * otherwise the request itself, whose body was not read yet.
+ * Returns the Node request from which oidc-provider can read the body. If the body was JSON, this is a copy
+ * of the request with the checked body. Otherwise, it is the request itself, whose body was not read yet.
  */
 export function toReadableRequest({ raw, body }: FastifyRequest): IncomingMessage {
   if (!Buffer.isBuffer(body)) return raw;

@@ -289,7 +289,7 @@ function createFeatures(
 const pages = new Set(["authorization", "resume"]);
 
 /**
- * Answers a refused request whose error cannot be sent back to the app by a redirect: a browser gets a page,
+ * Answers a refused request whose error cannot be sent back to the app by a redirect. A browser gets a page,
  * a program gets the JSON of RFC 6749.
  */
 function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {

@@ -20,8 +20,8 @@ export const refreshRetryMs = 30_000;
 export const refreshTokenKind = "RefreshToken";
 
 /**
- * Returns the possible ids of the refresh token that replaces the given one: one id for each key of the
- * keyring, the id of the current key first.
+ * Returns the possible ids of the refresh token that replaces the given one. There is one id for each key of
+ * the keyring, the id of the current key first.
  */
 const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tokenId: string): string[] =>
   keyring

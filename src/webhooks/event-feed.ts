@@ -38,8 +38,8 @@ export interface EventFeedPage {
 }
 
 /**
- * The maximum number of events that one page examines to find events of the wanted types, so that a page of a
- * rare event type is not slow. A page that reaches this number ends even if it is not full, and its cursor
+ * The maximum number of events that one page examines to find events of the wanted types. It keeps pages of
+ * rare event types fast. A page that reaches this number ends even if it is not full, and its cursor
  * continues after the last examined event.
  */
 const checkedEventsMax = 5_000;
@@ -194,8 +194,8 @@ function parseCursor(cursor: string): FeedPlace {
 }
 
 /**
- * Refuses two kinds of cursors of the event feed: a cursor after which some events have already been deleted,
- * and a cursor that this database has never issued.
+ * Checks the cursor of a reader of the event feed. Refuses a cursor after which some events have already been
+ * deleted, and a cursor that this database has never issued.
  */
 function requireValidPlace({ position, atMs, idHash }: FeedPlace, feed: FeedRow): void {
   if (position < feed.deletedPosition) throw expiredFailure(atMs);

@@ -130,7 +130,7 @@ export interface EventListenerIdentity {
 
 /**
  * Returns the secret that signs a listener's requests. The secret is derived from the credential and the
- * first encryption key, and changes only if one of these changes, so a receiver can store the secret in its
+ * first encryption key. It changes only with one of them, so a receiver can store the secret in its
  * configuration.
  */
 export function deriveEventListenerSigningSecret(

@@ -9,8 +9,9 @@ import { Resolver } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 
 /**
- * Address ranges that the library `ipaddr.js` classifies as unicast, but that must not be reached: the
- * platform address of Azure, IPv4-compatible IPv6 addresses, and the NAT64 range for local use (RFC 8215).
+ * Address ranges to which webhooks must not be sent, although the library `ipaddr.js` classifies them as
+ * unicast. These are the platform address of Azure, IPv4-compatible IPv6 addresses, and the NAT64 range for
+ * local use (RFC 8215).
  */
 const closedRanges = ["168.63.129.16/32", "::/96", "64:ff9b:1::/48"].map((range) => ipaddr.parseCIDR(range));
 

@@ -93,8 +93,8 @@ export function createWebhookSender({
       certificateAuthority: rest.certificateAuthority,
       onOpen,
     });
-  // Requests of merchants in test mode and in live mode use separate agents (connection pools), so that a
-  // live merchant's request never reuses a test merchant's connection to this machine.
+  // Requests of merchants in test mode and in live mode use separate agents (connection pools). A live
+  // merchant's request therefore never reuses a test merchant's connection to this machine.
   let [publicAgent, loopbackAgent]: (Promise<Agent> | undefined)[] = [];
   return {
     send: async (request) => {
@@ -137,9 +137,9 @@ interface Sending {
 }
 
 /**
- * Makes one attempt. Rejects only if the signal of the request is aborted before the receiver has answered.
- * undici's method `dispatch` is used because it needs half of the CPU time of `request`, which creates a
- * stream for the body of each answer.
+ * Makes one delivery attempt. Rejects only if the signal of the request is aborted before the receiver has
+ * answered. The method `dispatch` of undici needs half of the CPU time of `request`, which creates a stream
+ * for the body of each answer.
  */
 async function attempt(request: WebhookHttpRequest, sending: Sending): Promise<DeliverySendResult> {
   const { signal: stopped } = request;

@@ -88,8 +88,8 @@ export async function endUndeliverableDeliveries(
 }
 
 /**
- * Finds the endpoints with waiting deliveries that may not receive all of their events, for example because
- * the endpoint is disabled or the installation lost the scope `catalog:read`.
+ * Finds the endpoints with waiting deliveries that may not receive some or all of their events. For example,
+ * the endpoint is disabled, or the installation has lost the scope `catalog:read`.
  */
 async function findClosedEndpoints(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

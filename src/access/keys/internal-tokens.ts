@@ -205,9 +205,9 @@ export async function createInternalToken(
 }
 
 /**
- * Checks the merchant of a new token. A token of the role operator has no merchant, a token of the role
- * analyst may have one, and a token of any other role must have one. A caller that belongs to a merchant can
- * create only tokens of this merchant, and therefore no token of the role operator.
+ * Checks the merchant of a new token. An operator token has no merchant, an analyst token may have one, and
+ * every other token must have one. A caller that belongs to a merchant can create only tokens of this
+ * merchant, and therefore no operator tokens.
  */
 function requireOwner(access: AccessManagementCommandContext, input: NewInternalToken): void {
   if (access.merchantId !== null) return requireOwnMerchant(access.merchantId, input);

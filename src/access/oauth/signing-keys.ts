@@ -16,8 +16,8 @@ import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/auth
 export interface OauthSigningKeyProvider {
   /**
    * Returns the public keys of all key pairs whose signatures are accepted, also of new key pairs that do not
-   * sign yet. If `kid` is the id of a key that this process does not know, the keys are read from the
-   * database again, at most once per second.
+   * sign yet. If this process does not know the key id `kid`, the keys are read from the database again, at
+   * most once per second.
    */
   publicJwks(kid?: string): Promise<{ readonly keys: JWK[] }>;
   /**
@@ -52,9 +52,9 @@ const rereadMs = 1_000;
  */
 const announceMs = 60_000;
 /**
- * Milliseconds for which signatures of a retired key are accepted. This is the sum of three times: the
- * lifetime of an access token, one minute for differences between clocks, and the time after which every
- * process has read the keys again.
+ * Milliseconds for which signatures of a retired key are accepted. The terms of the sum are the lifetime of
+ * an access token, one minute for differences between clocks, and the time until every process has read the
+ * keys again.
  */
 const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
 /** The id of the PostgreSQL advisory lock that a process holds while it creates signing keys. */

@@ -51,8 +51,8 @@ const path = "/listen";
 const pollMs = 400;
 const waitSecondsMax = 20;
 /**
- * The largest number of milliseconds by which a request waits longer for events that have occurred and have
- * no position in the event feed yet. A process that does background work gives the position within a second.
+ * Maximum additional waiting time of a request, in milliseconds, while new events have no position in the
+ * event feed yet. A process that does background work gives the position within a second.
  */
 const positionMsMax = 5_000;
 /**

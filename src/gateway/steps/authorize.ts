@@ -122,8 +122,8 @@ interface IntegratorAuthentication extends Pick<RestGatewayServices, "credential
 }
 
 /**
- * Verifies the credential of an app: an API key, an access token with a DPoP proof for the token's key, or
- * the access token of an AI agent, sent as a bearer token. Throws a failure if the credential is not valid,
+ * Verifies the credential of an app. Accepts an API key, an access token with a DPoP proof for the token's
+ * key, or the access token of an AI agent as a bearer token. Throws a failure if the credential is not valid,
  * or if `admit` refuses its owner.
  */
 export async function authenticateIntegrator(

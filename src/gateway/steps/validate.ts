@@ -181,8 +181,8 @@ function keepFirstFaults(faults: readonly Fault[]): Fault[] {
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  // If a field's name has control characters, the fault names the object that has the field, so that the
-  // control characters do not get into the pointer.
+  // A field name with control characters must not get into the pointer. The fault therefore names the object
+  // that has the field.
   return Object.entries(value).flatMap(([key, item]) =>
     uncleanText(key, path).concat(uncleanTexts(item, `${path}/${escapeJsonPointerToken(key)}`)),
   );

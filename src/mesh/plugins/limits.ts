@@ -106,8 +106,8 @@ export const getChargedPoints = ({ requested }: GraphqlQueryCost): number =>
   Math.min(requested, queryCostMax);
 
 /**
- * Returns the content of `extensions.cost` in the answer. Answers of mutations do not show what is left of
- * the quota, so that a repeated mutation with an idempotency key gets the bytes of the first answer.
+ * Returns the content of `extensions.cost` in the answer. Answers of mutations do not show the remaining
+ * quota, so that a repeated mutation with an idempotency key gets exactly the bytes of the first answer.
  */
 const toCostExtension = (cost: GraphqlQueryCost, payment: GraphqlCostPayment | undefined): object =>
   payment === undefined ? cost : { ...cost, throttleStatus: payment.throttleStatus };

@@ -76,7 +76,7 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
 }
 
 /**
- * Gives the next positions of the event feed to a batch of new events, in the order of their insertion, and
+ * Gives the next positions of the event feed to a batch of new events, in the order of their insertion. Also
  * finds the endpoints that receive the events. Events about the same subject get their positions in the order
  * of the changes. Earlier events about a subject were committed before a later event is inserted, and the
  * statement waits for locked events instead of skipping them. Events about carts, orders and their parts go

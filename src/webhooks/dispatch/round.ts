@@ -25,8 +25,8 @@ import { createDeliverySuccessRecorder, type DeliverySuccessRecorder } from "./r
 
 const sendingMaxDefault = 512;
 /**
- * One claim of deliveries checks this number of endpoints for each attempt that the process can still start.
- * The claim in the next round checks other endpoints.
+ * Number of endpoints that one claim of deliveries checks for each free slot, which is an attempt that the
+ * process can still start. The claim in the next round checks other endpoints.
  */
 const endpointsPerFreeSlot = 2;
 const probeEveryMs = 60_000;
@@ -110,9 +110,9 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
         ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
       )
         await findAllDueEndpoints();
-      // The claim of deliveries is expensive, so a cheap query first removes endpoints without due deliveries
-      // from the recently active endpoints. It runs only if most of them probably have none: if there was no
-      // notification of new events, and the last claim did not find several deliveries for each endpoint.
+      // A claim of deliveries is expensive, so a cheap query first removes endpoints without due deliveries
+      // from the recently active endpoints. This is worthwhile if no new events were announced, unless the
+      // last claim found several deliveries for each endpoint.
       else if (!wasNotified && !isBacklogged && !activeEndpoints.isEmpty())
         await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
