@@ -117,8 +117,8 @@ export async function revokeOauthGrants(
   selection: GrantSelection,
 ): Promise<readonly RevokedOauthGrant[]> {
   const { column, value } = selection;
-  // Locks the rows of the grants in the order of their ids. Without this order, two transactions that revoke
-  // the same grants could each wait for a row that the other has locked.
+  // Locks the rows of the grants in the order of their ids, which prevents deadlocks between transactions
+  // that revoke the same grants.
   const found = await transaction
     .selectFrom("oauthGrant")
     .select("id")

@@ -64,9 +64,9 @@ export function createReadCoalescer<Key, Row>({
       const found = await (span === undefined ? findRows() : span.run(findRows));
       return waiting.map(({ name }) => found.get(name) ?? null);
     } catch (error) {
-      // A key that makes the statement fail must not fail the other keys, so each key is read again in a
-      // statement of its own. If the database is unreachable, these statements would fail too, so nothing is
-      // read again.
+      // If a shared statement fails, each key is read again in a statement of its own, so that one faulty key
+      // does not fail the others. Nothing is read again if the database is unreachable, because these
+      // statements would fail too.
       if (waiting.length > 1 && !isDatabaseUnreachable(error))
         return (await Promise.all(waiting.map((entry) => read([entry])))).flat();
       return waiting.map(() => (error instanceof Error ? error : new Error(String(error))));
@@ -83,9 +83,8 @@ export function createReadCoalescer<Key, Row>({
   const schedule = (dispatch: () => void): void => {
     const run = (): typeof statement => {
       statement = undefined;
-      // `dispatch` makes DataLoader call its batch function at once, and the batch function sets `statement`.
-      // If all keys are in DataLoader's cache, the batch function is not called, and `statement` stays
-      // undefined.
+      // `dispatch` makes DataLoader call its batch function at once, which sets `statement`. DataLoader does
+      // not call it if all keys are cached; `statement` then stays undefined.
       dispatch();
       return statement;
     };

@@ -114,8 +114,8 @@ export function createPreparedStatementConnectionPool(
       },
       release: (destroy?: boolean) =>
         client.release(destroy === true || unanswered !== undefined || isServerReadOnly),
-      // If a statement was not answered in time, all further statements of the connection fail at once. Even
-      // a ROLLBACK would wait until the unanswered statement ends.
+      // Sends a statement. All statements fail at once after a statement of this connection was not answered
+      // in time. Even a ROLLBACK would wait until the unanswered statement ends.
       query: async (text: string, values: unknown[] = []) => {
         if (unanswered !== undefined) throw unanswered;
         if (beginPattern.test(text)) isBeginSent = true;

@@ -76,9 +76,9 @@ function takeBufferedWrites(connection: DatabaseConnection): (() => Promise<Quer
 }
 
 /**
- * Returns whether pg can certainly send the statement, which is the case if all its parameters are simple
- * values. A statement that pg fails to send does not abort the transaction, so a COMMIT that is sent right
- * after it would succeed without that statement.
+ * Returns whether pg can certainly send the statement, because all its parameters are simple values. If pg
+ * cannot send a statement, the transaction is not aborted. A COMMIT that is sent right after the statement
+ * would then succeed without it.
  */
 export const canStatementBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every(isSimpleValue);

@@ -54,11 +54,11 @@ export function createReadRunnerWithPrimaryFallback(
   };
   return async (read) => {
     if (replica.isBehind()) return read(undefined);
-    // While the replica fails, only one request in `pauseMs` milliseconds is sent to the replica; all others
-    // go to the primary database.
+    // While the replica fails, one request in `pauseMs` milliseconds tries the replica. All other requests go
+    // to the primary database.
     const nowMs = clock.now().getTime();
-    // If the planned time of the next attempt is more than `pauseMs` ahead, the system clock was set back.
-    // The replica is then tried immediately.
+    // The next attempt is planned at most `pauseMs` ahead. A later time means that the system clock was set
+    // back, so the replica is tried immediately.
     if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return read(undefined);
     nextTryAt = nowMs + pauseMs;
     const result = await read(replica.forPublicReads);

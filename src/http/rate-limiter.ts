@@ -72,7 +72,7 @@ export function createMemoryRateLimiter(scale: RateLimitScale, now: () => number
     const time = now();
     const name = `${bucket}:${key}`;
     let window = windows.get(name);
-    // If the clock was set back, the end of a counting window can be too far in the future. Such a window is
+    // A time window that ends too far in the future began before the system clock was set back. It is
     // replaced by a new one, so that the caller does not wait too long.
     if (window === undefined || window.endsAt <= time || window.endsAt > time + windowSeconds * 1000) {
       window = { count: 0, endsAt: time + windowSeconds * 1000 };

@@ -55,8 +55,8 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
-      // If the quota is exceeded, rate-limiter-flexible rejects with a `RateLimiterRes`, which means that
-      // Redis has answered. Every other error means that Redis has not answered.
+      // A `RateLimiterRes` is thrown if the quota is exceeded, so Redis has answered. Every other error means
+      // that Redis has not answered.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
         return calculateRateLimitState(bucket, quota, {

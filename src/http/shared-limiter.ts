@@ -133,8 +133,8 @@ function openChannel(
     queued = [];
     turn += 1;
     const requests = waiting.map(({ answer: _answer, ...request }): LimitRequest => request);
-    // If this process was busy until the timeout, the parent's answer may have arrived and not been read yet.
-    // `setImmediate` makes the process read the answer before `handleNoAnswer` runs.
+    // `setImmediate` makes the process read messages before `handleNoAnswer` runs. If the process was busy,
+    // the parent's answer may have arrived in time without being read.
     const timer = setTimeout(
       (lateTurn: number) => setImmediate(handleNoAnswer, lateTurn),
       timeoutMs,

@@ -70,7 +70,8 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
 export interface SchemaSuggestionOptions {
   /**
    * True if messages may name similar fields for an unknown field, and the allowed values for an invalid enum
-   * value. False for storefront tokens, so that they do not learn names that only other roles may read.
+   * value. False for storefronts and for callers without an internal token, so that they do not learn names
+   * that only other roles may read.
    */
   readonly suggests: boolean;
   readonly schema: GraphQLSchema;

@@ -336,8 +336,8 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // If the interaction began in another session than the browser's current one, the current session is not
-  // deleted. oidc-provider will refuse the interaction later.
+  // The browser's session is deleted only if the interaction began in this session. Otherwise, oidc-provider
+  // will refuse the interaction later.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();

@@ -78,7 +78,8 @@ function queryReader({ parameters }: RestOperation): (call: RestRequestState) =>
     // as unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // A query parameter that could not be decoded is reported only as malformed, and not also as missing.
+    // A query parameter that could not be decoded is reported as malformed. The same parameter is not also
+    // reported as missing.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw combineFaults(all);

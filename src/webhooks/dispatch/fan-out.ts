@@ -63,9 +63,9 @@ type Taken =
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * If there are new events, locks the event feed until the end of the transaction and returns true; otherwise
- * returns false. A later statement must read the new events. Only a later statement sees all positions that
- * another process gave while it held the lock.
+ * Locks the event feed until the end of the transaction and returns true, if there are new events. Otherwise
+ * takes no lock and returns false. Only a statement after this one may read the new events, because only it
+ * sees all positions that another process gave while it held the lock.
  */
 async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
   const { rows } = await sql`

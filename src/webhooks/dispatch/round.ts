@@ -44,8 +44,8 @@ export interface WebhookDispatchRoundOptions {
    */
   readonly onFullBatch: () => void;
   /**
-   * True if the dispatcher was notified of new events, or of new deliveries that do not come from new events
-   * of the feed (pings and replays).
+   * True if the dispatcher was notified of new events, pings or replays. Pings and replays are new deliveries
+   * without a new event in the feed.
    */
   readonly wasNotified: boolean;
 }
