@@ -1,9 +1,9 @@
 /**
  * Applies pending migrations so that a running service is disturbed as little as possible. Only one process
- * migrates at a time. Consecutive migrations run in one transaction, which waits for the lock of a table for
- * two seconds at most and is then repeated later, because statements of requests wait behind it. A migration
- * whose first line begins with `-- Runs outside of a transaction` creates or drops indexes while other
- * processes write to their tables; such a migration can be interrupted and repeated.
+ * migrates at a time. Consecutive migrations run in one transaction. It waits for a lock for two seconds at
+ * most, because statements of requests wait behind it, and is repeated later if it does not get the lock. A
+ * migration whose first line begins with `-- Runs outside of a transaction` creates or drops indexes while
+ * other processes write to their tables. If it is interrupted, it can be repeated.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenedDatabase, SqlScriptRunner } from "./connect.ts";

@@ -1,8 +1,8 @@
 /**
- * Looks for due work (payment operations, webhook deliveries, exports) at regular intervals, in addition to
- * the notices that announce new work. While a process has work, it looks once a second or two. A process that
- * had no work for a minute looks every ten seconds, as long as it receives the notices of other processes, so
- * that an idle process uses almost no CPU time.
+ * Searches for due work at regular intervals, in addition to the notices that announce new work. Due work is
+ * for example payment operations, webhook deliveries and exports. A process with work searches once a second
+ * or two. A process that had no work for a minute searches every ten seconds, so that it uses almost no CPU
+ * time. It searches more often if it does not receive the notices of other processes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

@@ -2,8 +2,8 @@
  * Makes sure that only one process at a time uses the data folder of the embedded database. A process that
  * uses the folder writes a lock file with its process id and its start time. A lock is stale if no running
  * process has this id and start time, for example because the process was killed. The package proper-lockfile
- * is not used, because it judges a lock by its age: after a process was killed, the next start would have to
- * wait until the lock is old enough, and a paused process would lose the lock that it still needs.
+ * is not used, because it judges a lock by its age. After a process was killed, the next start would have to
+ * wait until the lock is old enough. A paused process would lose a lock that it still needs.
  */
 import { spawnSync } from "node:child_process";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

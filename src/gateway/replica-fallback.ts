@@ -1,8 +1,8 @@
 /**
  * Sends reads that need no credential to the read replica of the database, if there is one. Sends them to the
  * primary database if the replica is unreachable, hangs, cancels a statement, lacks the columns of the last
- * migration, or is too far behind. After a failure of the replica, such reads go to the primary database for
- * some seconds; then one of them tries the replica again.
+ * migration, or is too far behind. After a failure of the replica, reads go to the primary database for some
+ * seconds. Then one read tries the replica again.
  */
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";

@@ -1,9 +1,9 @@
 /**
- * Measures how late the event loop runs timers, which shows whether the process is overloaded: four times a
+ * Measures how late the event loop runs timers, which shows whether the process is overloaded. Four times a
  * second, a timer compares the time at which it runs with the time at which it was due. The timer runs only
- * while the process gets requests, so that it does not wake an idle process.
- * `perf_hooks.monitorEventLoopDelay`, which packages for this purpose use, wakes the process a hundred times
- * a second and uses 4 ms of CPU time a second in an idle process.
+ * while the process gets requests, so that it does not wake an idle process. Packages for this purpose use
+ * `perf_hooks.monitorEventLoopDelay`, which wakes the process a hundred times a second and uses 4 ms of CPU
+ * time a second in an idle process.
  */
 export interface EventLoopDelayMeter {
   /**

@@ -1,7 +1,7 @@
 /**
- * Finds the argument to which an error of graphql-js refers, and the values that the argument allows.
- * graphql-js reports an invalid value in a document without the name of its argument, so this file reads the
- * name from the tokens of the document before the value.
+ * Finds the argument to which an error of graphql-js refers, and the values that the argument allows. For an
+ * invalid value in a document, graphql-js does not report the name of the argument. This file therefore reads
+ * the name from the tokens of the document before the value.
  */
 import { type GraphQLError, type GraphQLSchema, isEnumType, Kind, type Token, TokenKind } from "graphql";
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";

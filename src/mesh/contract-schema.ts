@@ -1,9 +1,9 @@
 /**
- * Creates the contract schema: the GraphQL schema with enum values in lower snake case (`in_stock` instead of
- * `IN_STOCK`), as REST and webhooks send them, and with String in place of scalar types that need no
- * conversion. The GraphQL documents of this service are compiled on this schema with graphql-jit, once each.
- * Compiled documents return the values of scalars and enums unchecked; types and tests ensure that the values
- * are valid.
+ * Creates the contract schema from the GraphQL schema. In the contract schema, enum values are in lower snake
+ * case (`in_stock` instead of `IN_STOCK`), as REST and webhooks send them. String replaces scalar types that
+ * need no conversion. The GraphQL documents of this service are compiled on the contract schema with
+ * graphql-jit, once each. Compiled documents return the values of scalars and enums unchecked; types and
+ * tests ensure that the values are valid.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {

@@ -1,6 +1,6 @@
 /**
- * Checks the JSON bodies of requests that oidc-provider answers. oidc-provider reads a body from the request
- * itself and parses it with JSON.parse, which accepts an object with two members of the same name. The
+ * Checks the JSON bodies of requests that oidc-provider answers. oidc-provider would read the body from the
+ * request itself and parse it with JSON.parse, which accepts an object with two members of the same name. The
  * checked bytes are therefore put into a copy of the request, from which oidc-provider reads them.
  */
 import { IncomingMessage } from "node:http";

@@ -1,8 +1,7 @@
 /**
- * The rules of webhook deliveries: how an attempt changes the status of its delivery (succeeded, retried,
- * exhausted) and of its endpoint (circuit breaker, degraded, disabled), how long events are stored, and when
- * a delivery may be replayed. All functions are pure and receive the current time as an argument, so that
- * tests of delays of several days need not wait.
+ * The rules of webhook deliveries. They say how an attempt changes the status of its delivery and of its
+ * endpoint, how long events are stored, and when a delivery may be replayed. All functions are pure and
+ * receive the current time as an argument, so that tests of delays of several days need not wait.
  */
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";

@@ -1,6 +1,6 @@
 /**
  * Decides which IP addresses a webhook may be sent to, and resolves host names. Merchants choose the URLs, so
- * every address that is not public unicast is refused, for example private networks, link-local addresses,
+ * every address that is not public unicast is refused. Examples are private networks, link-local addresses,
  * metadata services of cloud providers, and IPv6 addresses that embed an IPv4 address. An IPv4-mapped address
  * (`::ffff:192.0.2.1`) is judged as its IPv4 address.
  */

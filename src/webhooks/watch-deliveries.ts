@@ -1,8 +1,8 @@
 /**
  * Finds the deliveries that changed since the previous query. For each endpoint, a query reads the newest
- * deliveries, those that are due next, those that are being sent, and those that were unfinished in the
- * previous query, and compares them with the previous query. This finds every new attempt and every delivery
- * that has ended since then.
+ * deliveries, the next due ones, those being sent, and those that were unfinished in the previous query. It
+ * compares them with the result of the previous query. This finds every new attempt and every delivery that
+ * has ended since then.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";

@@ -3,9 +3,9 @@
  * this service has issued (RFC 9068) for one protected resource, and is valid until it expires or its grant
  * ends. A token for the REST API is bound to a key of the client (RFC 9449). A token for the MCP server may
  * be a bearer token, because most agents do not support DPoP. Tokens are verified with the package jose. The
- * function validateJwtAccessToken of the package oauth4webapi is not used, because it does not say whether
- * the token or the proof is wrong, cannot use the clock of the service, and accepts proofs that are five
- * minutes old.
+ * function validateJwtAccessToken of the package oauth4webapi is not used for three reasons. It does not say
+ * whether the token or the proof is wrong, cannot use the clock of the service, and accepts proofs that are
+ * five minutes old.
  */
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";

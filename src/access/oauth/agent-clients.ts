@@ -1,8 +1,8 @@
 /**
- * Stores OAuth clients of AI agents. An operator does not need to create these clients: an agent either
- * registers itself (RFC 7591), or sends as its client id the URL of a document with its metadata. The service
- * stores an app and an OAuth client for the agent only when a staff member grants the agent access for the
- * first time, so that strangers cannot fill these tables.
+ * Stores OAuth clients of AI agents. No operator creates these clients. An agent either registers itself (RFC
+ * 7591), or sends as its client id the URL of a document with its metadata. The service stores an app and an
+ * OAuth client for the agent only when a staff member grants the agent access for the first time. Otherwise,
+ * strangers could fill these tables.
  */
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";

@@ -1,8 +1,8 @@
 /**
- * Staff accounts, with which employees of merchants sign in. An e-mail address belongs to only one account of
- * a merchant that is not disabled. If an account is disabled, its owner cannot sign in, the grants that the
- * owner gave are revoked, and the e-mail address can be used for another account. A person who works for
- * several merchants has an account with the same e-mail address at each of them.
+ * Staff accounts, with which employees of merchants sign in. An e-mail address belongs to only one enabled
+ * account of a merchant. If an account is disabled, its owner cannot sign in and the grants that the owner
+ * gave are revoked. The e-mail address can then be used for another account. A person who works for several
+ * merchants has an account with the same e-mail address at each of them.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { getViolatedConstraint } from "#database/database-errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Limits documents that clients send: texts must have no control characters, the computed cost has a maximum
- * and is subtracted from the caller's quotas, and queries may run for 10 s. Documents of this service have no
+ * Limits documents that clients send. Texts must have no control characters. The computed cost has a maximum
+ * and is subtracted from the caller's quotas. Queries may run for 10 s. Documents of this service have no
  * limits.
  */
 import { type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
