@@ -171,9 +171,9 @@ export interface AuditedMutationCall {
 }
 
 /**
- * Returns the id of the object that a mutation changed, and the details of its audit entry: the names of the
- * given input fields, the ids of other objects, and the reason if it is a code. `result` is the return value
- * of the command that the mutation ran.
+ * Returns the parts of the audit entry of a mutation: the id of the changed object and the details. The
+ * details are the names of the given input fields, the ids of other objects, and the reason if it is a code.
+ * `result` is the return value of the command that the mutation ran.
  */
 export function getAuditTargetAndDetailsOfMutation(
   mutation: AuditedMutationCall,
@@ -207,8 +207,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /**
- * Finds the id of an object in a value: its field `id`, else the first id in a field whose name ends in `Id`,
- * else its field `merchantId`.
+ * Finds the id of an object in a value. Uses the field `id` if it has an id, otherwise the first field whose
+ * name ends in `Id`, otherwise the field `merchantId`.
  */
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
@@ -223,9 +223,8 @@ const listIdFields = (value: object): [name: string, id: string][] =>
   });
 
 /**
- * Names of input fields that do not change an object, so that audit entries do not list them as changed
- * fields: conditions of the change (for example the expected version of the object) and explanations of the
- * change.
+ * Names of input fields that audit entries do not list as changed fields. They are conditions of the change,
+ * such as the expected version of the object, or explanations of the change.
  */
 const unchangedFields = new Set(["expectedVersion", "reason", "note"]);
 /**

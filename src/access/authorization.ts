@@ -45,8 +45,9 @@ export function addWwwAuthenticateChallenges(
   { publicUrl, schemes, hint, resource = "api" }: WwwAuthenticateChallengeOptions,
   used: AccessTokenAuthScheme = schemes[0],
 ): Failure {
-  // If the REST API refuses an access token, its challenge has the scheme DPoP even if the token was sent as
-  // a bearer token, because the REST API accepts access tokens only with DPoP. The MCP server accepts both.
+  // The challenge for a refused access token has the scheme DPoP at the REST API, even if the token was sent
+  // as a bearer token: the REST API accepts access tokens only with DPoP. The MCP server accepts both
+  // schemes.
   const preferred = resource === "api" && isTokenFailure(failure.code) ? "dpop" : used;
   const scheme = schemes.includes(preferred) ? preferred : schemes[0];
   const place = { publicUrl, resource };
@@ -99,8 +100,8 @@ export const dpopProofAlgorithms = [...tokenSigningAlgorithms, "Ed25519"] as con
 
 export const accessTokenLifetimeSeconds = 600;
 /**
- * Lifetime in seconds of access tokens for the MCP server. It is shorter than that of other access tokens,
- * because most tokens for the MCP server are bearer tokens, which a thief can use without any further proof.
+ * Lifetime in seconds of access tokens for the MCP server, shorter than that of other access tokens. Most
+ * tokens for the MCP server are bearer tokens, which a thief can use without any further proof.
  */
 export const mcpTokenLifetimeSeconds = 300;
 

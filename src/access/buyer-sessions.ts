@@ -1,7 +1,7 @@
 /**
  * Buyer sessions: tokens with which the browser of a single buyer calls `/graphql` directly, without a
- * backend of the frontend in between. A session token is `cbs_` followed by a JWT (RFC 7519, HS256), which
- * contains the ids of the session and of the internal token that created the session, and the buyer
+ * backend of the frontend in between. A session token is `cbs_` followed by a JWT (RFC 7519, HS256). The JWT
+ * contains the id of the session, the id of the internal token that created the session, and the buyer
  * reference. The service stores no row for a session. A session ends when its token expires, or when its
  * internal token is revoked.
  */
@@ -19,8 +19,8 @@ import type { BuyerSession, InternalTokenViewer } from "./viewer.ts";
 export const buyerSessionPrefix = "cbs_";
 
 /**
- * The possible lifetimes of a session token in minutes: the minimum, the maximum, the default for a guest
- * (`guest`) and the default for a signed-in buyer (`signedIn`).
+ * Lifetimes of a session token in minutes: the minimum, the maximum, the default for guests, and the default
+ * for signed-in buyers.
  */
 export const buyerSessionMinutes = {
   min: 5,

@@ -9,8 +9,8 @@ import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { appendAuditEntries, type NewAuditEntry } from "./audit.ts";
 
 /**
- * The credentials that must be removed from the caches of credentials: a single credential, or all
- * credentials of an installation, a merchant, an OAuth client or a staff account.
+ * Selects the credentials to remove from the credential caches: a single credential, or all credentials of an
+ * installation, a merchant, an OAuth client or a staff account.
  */
 export type CachedCredentialsToInvalidate =
   | { readonly credentialId: string }
@@ -77,7 +77,7 @@ export interface InstallationOrApiKeyEvent {
     | "api_key.rotated"
     | "api_key.revoked"
     | "api_key.expiring";
-  /** Id of the installation or API key about which the event is. */
+  /** Id of the installation or API key that the event is about. */
   readonly id: string;
   readonly merchantId: string;
   /** Id of the app installation that receives the event; no other installation receives it. */
@@ -117,8 +117,8 @@ export async function revokeOauthGrants(
   selection: GrantSelection,
 ): Promise<readonly RevokedOauthGrant[]> {
   const { column, value } = selection;
-  // Locks the rows of the grants in the order of their ids. Without this order, two transactions that revoke
-  // the same grants could each wait for a row that the other has locked.
+  // Locks the rows of the grants in the order of their ids, which prevents deadlocks between transactions
+  // that revoke the same grants.
   const found = await transaction
     .selectFrom("oauthGrant")
     .select("id")

@@ -30,7 +30,10 @@ export interface CredentialVerifier {
   apiKey(value: string): Promise<ApiKeyViewer>;
   /** Verifies an internal token or the token of a buyer session. */
   internalToken(value: string): Promise<InternalTokenViewer>;
-  /** Returns whether a publishable token exists that is valid now and that pages of this web origin may send. */
+  /**
+   * Returns whether a valid publishable token (an internal token for use in web pages) is allowed for this
+   * web origin.
+   */
   isBrowserOrigin(origin: string): Promise<boolean>;
   readonly accessToken: AccessTokenVerifier;
 }
@@ -167,8 +170,8 @@ const rowMsMax = 30_000;
 /** Milliseconds for which the cache remembers that no database row exists for a name. */
 const missingMsMax = 5_000;
 /**
- * Maximum age in milliseconds of a running look-up whose result other requests for the same row may use. They
- * do not use an older look-up, because the row may have changed since it began.
+ * Milliseconds for which a running look-up may be shared. Requests for the same row wait for its result if it
+ * began at most this long ago. Otherwise they start a new look-up, because the row may have changed since.
  */
 const sharedMsMax = 250;
 

@@ -75,8 +75,8 @@ export async function registerTrustedDocuments(
   { merchantId, now }: MerchantContext,
   documents: readonly NewTrustedDocument[],
 ): Promise<{ documents: TrustedDocumentRow[]; added: number }> {
-  // Locks the row of the merchant, so that simultaneous registrations of the same merchant run one after
-  // another and cannot exceed the maximum number of documents together.
+  // Locks the row of the merchant, so that registrations of the same merchant run one after another.
+  // Otherwise, simultaneous registrations could together exceed the maximum number of documents.
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -227,8 +227,8 @@ export function createCachedTrustedDocumentFinder({
 
 const dayMs = 86_400_000;
 /**
- * For each cached trusted document: the time at which this process last recorded in the database that the
- * document was used.
+ * The time at which this process last recorded the use of a document in the database. The key is the cached
+ * row of the document.
  */
 const recordedUses = new WeakMap<TrustedDocumentRow, number>();
 

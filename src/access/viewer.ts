@@ -33,7 +33,7 @@ export interface ApiKeyViewer extends InstallationCredential {
 }
 
 /**
- * An app that sent an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449) and was
+ * An app that sent an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449). It was
  * issued for a grant, with which a staff member of the merchant has given the app access.
  */
 export interface OAuthViewer extends InstallationCredential {
@@ -276,8 +276,8 @@ export function getPublicRateLimitBucketName(bucket: RateLimitBucket): string {
 }
 
 /**
- * The factors by which the quotas of rate limits are multiplied: a single number for all rate limits, or two
- * numbers for the settings RATE_LIMIT_SCALE (`all`) and GRAPHQL_QUOTA_SCALE (`graphql`).
+ * The factors by which the quotas of rate limits are multiplied. A single number applies to all rate limits.
+ * An object has the factors of the settings RATE_LIMIT_SCALE (`all`) and GRAPHQL_QUOTA_SCALE (`graphql`).
  */
 export type RateLimitScale = number | { readonly all: number; readonly graphql: number };
 

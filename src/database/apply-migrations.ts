@@ -1,9 +1,9 @@
 /**
  * Applies pending migrations so that a running service is disturbed as little as possible. Only one process
- * migrates at a time. Consecutive migrations run in one transaction, which waits for the lock of a table for
- * two seconds at most and is then repeated later, because statements of requests wait behind it. A migration
- * whose first line begins with `-- Runs outside of a transaction` creates or drops indexes while other
- * processes write to their tables; such a migration can be interrupted and repeated.
+ * migrates at a time. Consecutive migrations run in one transaction. It waits for a lock for two seconds at
+ * most, because statements of requests wait behind it, and is repeated later if it does not get the lock. A
+ * migration whose first line begins with `-- Runs outside of a transaction` creates or drops indexes while
+ * other processes write to their tables. If it is interrupted, it can be repeated.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenedDatabase, SqlScriptRunner } from "./connect.ts";
@@ -18,9 +18,12 @@ export interface PendingMigration {
 export interface MigrationLimits {
   /** Milliseconds for which a migration in a transaction waits for a lock before it is rolled back. */
   readonly lockTimeoutMs?: number;
-  /** Milliseconds before each repetition of a transaction that did not get its locks. */
+  /**
+   * The delays in milliseconds before a transaction that did not get a lock is repeated, one delay for each
+   * repetition.
+   */
   readonly retryDelaysMs?: readonly number[];
-  /** Called before each of these delays with a sentence about the reason. */
+  /** Called before each delay, with a sentence that says why the transaction is repeated. */
   readonly onRetry?: (reason: string) => void;
 }
 
@@ -37,9 +40,10 @@ const createMigrationTable = `create table if not exists schema_migration (
 )`;
 
 /**
- * Calls `migrate` in one process at a time. The lock belongs to a transaction on a connection of its own. It
- * is polled, because a statement that waits for the lock would hold back `create index concurrently` of the
- * process that has the lock. PGlite has only one connection and needs no lock.
+ * Calls `migrate` while this process has the migration lock, so that only one process migrates at a time. A
+ * transaction on a separate connection has the lock. Processes poll for the lock: a statement that waits for
+ * the lock would hold back `create index concurrently` of the process that has it. PGlite has only one
+ * connection and needs no lock.
  */
 export async function runWithMigrationLock<Result>(
   database: OpenedDatabase,
@@ -92,7 +96,8 @@ async function applyInTransaction(
   migrations: readonly PendingMigration[],
   { lockTimeoutMs = defaultLockTimeoutMs }: MigrationLimits,
 ): Promise<void> {
-  // The role may have a time limit for its statements, which does not apply to migrations.
+  // The time limit of migration statements is switched off (0), because the database role may have a short
+  // limit for the statements of requests.
   await run(`begin; set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = 0`);
   try {
     for (const [index, migration] of migrations.entries())
@@ -111,7 +116,7 @@ async function applyInTransaction(
 const insertMigration = ({ name, checksum }: PendingMigration): string =>
   `insert into schema_migration (name, checksum) values ('${name}', '${checksum}')`;
 
-/** The SQLSTATEs of a lock that was not available in time, and of a deadlock. */
+/** The SQLSTATEs that mean that PostgreSQL did not get a lock in time (55P03), or found a deadlock (40P01). */
 const lockStates = new Set(["55P03", "40P01"]);
 
 async function retryLocked(
@@ -138,7 +143,7 @@ const isOutsideTransaction = ({ sql }: Pick<PendingMigration, "sql">): boolean =
 
 interface IndexStatement {
   readonly sql: string;
-  /** The name of the index that the statement creates; undefined if it drops an index. */
+  /** The name of the index that the migration statement creates; undefined if the statement drops an index. */
   readonly created: string | undefined;
 }
 
@@ -173,7 +178,8 @@ export function readIndexStatements({
 }
 
 async function applyOutsideTransaction(run: SqlScriptRunner, migration: PendingMigration): Promise<void> {
-  // These statements wait for older transactions, and block no other statements meanwhile.
+  // The time limits are switched off (0), because creating or dropping an index concurrently waits for older
+  // transactions. It blocks no other statements while it waits.
   await run("set lock_timeout = 0");
   await run("set statement_timeout = 0");
   await run(createMigrationTable);
@@ -193,7 +199,10 @@ async function dropInvalidIndex(run: SqlScriptRunner, index: string): Promise<vo
   if (rows.length > 0) await run(`drop index concurrently ${index}`);
 }
 
-/** Runs a step of a migration; its error names the migration and says what has happened to the database. */
+/**
+ * Runs a step of a migration. If the step fails, throws an error that names the migration and contains
+ * `outcome`, a text about the state of the database.
+ */
 async function runOf({ name }: PendingMigration, outcome: string, step: () => Promise<void>): Promise<void> {
   try {
     await step();

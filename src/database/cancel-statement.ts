@@ -1,9 +1,9 @@
 /**
- * Ends the statement that a connection runs, as PostgreSQL's protocol provides: a second connection sends the
- * process id and the secret of the first one. Without a cancel request, PostgreSQL would work on a statement
- * whose answer this process no longer needs, and would notice the closed connection only after the statement
- * has ended. A COMMIT that waits for a synchronous standby would never end: the time limit of the server
- * (`statement_timeout`) does not apply to this wait, but a cancel request ends it.
+ * Cancels the statement that a connection runs, with a cancel request of PostgreSQL's protocol: a second
+ * connection sends the process id and the secret of the first one. Without a cancel request, PostgreSQL would
+ * notice the closed connection only after the statement has ended, and would work on an answer that this
+ * process no longer needs. A COMMIT that waits for a synchronous standby would never end, because the time
+ * limit of the server (`statement_timeout`) does not apply to this wait. A cancel request ends the wait.
  */
 import type { Socket } from "node:net";
 import pg from "pg";

@@ -18,7 +18,10 @@ export interface BufferedWrite {
    * order in which PostgreSQL runs the parts of one statement is not defined.
    */
   readonly tables: readonly (keyof Tables)[];
-  /** False if the statement has a new SQL text each time, so that preparing a combined statement is useless. */
+  /**
+   * False if the statement must not be combined, because its SQL text is new each time. A prepared combined
+   * statement would then never be used again.
+   */
   readonly isCombinable?: boolean;
 }
 
@@ -39,20 +42,27 @@ function canJoin(group: readonly BufferedWrite[], write: BufferedWrite): boolean
   return [...group, write].every(({ isCombinable = true }) => isCombinable) && group.every(isOtherTable);
 }
 
-/** The SQL text of a combined statement, and the texts of the statements that it can be extended by. */
+/**
+ * A node of the tree in which combined SQL texts are cached. `text` is the combined text of all statements on
+ * the path to the node. `extendedBy` has the next nodes, by the SQL text of the statement that is added.
+ */
 interface CombinedText {
   text: string | undefined;
   readonly extendedBy: Map<string, CombinedText>;
 }
 
-/** Maximum number of SQL texts in the cache. The number of different combinations is far lower. */
+/**
+ * Maximum number of nodes in the cache of combined SQL texts; a cache with more nodes is emptied. The number
+ * of different combinations is far lower.
+ */
 const textsMax = 1000;
 let combinedTexts: CombinedText = { text: undefined, extendedBy: new Map() };
 let textCount = 0;
 
 /**
- * Finds the combined text in a tree with a level for each statement. Looking up the texts one by one is much
- * faster than looking up their concatenation, because V8 stores the hash of each text.
+ * Finds the cache entry of a combined text. The cache is a tree with a level for each statement. Looking up
+ * the texts one by one is much faster than looking up their concatenation, because V8 stores the hash of each
+ * text.
  */
 function findCombinedText(queries: readonly CompiledQuery[]): CombinedText {
   if (textCount > textsMax) {
@@ -89,8 +99,8 @@ function combineTexts(queries: readonly CompiledQuery[]): string {
     const offset = parametersBefore;
     parametersBefore += parameters.length;
     const text = sql.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + offset}`);
-    // A part of a WITH clause cannot have a WITH clause that modifies data, so the parts of such a clause
-    // become parts of the combined statement. The main query of such a statement returns no rows that are read.
+    // PostgreSQL accepts a data-modifying WITH clause only at the top level of a statement. If a write has
+    // its own WITH clause, the parts of this clause therefore become parts of the combined statement.
     const clause = withClausePattern.exec(text)?.groups?.["parts"];
     return clause ?? `write_${index} as (${text})`;
   });

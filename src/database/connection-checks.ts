@@ -5,36 +5,42 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 
-/** Milliseconds between two checks that the listening connection still answers, while `isCurrent` is used. */
+/**
+ * Milliseconds between two checks that the listening connection still answers, while callers use `isCurrent`
+ * of notices.ts.
+ */
 const beatMs = 250;
 /**
- * Milliseconds between two checks while nothing uses `isCurrent`. The first use after such a time gets false,
- * and starts a check at once.
+ * Milliseconds between two checks of the listening connection while no caller uses `isCurrent` of notices.ts.
+ * The first use after such a pause starts a check at once, and may return false.
  */
 const idleBeatMs = 5_000;
-/** Milliseconds for which `confirm` waits for the answer of the connection. */
+/** Maximum milliseconds for which `confirm` of notices.ts waits for the answer of the connection. */
 const confirmMsMax = 100;
 
 /** A running check of the connection. */
 interface ConnectionCheck {
   readonly begunAtMs: number;
   readonly done: Promise<void>;
-  /** Resolved when the check is done, but not later than `confirmMsMax` after its beginning. */
+  /** A promise that is resolved when the check has ended, at the latest `confirmMsMax` after the check began. */
   readonly settled: Promise<void>;
-  /** The check that begins after this one; undefined if no caller waits for it. */
+  /** A promise of the check that begins after this one; undefined if no caller waits for a later check. */
   next: Promise<void> | undefined;
 }
 
 interface ConnectionCheckParts {
   readonly check: (connected: Client) => Promise<void>;
-  /** Returns whether a check may begin now for a caller that waits for it. */
+  /** Returns whether a check of the connection may begin now for a caller that waits for the result. */
   readonly canBegin: (connected: Client) => boolean;
 }
 
 interface ConnectionChecks {
   /** Checks the connection; callers at the same time share one check. Closes a connection that fails. */
   readonly checkOnce: (connected: Client) => ConnectionCheck;
-  /** Checks the connection from now on. If a check is running, another one begins after it. */
+  /**
+   * Waits for a check of the connection that begins after this call. If a check is running, the next check
+   * begins after it, and all waiting callers share the next check.
+   */
   readonly checkFromNow: (connected: Client) => Promise<void>;
   readonly isRunning: () => boolean;
 }
@@ -56,7 +62,8 @@ export function createConnectionChecks({ check, canBegin }: ConnectionCheckParts
   const checkFromNow = (connected: Client): Promise<void> => {
     if (running === undefined) return checkOnce(connected).settled;
     const { settled, begunAtMs } = running;
-    // A check that takes this long will probably fail, so no caller waits for it.
+    // A check that has already run for more than `confirmMsMax` will probably fail, so the caller does not
+    // wait.
     if (performance.now() - begunAtMs > confirmMsMax) return Promise.resolve();
     return (running.next ??= settled.then(() =>
       running === undefined && canBegin(connected) ? checkOnce(connected).settled : undefined,
@@ -66,14 +73,20 @@ export function createConnectionChecks({ check, canBegin }: ConnectionCheckParts
 }
 
 interface RegularConnectionChecks {
-  /** Plans the next check. */
+  /** Starts the timer of the next regular check. */
   readonly plan: () => void;
-  /** Makes the checks frequent again. If they were rare, checks the connection at once. */
+  /**
+   * Reports that a caller has used `isCurrent`, so that regular checks become frequent. If they were rare,
+   * starts a check at once.
+   */
   readonly noteUse: () => void;
   readonly cancel: () => void;
 }
 
-/** Checks the connection often while `isCurrent` is used, otherwise rarely. `check` plans the next check. */
+/**
+ * Creates the regular checks of the connection. Checks are frequent while callers use `isCurrent` of
+ * notices.ts, and rare after `idleAfterMs` without use. At its end, `check` must call `plan`.
+ */
 export function createRegularConnectionChecks(
   check: () => Promise<void>,
   idleAfterMs: number,

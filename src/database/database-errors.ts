@@ -16,8 +16,9 @@ const networkCodes = [
   "EAI_AGAIN",
 ];
 /**
- * SQLSTATEs of a server that stops or starts (57P…), has no connection left (53300), canceled a statement
- * after its time limit (57014), or closed a transaction that did nothing (25P03).
+ * SQLSTATEs that mean that the server is temporarily not available: it stops or starts (57P…), has no
+ * connection left (53300), canceled a statement after its time limit (57014), or closed an idle transaction
+ * (25P03).
  */
 const states = ["57P01", "57P02", "57P03", "53300", "57014", "25P03"];
 const codes = new Set([...networkCodes, ...states]);
@@ -52,9 +53,9 @@ export function isQueryTimeout(error: unknown): boolean {
 }
 
 /**
- * Turns the failure `internal_error` into `service_unavailable` (503) if its cause is temporary: an
- * unreachable database, a server that accepts no changes, a server out of resources, or repeated aborts
- * because of concurrent transactions. Returns every other failure unchanged.
+ * Turns the failure `internal_error` into `service_unavailable` (503) if its cause is temporary. Temporary
+ * causes are an unreachable database, a server that accepts no changes or is out of resources, and repeated
+ * aborts because of concurrent transactions. Returns every other failure unchanged.
  */
 export function convertTemporaryFailureToUnavailable(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
@@ -87,8 +88,8 @@ export function isReadOnlyServerError(error: unknown): boolean {
 const abortedStates = new Set(["40001", "40P01"]);
 
 /**
- * Returns whether PostgreSQL aborted a statement that may succeed in a new transaction: because of concurrent
- * work (serialization failure, deadlock, a migration that changed a table), or because of a transaction
+ * Returns whether PostgreSQL aborted a statement that may succeed in a new transaction. Possible reasons are
+ * concurrent work (a serialization failure, a deadlock, a migration that changed a table), and a transaction
  * pooler that lost a prepared statement. The causes of the error are checked too, because the GraphQL layer
  * wraps errors.
  */

@@ -1,34 +1,40 @@
 /**
- * Looks for due work (payment operations, webhook deliveries, exports) at regular intervals, in addition to
- * the notices that announce new work. While a process has work, it looks once a second or two. A process that
- * had no work for a minute looks every ten seconds, as long as it receives the notices of other processes, so
- * that an idle process uses almost no CPU time.
+ * Searches for due work at regular intervals, in addition to the notices that announce new work. Due work is
+ * for example payment operations, webhook deliveries and exports. A process with work searches once a second
+ * or two. A process that had no work for a minute searches every ten seconds, so that it uses almost no CPU
+ * time. It searches more often if it does not receive the notices of other processes.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface DueWorkPollOptions {
   /**
-   * Looks for due work, and must not reject. `withinMs` is the time until the next call: work that becomes
-   * due earlier needs a timer of its own.
+   * Searches for due work; must not throw or reject. `withinMs` is the number of milliseconds until the next
+   * search. For work that becomes due earlier, the function must set its own timer.
    */
   readonly search: (withinMs: number) => void;
-  /** Milliseconds between two searches while the process has work or receives no notices. */
+  /** Milliseconds between two searches for due work, while the process has work or receives no notices. */
   readonly everyMs: number;
-  /** Returns whether notices of new work reach this process. Without them, the process searches more often. */
+  /**
+   * Returns whether this process receives notices of new work. Without notices, the process searches more
+   * often.
+   */
   readonly areNoticesReceived: () => boolean;
 }
 
 export interface DueWorkPoll {
-  /** Makes the next minute a time with work. Called when work was announced or found. */
+  /**
+   * Reports that work was announced or found. For the next minute, the process then searches every `everyMs`
+   * milliseconds.
+   */
   readonly noteWork: () => void;
-  /** Searches at once, and then regularly. */
+  /** Searches for due work at once, and from then on at regular intervals. */
   readonly start: () => void;
   readonly stop: () => void;
 }
 
-/** Milliseconds without work after which a process searches less often. */
+/** Milliseconds without work after which the process searches only every `idlePollMs` milliseconds. */
 const idleAfterMs = 60_000;
-/** Milliseconds between two searches of a process without work. */
+/** Milliseconds between two searches for due work while the process has no work. */
 export const idlePollMs = 10_000;
 
 export function createDueWorkPoll({ search, everyMs, areNoticesReceived }: DueWorkPollOptions): DueWorkPoll {
@@ -36,7 +42,8 @@ export function createDueWorkPoll({ search, everyMs, areNoticesReceived }: DueWo
   let isStarted = false;
   let isSlow = false;
   let idleAtMs = 0;
-  // `noteWork` can be called during a request that is being traced. The searches do not belong to its trace.
+  // Searches run in a detached async context, so that they do not join the trace of the request that called
+  // `noteWork`.
   const inDetachedContext = AsyncLocalStorage.snapshot();
   const run = (): void => {
     isSlow = performance.now() >= idleAtMs && areNoticesReceived();

@@ -2,8 +2,8 @@
  * Makes sure that only one process at a time uses the data folder of the embedded database. A process that
  * uses the folder writes a lock file with its process id and its start time. A lock is stale if no running
  * process has this id and start time, for example because the process was killed. The package proper-lockfile
- * is not used, because it judges a lock by its age: after a process was killed, the next start would have to
- * wait until the lock is old enough, and a paused process would lose the lock that it still needs.
+ * is not used, because it judges a lock by its age. After a process was killed, the next start would have to
+ * wait until the lock is old enough. A paused process would lose a lock that it still needs.
  */
 import { spawnSync } from "node:child_process";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -136,9 +136,9 @@ function parseLock(text: string): LockOwner | undefined {
 
 /**
  * Returns whether the process that wrote the lock still runs. The start time is compared too, because
- * containers assign the same process ids again and again: a lock with the id of this process but another
- * start time is stale. A process counts as ended even if it is still in the process table, where it stays
- * until its parent has read its exit status; in a container without an init process, that may never happen.
+ * containers assign the same process ids again and again. A lock with the id of this process but another
+ * start time is stale. An ended process can stay in the process table until its parent reads its exit status,
+ * or forever in a container without an init process. It counts as ended nevertheless.
  */
 function isAlive({ pid, startedAt }: LockOwner): boolean {
   const entry = readProcessEntry(pid);

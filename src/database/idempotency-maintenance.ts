@@ -45,9 +45,9 @@ export interface IdempotencyRecordKey {
 
 interface RecordSearch {
   readonly ownerIds: readonly string[];
-  /** Given the decrypted body of an idempotency record, returns true if the search should return the record. */
+  /** Returns true if the search should return a record with this decrypted body. */
   readonly matchesBody: (body: string) => boolean;
-  /** If given, only idempotency records created at this time or later are searched. */
+  /** The earliest creation time of the records to search; records of any age are searched if it is left out. */
   readonly since?: Date;
 }
 

@@ -181,7 +181,7 @@ const isRecordedByOther = (error: unknown): boolean =>
 
 interface LockRow {
   readonly isHeld: boolean;
-  /** True if the row that the statement also locks exists; undefined if it locks no row. */
+  /** True if the row to lock was found and locked; undefined if the statement has no row to lock. */
   readonly hasRow?: boolean;
 }
 

@@ -50,7 +50,8 @@ export async function migrate(
 ): Promise<string[]> {
   if ((await database.script((run) => readPending(run, migrations))).length === 0) return [];
   return runWithMigrationLock(database, async (run) => {
-    // Another process may have applied some of them while this process waited.
+    // The pending migrations are read again, because another process may have applied some while this process
+    // waited for the migration lock.
     const pending = await readPending(run, migrations);
     await applyMigrations(run, pending, limits);
     return pending.map(({ name }) => name);

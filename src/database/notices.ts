@@ -125,8 +125,8 @@ export function listenForInterProcessNotices(
   void tryToConnect();
   const confirm = (): Promise<boolean> | boolean => {
     const calledAtMs = performance.now();
-    // Without a connection, `receivedUpToMs` is minus infinity. While a test notice is under way, no other check
-    // begins, because a test notice that arrives during a check proves nothing.
+    // Returns false without a check if there is no connection, if the connection has not answered yet, or if
+    // a test notice is under way. A test notice that arrives during a check proves nothing.
     if (client === undefined || !Number.isFinite(receivedUpToMs) || livenessCheck.isTesting()) return false;
     return checks.checkFromNow(client).then(() => receivedUpToMs >= calledAtMs && livenessCheck.isProven());
   };
@@ -197,15 +197,15 @@ export interface InterProcessNoticeLivenessCheck {
   /** Returns true while a test notice is under way. */
   readonly isTesting: () => boolean;
   /**
-   * Receives every notice. Returns true if the notice is only a test of a connection, sent by this process or
-   * by another one. `isDuringQuery` says whether the connection waits for the answer of a query: a
-   * transaction pooler can deliver a notice then although it loses all other notices, so the arrival proves
-   * nothing, and the next answer sends another test notice.
+   * Receives every notice. Returns true if the notice is only a test notice, from this process or another
+   * one. `isDuringQuery` says whether the connection waits for the answer of a query. A transaction pooler
+   * may deliver notices only during queries. An arrival during a query therefore proves nothing, and the next
+   * answer sends another test notice.
    */
   readonly receive: (payload: string, isDuringQuery: boolean) => boolean;
   /**
-   * Called when the connection answers a query that was sent at the given time. Each notice that was
-   * committed before that time has arrived or is lost.
+   * Called when the connection has answered a query; `queriedAtMs` is the time at which the query was sent.
+   * Each notice that was committed before that time has arrived or is lost.
    */
   readonly onAnswer: (queriedAtMs: number) => void;
   /**

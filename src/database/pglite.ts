@@ -1,7 +1,7 @@
 /**
- * The embedded database: PGlite runs PostgreSQL inside this process. PGlite has a single connection, which
- * Kysely's driver would give to all callers at the same time, so that a query of one request would run inside
- * the open transaction of another. The dialect of this file therefore gives the connection to one caller at a
+ * The embedded database: PGlite runs PostgreSQL inside this process. PGlite has a single connection. Kysely's
+ * driver would give it to all callers at the same time, so that a query of one request would run inside the
+ * open transaction of another. The dialect of this file therefore gives the connection to one caller at a
  * time.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -100,7 +100,8 @@ export function listenForPGliteNotices(
       onNotice("");
       return unlisten;
     });
-  // If the database is closed before it listens, nothing is left to do.
+  // LISTEN fails if the database is closed before LISTEN has run. This error is ignored, because a closed
+  // database has no notices.
   listening.catch(() => undefined);
   return {
     isCurrent: () => true,

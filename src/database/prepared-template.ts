@@ -1,9 +1,9 @@
 /**
  * Builds prepared templates: SQL texts that are built once and cached, with parameters for the values of each
  * call. The texts are cached, because building a large statement with Kysely takes longer than executing it
- * in PostgreSQL. This file also builds INSERT statements from templates, and padded in-lists: conditions `id
- * in (…)` in which the number of ids is padded to a power of two, so that PostgreSQL prepares few different
- * texts.
+ * in PostgreSQL. This file also builds INSERT statements from templates, and padded in-lists. A padded
+ * in-list is a condition `id in (…)` in which ids are repeated until their number is a power of two, so that
+ * PostgreSQL prepares few different texts.
  */
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
@@ -39,8 +39,8 @@ const templates = new LRUCache<string, Compiled>({ max: formsMax });
 
 export interface PreparedStatementTemplate {
   /**
-   * The cache key of the SQL text, called the form of the statement. The key must name everything on which
-   * the SQL text depends.
+   * The name of the form (variant) of the SQL text, with which the text is cached. The name must contain
+   * everything on which the SQL text depends.
    */
   readonly form: string;
   readonly write: () => RawBuilder<unknown>;

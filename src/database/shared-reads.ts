@@ -15,7 +15,7 @@ import { requireNoOpenTransaction } from "./transaction-dialect.ts";
 import { isDatabaseUnreachable } from "./database-errors.ts";
 
 export interface ReadCoalescer<Key, Row> {
-  /** Returns the row that belongs to a key; null if there is no such row. */
+  /** Returns the row that belongs to a key; null if the key has no row. */
   readonly load: (key: Key) => Promise<Row | null>;
   readonly nameOf: (key: Key) => string;
 }
@@ -46,8 +46,8 @@ export function createReadCoalescer<Key, Row>({
   find,
 }: ReadCoalescerOptions<Key, Row>): ReadCoalescer<Key, Row> {
   /**
-   * For each key that waits to be read: the recorded trace span of the first caller that waits for the key.
-   * The map has no entry if this caller's span is not recorded. The map is indexed by the names of the keys.
+   * The trace span of the first caller that waits for a key, by the name of the key. The map has no entry if
+   * this caller's span is not recorded.
    */
   const spans = new Map<string, Span>();
   /** For each key that waits to be read: the request of the first caller. The map is indexed like `spans`. */
@@ -71,9 +71,9 @@ export function createReadCoalescer<Key, Row>({
       const found = await (span === undefined ? findRows() : span.run(findRows));
       return waiting.map(({ name }) => found.get(name) ?? null);
     } catch (error) {
-      // A key that makes the statement fail must not fail the other keys, so each key is read again in a
-      // statement of its own. If the database is unreachable, these statements would fail too, so nothing is
-      // read again.
+      // If a shared statement fails, each key is read again in a statement of its own, so that one faulty key
+      // does not fail the others. Nothing is read again if the database is unreachable, because these
+      // statements would fail too.
       if (waiting.length > 1 && !isDatabaseUnreachable(error))
         return (await Promise.all(waiting.map((entry) => read([entry])))).flat();
       return waiting.map(() => (error instanceof Error ? error : new Error(String(error))));
@@ -92,9 +92,8 @@ export function createReadCoalescer<Key, Row>({
   const schedule = (dispatch: () => void): void => {
     const run = (): typeof statement => {
       statement = undefined;
-      // `dispatch` makes DataLoader call its batch function at once, and the batch function sets `statement`.
-      // If all keys are in DataLoader's cache, the batch function is not called, and `statement` stays
-      // undefined.
+      // `dispatch` makes DataLoader call its batch function at once, which sets `statement`. DataLoader does
+      // not call it if all keys are cached; `statement` then stays undefined.
       dispatch();
       return statement;
     };
@@ -137,10 +136,9 @@ export interface DataLoaderFunctions<Key, Row> {
 }
 
 /**
- * Caches the rows of one request. Reads rows that are not cached through `ReadCoalescer`, together with the
- * reads of other requests. A second DataLoader with `batch: false` is not used as the cache, because it would
- * delay each read to a later tick, and `ReadCoalescer` already delays each read to the end of the event loop
- * turn.
+ * Caches the rows of one request. Rows that are not cached are read through `ReadCoalescer`, together with
+ * the reads of other requests. A second DataLoader with `batch: false` is not used as the cache, because it
+ * would delay each read by a further tick.
  */
 export class CoalescingRequestDataLoader<Key, Row> implements DataLoaderFunctions<Key, Row | null> {
   readonly #reads: ReadCoalescer<Key, Row>;

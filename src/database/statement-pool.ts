@@ -41,10 +41,10 @@ export const requestStatementLimits: SqlStatementTimeouts = {
 const cancelMsMax = 300;
 
 /**
- * Returns pg's options for the time limits that the server itself enforces, for the case that this process
- * cannot cancel a statement: the process was killed, or the network broke. The limit of a statement is just
- * below the longest limit of this process. A transaction does nothing but send statements, so a transaction
- * in which no statement has run for 30 seconds belongs to a process that hangs.
+ * Returns pg's options for the time limits that the database server enforces. They are needed if this process
+ * cannot cancel a statement, because it was killed or the network broke. The limit of a statement is just
+ * below the longest limit of this process. A transaction does nothing but send statements. If no statement of
+ * a transaction has run for 30 seconds, its process hangs, and the server ends the transaction.
  */
 export const getServerTimeouts = (
   limits: SqlStatementTimeouts | undefined,
@@ -73,7 +73,10 @@ interface ConnectionState {
   isServerReadOnly: boolean;
   /** Number of statements that are not answered yet. */
   running: number;
-  /** Statements that are sent together with BEGIN belong to the transaction before its BEGIN is answered. */
+  /**
+   * True from sending BEGIN to the end of the transaction. Statements that are sent together with BEGIN
+   * already belong to the transaction, although BEGIN is not answered yet.
+   */
   isBeginSent: boolean;
 }
 

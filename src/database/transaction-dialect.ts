@@ -76,9 +76,9 @@ function takeBufferedWrites(connection: DatabaseConnection): (() => Promise<Quer
 }
 
 /**
- * Returns whether pg can certainly send the statement, which is the case if all its parameters are simple
- * values. A statement that pg fails to send does not abort the transaction, so a COMMIT that is sent right
- * after it would succeed without that statement.
+ * Returns whether pg can certainly send the statement, because all its parameters are simple values. If pg
+ * cannot send a statement, the transaction is not aborted. A COMMIT that is sent right after the statement
+ * would then succeed without it.
  */
 export const canStatementBePipelined = ({ parameters }: CompiledQuery): boolean =>
   parameters.every(isSimpleValue);
@@ -181,8 +181,8 @@ async function rollBackQuietly(driver: Driver, connection: DatabaseConnection): 
 
 /**
  * True in code that runs inside a transaction. Every statement in this code must use the handle of the
- * transaction: a statement on the root handle would wait forever on PGlite, and would not see the
- * transaction's changes on PostgreSQL. `requireNoOpenTransaction` throws an error on both databases.
+ * transaction. A statement on the root handle would wait forever on PGlite; on PostgreSQL, it would not see
+ * the transaction's changes. `requireNoOpenTransaction` throws an error on both databases.
  */
 const insideTransaction = new AsyncLocalStorage<true>();
 

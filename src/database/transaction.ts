@@ -38,9 +38,9 @@ export function runAfterCommit(transaction: Transaction, callback: () => void): 
 }
 
 /**
- * Buffers a data-modifying statement, so that it needs no round trip of its own: the statement is sent before
- * the next statement of the transaction or together with COMMIT, combined with other buffered writes. An
- * error of the statement is thrown when it is sent.
+ * Buffers a data-modifying statement, so that it needs no round trip of its own. Buffered statements are
+ * combined, and sent before the next statement of the transaction or together with COMMIT. An error of a
+ * buffered statement is thrown when it is sent.
  */
 export function bufferWrite(transaction: Transaction, write: BufferedWrite): Promise<void> {
   return transaction.getExecutor().provideConnection(async (connection) => {
@@ -79,8 +79,8 @@ export interface LockAndRead {
   readonly row: RowToLock;
   readonly read: CompiledQuery;
   /**
-   * Called with the rows that the statement has returned, before the work of the transaction; with no rows if
-   * the row does not exist.
+   * Called before the work of the transaction, with the rows that `read` has returned. The list is empty if
+   * the row to lock does not exist.
    */
   readonly receive: (transaction: Transaction, rows: readonly unknown[]) => void;
 }
@@ -89,7 +89,10 @@ export interface LockAndRead {
 export const buildRowLockText = ({ table }: RowToLock, condition = "true"): string =>
   `select id from ${table} where id = $1 and merchant_id = $2 and ${condition} for no key update`;
 
-/** Runs the work in a transaction that first locks and reads a row, in the round trip of BEGIN. */
+/**
+ * Runs the work in a transaction that first locks and reads a row. Lock and read are sent together with
+ * BEGIN, so they need no round trip of their own.
+ */
 export function runInTransactionWithLock<Result>(
   db: Database,
   { row, read, receive }: LockAndRead,

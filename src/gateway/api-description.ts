@@ -66,8 +66,8 @@ export function createApiDescription(mesh: DescribedMesh): ApiDescription {
 
 /**
  * Returns the JSON Schema of the object in a webhook body: either the complete object, or only its id. The
- * body has only the id if the webhook endpoint is configured for thin payloads (bodies with ids only), or if
- * the complete object would make the body too large.
+ * body has only the id if the webhook endpoint wants thin payloads, or if the complete object would make the
+ * body too large.
  */
 function objectSchema(
   mesh: DescribedMesh,

@@ -42,7 +42,10 @@ import {
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
 
-/** The parts of the catalogs on which answers in the response cache depend; schema/rest.graphql explains them. */
+/**
+ * The kinds of catalog data on which cached answers of an operation can depend. The directive in
+ * schema/rest.graphql explains the values.
+ */
 export type ResponseDependency = "PRODUCT" | "OWN_CATALOG" | "ALL_CATALOGS";
 
 /** A path or query parameter of a REST operation. */
@@ -113,7 +116,7 @@ export interface RestOperation {
    * none. With such a field, clients can ask whether the answer has changed (`steps/revalidate.ts`).
    */
   readonly constantField: string | null;
-  /** What the operation's answers depend on; null if they are not kept in the response cache. */
+  /** The kind of catalog data on which the operation's answers depend; null if the answers are not cached. */
   readonly dependsOn: ResponseDependency | null;
   /**
    * The operation's own rate limit, which counts the requests of an app installation to this operation; null

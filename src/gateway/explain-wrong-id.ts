@@ -6,7 +6,7 @@ import { createFailure, Failure, type FailureCode, type FailureDetail } from "#f
 import { getIdKind, type IdKind, idPrefixes, isIdOfKind, formatIdKindWithArticle } from "#foundation/ids.ts";
 import type { RestRequestState } from "./rest-call.ts";
 
-/** For each failure code such as `cart_not_found`: the kind of object whose id the request must contain. */
+/** The kind of object whose id the request must contain, by the failure code of the 404 answer. */
 const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
   cart_not_found: "cart",
   order_not_found: "order",
@@ -15,10 +15,7 @@ const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
   webhook_delivery_not_found: "webhookDelivery",
 };
 
-/**
- * For each failure code such as `product_not_found`: the path parameter that must contain a slug and not an
- * id.
- */
+/** The path parameter that must contain a slug and not an id, by the failure code of the 404 answer. */
 const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
   merchant_not_found: "merchantSlug",
   product_not_found: "productSlug",
@@ -74,9 +71,8 @@ interface NamedId {
 }
 
 /**
- * Returns the id that was not found, with the name of the field that contained it. The field is the first
- * path parameter if the operation's own object was not found, and a field of the body if another object was
- * not found.
+ * Returns the id that was not found, with the name of the field that contained it. For the operation's own
+ * object, this is the first path parameter; for another object, it is a field of the body.
  */
 function findNamedId(code: FailureCode, { operation, variables }: RestRequestState): NamedId | undefined {
   if (code === operation.notFound) {

@@ -139,9 +139,9 @@ function withAnswerPattern(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Adds a schema to `components/schemas` under the type's name and returns a reference to it. If a different
- * schema already has this name, because another selection of the type has other fields, the given schema
- * itself is returned instead of a reference.
+ * Adds a schema to `components/schemas` under the type's name and returns a reference to it. Returns the
+ * schema itself if this name is already used for a different schema, because another selection of the type
+ * has other fields.
  */
 function toSchemaReference(
   name: string,
@@ -155,8 +155,8 @@ function toSchemaReference(
 }
 
 /**
- * Returns true if a selected field has the directive `@headerOnly`: the field is needed for a header of the
- * answer, and the body does not contain it.
+ * Returns true if a selected field has the directive `@headerOnly`. Such a field is needed for a header of
+ * the answer, and is not part of the body.
  */
 export const isGraphqlFieldOnlyForHttpHeader = ({ directives = [] }: FieldNode): boolean =>
   directives.some(({ name }) => name.value === "headerOnly");

@@ -187,9 +187,9 @@ async function runAll(runs: readonly RunStep[], call: RestRequestState): Promise
 }
 
 /**
- * Returns the headers that all answers of an operation have. The header `Vary` names `Authorization` also for
- * operations that need no credential, because the rate limit headers of their answers differ if the request
- * has a valid API key.
+ * Returns the headers that all answers of an operation have. `Vary` names `Authorization` even if the
+ * operation needs no credential: the rate limit headers of the answer are different for requests with a valid
+ * API key.
  */
 function toFixedHeaders(
   { id, security, stability, deprecation, languageField, constantField, dependsOn }: RestOperation,
@@ -234,8 +234,8 @@ export function createRestOperationExecutor(
     };
     const runOn = (source?: DatabaseReadSource): ReturnType<GraphqlDocumentRunner> =>
       run(document, createGraphqlContext(services, { ...caller, source }), { variables });
-    // An answer for the response cache is read from the primary database: a replica can lack a change whose
-    // notice has already arrived.
+    // An answer for the response cache is read from the primary database. A replica can lack a change whose
+    // notice (NOTIFY) has already arrived, so the cache would keep an old answer.
     return security.kind === "anonymous" && call.fill === undefined ? runPublic(runOn) : runOn();
   };
 }

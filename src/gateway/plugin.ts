@@ -25,7 +25,7 @@ export interface RestGatewayPluginOptions {
   readonly credentials: CredentialVerifier;
   readonly requests: Pick<ApiRequestLog, "add">;
   readonly log: Log;
-  /** Keeps answers in memory; undefined if the cache is switched off. */
+  /** The response cache, which keeps answers in memory; undefined if the cache is switched off. */
   readonly responseCache: ResponseCache | undefined;
 }
 

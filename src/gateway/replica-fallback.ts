@@ -1,8 +1,8 @@
 /**
  * Sends reads that need no credential to the read replica of the database, if there is one. Sends them to the
  * primary database if the replica is unreachable, hangs, cancels a statement, lacks the columns of the last
- * migration, or is too far behind. After a failure of the replica, such reads go to the primary database for
- * some seconds; then one of them tries the replica again.
+ * migration, or is too far behind. After a failure of the replica, reads go to the primary database for some
+ * seconds. Then one read tries the replica again.
  */
 import type { ExecutionResult } from "graphql";
 import type { Clock } from "#foundation/clock.ts";
@@ -54,11 +54,11 @@ export function createReadRunnerWithPrimaryFallback(
   };
   return async (read) => {
     if (replica.isBehind()) return read(undefined);
-    // While the replica fails, only one request in `pauseMs` milliseconds is sent to the replica; all others
-    // go to the primary database.
+    // While the replica fails, one request in `pauseMs` milliseconds tries the replica. All other requests go
+    // to the primary database.
     const nowMs = clock.now().getTime();
-    // If the planned time of the next attempt is more than `pauseMs` ahead, the system clock was set back.
-    // The replica is then tried immediately.
+    // The next attempt is planned at most `pauseMs` ahead. A later time means that the system clock was set
+    // back, so the replica is tried immediately.
     if (isAway && nowMs < nextTryAt && nextTryAt - nowMs <= pauseMs) return read(undefined);
     nextTryAt = nowMs + pauseMs;
     const result = await read(replica.forPublicReads);

@@ -137,8 +137,8 @@ const describeNumber: RuleDescriber = (_limit, schema) =>
   `must be ${schema.type === "integer" ? "an integer " : ""}${describeBounds(schema)}`;
 
 /**
- * For each JSON Schema keyword: a function that describes its rule in words. The words end a sentence that
- * begins with the name of the field.
+ * Functions that describe a rule of a JSON Schema in words, by the keyword of the rule. The words end a
+ * sentence that begins with the name of the field.
  */
 const describers: Readonly<Record<string, RuleDescriber>> = {
   minLength: describeLength,
@@ -222,8 +222,8 @@ function exampleOf(schema: JsonSchema | undefined): string {
 }
 
 /**
- * Adds a hint to faults of the field `expectedVersion`: which number to send for an ETag, and that the
- * service does not read the header If-Match, in which clients often send the ETag.
+ * Adds a hint to faults of the field `expectedVersion`. The hint says which number to send for an ETag, and
+ * that the service does not read the header If-Match, in which clients often send the ETag.
  */
 export function addHintToExpectedVersionErrors(
   faults: readonly RequestValidationError[],

@@ -1,9 +1,10 @@
 /**
- * Keeps answers of REST operations in memory while nothing that they depend on has changed. The database
- * sends a notice in each transaction that changes a catalog, and a notice drops all answers that depend on
- * the change. Before an answer is taken from the cache, the cache confirms that every notice has arrived that
- * was committed before the request. If this cannot be confirmed, for example because the connection is
- * broken, the answer is read from the database. So an answer from the cache is never older than its request.
+ * The response cache: keeps answers of REST operations in memory until data in them changes. The database
+ * sends a notice (NOTIFY) in each transaction that changes a catalog. A notice removes all answers that
+ * depend on the changed data. Before an answer is taken from the cache, the cache confirms that all notices
+ * that were committed before the request have arrived. If this cannot be confirmed, for example because the
+ * database connection is broken, the answer is read from the database. So a cached answer is never older than
+ * the request.
  */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -13,7 +14,10 @@ import type { InProcessEvents } from "#foundation/events.ts";
 import { type ContentEncoding, contentEncodings } from "#http/content-encoding.ts";
 import type { ResponseDependency } from "./contract.ts";
 
-/** The parts of an answer that are the same for all callers, and are sent again from the cache. */
+/**
+ * The part of an answer that the response cache stores: body, ETag and language. It is the same for all
+ * callers.
+ */
 export interface CacheableResponse {
   readonly body: Buffer;
   readonly etag: string;
@@ -21,44 +25,56 @@ export interface CacheableResponse {
   readonly language: string | undefined;
 }
 
-/** Called for each later request that gets the same answer, with the key of the caller's network address. */
+/**
+ * A function that is called each time a later request is answered from the response cache. `client` is the
+ * key by which the caller's IP address is counted.
+ */
 export type ResponseReuseCallback = (client: string) => void;
 
 export interface CachedResponse extends CacheableResponse {
   readonly onReuse: readonly ResponseReuseCallback[];
-  /** The body in the encodings that clients have asked for; a promise while it is being compressed. */
+  /**
+   * The compressed forms of the body that clients have asked for, by encoding. The value is a promise while
+   * the body is being compressed.
+   */
   readonly encoded: Partial<Record<ContentEncoding, Buffer | Promise<void>>>;
 }
 
-/** How long an answer stays right. */
+/** The conditions that remove an answer from the cache: a change of its data, or a point in time. */
 export interface ResponseValidity {
   /**
-   * Cache tags: the names of the data in the answer, for example of one product. A change of it removes the
-   * answer.
+   * The cache tags of the answer. A cache tag names data in the answer, for example one product. A change of
+   * this data removes the answer from the cache.
    */
   readonly dependencies: readonly string[];
-  /** The time from which the answer is wrong although nothing changes; null if there is no such time. */
+  /**
+   * The time at which the answer becomes out of date without a change of data, for example because a price
+   * ends. Null if the answer has no such time.
+   */
   readonly validUntil: Date | null;
 }
 
-/** The answer whose validity is read. */
+/** The answer for which `ResponseValidityReader` finds out how long it may be cached. */
 export interface ResponseToValidate {
-  /** The value of `data` in the body. */
+  /** The value of the member `data` in the body of the answer. */
   readonly data: unknown;
   /** The merchant of the caller's credential; null for anonymous callers. */
   readonly merchantId: string | null;
-  /** The time at which the answer began to be read. */
+  /** The time at which the service began to read the answer from the database. */
   readonly beganAt: Date;
 }
 
-/** Knows the data that answers depend on. */
+/** Finds the cache tags of answers, and the cache tags that a notice of the database reports as changed. */
 export interface ResponseValidityReader {
   /**
-   * Returns the names of the data that a notice of the database reports as changed; "all" if everything can
-   * have changed, and undefined for a notice about something else.
+   * Returns the cache tags that a notice of the database reports as changed. Returns "all" if all data may
+   * have changed, and undefined if the notice is about something else.
    */
   readonly parseNotice: (text: string) => readonly string[] | "all" | undefined;
-  /** Reads how long an answer stays right. Must be called after the answer was read. */
+  /**
+   * Reads the cache tags and the end of validity of an answer from the database. Must be called after the
+   * answer was read, so that changes in between are noticed.
+   */
   readonly read: (kind: ResponseDependency, response: ResponseToValidate) => Promise<ResponseValidity>;
 }
 
@@ -67,23 +83,27 @@ interface CacheEntry extends ResponseValidity {
   readonly validFrom: Date;
 }
 
-/** Collects the notices that arrive while an answer is being read from the database. */
+/**
+ * A cache fill: one answer that is being read from the database for the response cache. Until `store` or
+ * `abandon` is called, the cache records the changes that notices report.
+ */
 export interface ResponseCacheFill {
   readonly key: string;
   readonly onReuse: ResponseReuseCallback[];
   readonly beganAt: Date;
-  /** Keeps the answer, unless data that it depends on may have changed since the fill began. */
+  /** Caches the answer, unless data in the answer may have changed since the cache fill began. */
   readonly store: (response: CacheableResponse, validity: ResponseValidity) => void;
-  /** Ends the fill without an answer. */
+  /** Ends the cache fill without storing an answer. */
   readonly abandon: () => void;
 }
 
 export interface ResponseCache {
-  /** Returns the answer of a key; undefined if it must be read from the database. */
+  /** Returns the cached answer for a cache key; undefined if the answer must be read from the database. */
   readonly find: (key: string) => Promise<CachedResponse | undefined> | CachedResponse | undefined;
   /**
-   * Begins to read an answer. Must be called before the read begins, and ended by `store` or `abandon`.
-   * Returns undefined if the answer cannot be kept, because this process does not receive notices.
+   * Begins a cache fill. Must be called before the answer is read from the database. The caller ends the
+   * cache fill with `store` or `abandon`. Returns undefined if the answer cannot be cached, because this
+   * process receives no notices or the cache key is too long.
    */
   readonly beginFill: (key: string) => ResponseCacheFill | undefined;
   readonly validity: ResponseValidityReader;
@@ -94,22 +114,22 @@ export interface ResponseCacheOptions {
   readonly clock: Clock;
   readonly events: InProcessEvents;
   readonly validity: ResponseValidityReader;
-  /** Returns true if this process receives notices. */
+  /** Returns true if notices of changed rows (NOTIFY) reach this process. */
   readonly isCurrent: () => boolean;
-  /** Returns true if every notice that was committed before the call has arrived. */
+  /** Returns true if all notices (NOTIFY) that were committed before this call have reached this process. */
   readonly confirm: () => Promise<boolean> | boolean;
-  /** The maximum size of all kept answers in bytes, with their compressed forms. */
+  /** Maximum total size of all cached answers in bytes, including their compressed bodies. */
   readonly bytesMax: number;
 }
 
 /**
- * Milliseconds for which an answer is kept although no notice has dropped it, as a bound for changes that
- * send no notice, for example by a person who has switched off the triggers.
+ * Maximum time in milliseconds for which an answer stays in the cache. It limits the age of answers after
+ * changes that send no notice, for example while an operator has disabled the database triggers.
  */
 const keptMsMax = 60_000;
-/** The estimated size in bytes of an entry without its texts. */
+/** Estimated memory in bytes of one cache entry, without its body, cache key and cache tags. */
 const entryBytes = 1_000;
-/** Bodies below this number of bytes are not compressed. */
+/** Minimum size in bytes of a body that is compressed; smaller bodies are sent uncompressed. */
 const compressedBytesMin = 1_000;
 const keyLengthMax = 2_000;
 
@@ -165,7 +185,8 @@ export function createResponseCache({
         if (fill.isOutdated || dependencies.some((name) => fill.changed.has(name))) return;
         const kept = { ...response, onReuse, encoded: {} };
         entries.set(key, { response: kept, dependencies, validFrom: beganAt, validUntil });
-        // An answer that is larger than the whole cache is not kept.
+        // The cache has not stored an answer that is larger than the maximum size of the whole cache. Such an
+        // answer must not be added to the index.
         if (entries.has(key)) index.add(key, dependencies);
       },
       abandon: () => void fills.delete(fill),
@@ -185,18 +206,24 @@ export function createResponseCache({
   };
 }
 
-/** The changes that were reported while an answer is being read. */
+/** The cache tags that notices have reported as changed during one cache fill. */
 interface RunningFill {
   readonly changed: Set<string>;
-  /** True if everything can have changed. */
+  /** True if a notice has reported that all data may have changed. */
   isOutdated: boolean;
 }
 
-/** The compressed forms of a body are together at most as large as the body itself (`compressBodyForCache`). */
+/**
+ * Estimates the memory of a cache entry. The body counts twice, because its compressed forms together are at
+ * most as large as the body itself (`compressBodyForCache`).
+ */
 const estimateEntryBytes = ({ response, dependencies }: CacheEntry, key: string): number =>
   entryBytes + 2 * response.body.length + 4 * key.length + 100 * dependencies.length;
 
-/** An entry is not valid before `validFrom`: the system clock was then set back. */
+/**
+ * Returns whether a cache entry is valid at the given time. A time before `validFrom` means that the system
+ * clock was set back, so the entry is not used.
+ */
 const isValidAt = ({ validFrom, validUntil }: CacheEntry, now: Date): boolean =>
   now >= validFrom && (validUntil === null || now < validUntil);
 
@@ -206,7 +233,7 @@ interface DependencyIndex {
   readonly keysOf: (dependency: string) => Iterable<string>;
 }
 
-/** Creates the index of the keys of all answers that depend on the same data. */
+/** Creates the index that finds the cache keys of all answers with a given cache tag. */
 function createDependencyIndex(): DependencyIndex {
   const keysByDependency = new Map<string, Set<string>>();
   return {
@@ -229,8 +256,8 @@ function createDependencyIndex(): DependencyIndex {
 }
 
 /**
- * Returns the body of a cached answer in an encoding; undefined if the body is not compressed yet, or would
- * not become much smaller. The first call begins to compress the body.
+ * Returns the compressed body of a cached answer. Returns undefined if the body is not compressed yet, is
+ * small, or would not become much smaller. The first call for an encoding starts the compression.
  */
 export function getEncodedBody(
   { body, encoded }: CachedResponse,
@@ -246,7 +273,7 @@ export function getEncodedBody(
   return undefined;
 }
 
-/** The value in `encoded` for a body whose compressed form is not stored, because it saves too little space. */
+/** The value in `encoded` if compression saves too little space. The body is then sent uncompressed. */
 const notCompressed = Buffer.alloc(0);
 
 const compressors = {
@@ -255,7 +282,10 @@ const compressors = {
   gzip: (body: Buffer): Promise<Buffer> => promisify(gzip)(body),
 } as const satisfies Record<ContentEncoding, unknown>;
 
-/** Compresses a body; returns `notCompressed` if all compressed forms together could be larger than the body. */
+/**
+ * Compresses the body of a cached answer. Returns `notCompressed` if all compressed forms together could be
+ * larger than the body.
+ */
 async function compressBodyForCache(body: Buffer, encoding: ContentEncoding): Promise<Buffer> {
   const compressed = await compressors[encoding](body);
   return compressed.length * contentEncodings.length <= body.length ? compressed : notCompressed;

@@ -22,8 +22,8 @@ export interface RestRequestState {
   readonly requestId: string;
   viewer: Viewer;
   /**
-   * The owner of the credential, if the service knows the credential of the request but refuses it as
-   * revoked, expired or suspended; otherwise undefined.
+   * The owner of a credential that was refused as revoked, expired or suspended. Undefined if the credential
+   * was accepted or is unknown.
    */
   refusedOwner: CredentialOwnerIds | undefined;
   variables: Record<string, unknown>;
@@ -37,7 +37,7 @@ export interface RestRequestState {
   recorded: IdempotentRequestResult | undefined;
   /** The answer from the response cache; undefined if the document must be executed. */
   cachedResponse: CachedResponse | undefined;
-  /** Set while an answer for the response cache is being read from the database. */
+  /** The cache fill of this request; undefined if the answer will not be stored in the response cache. */
   fill: ResponseCacheFill | undefined;
 }
 
@@ -51,9 +51,9 @@ export interface RestGatewayServices {
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
   readonly events: InProcessEvents;
-  /** Whether reads without a credential go to a replica of the database. */
+  /** True if reads without a credential run on a read replica of the database. */
   readonly hasReplica: boolean;
-  /** Keeps answers in memory; undefined if the cache is switched off. */
+  /** The response cache, which keeps answers in memory; undefined if the cache is switched off. */
   readonly responseCache: ResponseCache | undefined;
   /** Verifies the API keys and access tokens of callers. */
   readonly credentials: CredentialVerifier;

@@ -59,9 +59,8 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
 
 /**
  * Returns the number of members that all objects of a JSON text have together; two members with the same name
- * count as two. Throws if an object has too many members. Large bodies are checked before they are parsed,
- * because parsing an object with very many members takes ten times as long as parsing other JSON of the same
- * size.
+ * count as two. Throws if an object has too many members. Large bodies are checked before they are parsed:
+ * parsing an object with very many members takes ten times as long as parsing other JSON of the same size.
  */
 function countMembers(bytes: Uint8Array): number {
   let total = 0;
@@ -105,9 +104,8 @@ const memberCountFailure = (): Error =>
   createFailure("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
 /**
- * Returns the number of members of a valid JSON body. If the body has at most `least` colons, returns `least`
- * without counting further: every member has a colon, and counting colons is faster than finding the ends of
- * texts.
+ * Returns the number of members of a valid JSON body with more than `least` colons; otherwise returns
+ * `least`. Every member has a colon, and counting colons is faster than counting members.
  */
 function countMembersIfAbove(least: number, bytes: Uint8Array): number {
   let colons = 0;

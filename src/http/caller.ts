@@ -98,9 +98,12 @@ export async function authenticateRequest<RequestFacts, Viewer>(
   }
 }
 
-/** The maximum number of addresses whose keys are kept, because most requests come from the same addresses. */
+/**
+ * Maximum number of IP addresses in the cache of address keys. A small cache is enough, because most requests
+ * come from the same addresses.
+ */
 const knownAddressesMax = 1_000;
-/** The maximum number of characters of an IP address. Longer texts are no addresses, and are not kept. */
+/** Maximum number of characters of an IP address. Longer texts are not IP addresses and are not cached. */
 const addressLengthMax = 45;
 const addressKeys = new LRUCache<string, string>({ max: knownAddressesMax });
 
@@ -129,8 +132,8 @@ function createAddressKey(address: string): string {
 
 /**
  * Returns the client's IP address. Without proxies, this is the address of the socket. Behind n proxies, this
- * is the n-th address from the right in the header X-Forwarded-For, because clients can invent all addresses
- * to the left of the n-th.
+ * is the n-th address from the right in the header X-Forwarded-For. Clients can invent all addresses to the
+ * left of it.
  */
 export function getClientAddress(
   socketAddress: string | undefined,

@@ -1,17 +1,18 @@
 /**
- * Measures how late the event loop runs timers, which shows whether the process is overloaded: four times a
+ * Measures how late the event loop runs timers, which shows whether the process is overloaded. Four times a
  * second, a timer compares the time at which it runs with the time at which it was due. The timer runs only
- * while the process gets requests, so that it does not wake an idle process.
- * `perf_hooks.monitorEventLoopDelay`, which packages for this purpose use, wakes the process a hundred times
- * a second and uses 4 ms of CPU time a second in an idle process.
+ * while the process gets requests, so that it does not wake an idle process. Packages for this purpose use
+ * `perf_hooks.monitorEventLoopDelay`, which wakes the process a hundred times a second and uses 4 ms of CPU
+ * time a second in an idle process.
  */
 export interface EventLoopDelayMeter {
   /**
-   * Returns the mean delay of the last four timers in milliseconds. One long turn of the event loop, for
-   * example of 3 seconds, gives less than 1000; turns of more than 1.25 seconds without a pause give more.
+   * Returns the mean delay of the last four timers in milliseconds. A single long turn of the event loop
+   * delays only one of the four timers: a turn of 3 s gives a mean below 1000. Turns of more than 1.25 s in a
+   * row give a mean above 1000.
    */
   readonly getMeanDelayMs: () => number;
-  /** Called for each request. Starts to measure, if the process has had no requests for some seconds. */
+  /** Must be called for each request. Resumes the measurement if it has paused for lack of requests. */
   readonly noteRequest: () => void;
   readonly start: () => void;
   readonly stop: () => void;
@@ -19,7 +20,7 @@ export interface EventLoopDelayMeter {
 
 const everyMs = 250;
 const samples = 4;
-/** The number of measurements without a request after which the measurement pauses: 5 seconds. */
+/** Number of measurements without a request after which the measurement pauses; 20 measurements take 5 s. */
 const measurementsWithoutRequestMax = 20;
 
 export function createEventLoopDelayMeter(): EventLoopDelayMeter {

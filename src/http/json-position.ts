@@ -95,7 +95,7 @@ function findJsonFault(text: string, depthMax: number): JsonFault | undefined {
 
 /** Returns the path of the first member of valid JSON whose object has an earlier member of the same name. */
 export function findDuplicateMember(text: string): readonly (string | number)[] | undefined {
-  // The names that were read so far in each object that is open.
+  // A stack with an entry for each open object: the names of the members that were read so far.
   const names: Set<string>[] = [];
   let found: readonly (string | number)[] | undefined;
   visit(text, {

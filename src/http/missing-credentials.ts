@@ -1,7 +1,7 @@
 /**
- * Says what is wrong with credentials that the service cannot read: a key in another header or in the query
- * string, and an Authorization header that is not well-formed. The messages never contain a part of the
- * credentials.
+ * Says what is wrong with credentials that the service cannot read. For example, a key is in another header
+ * or in the query string, or the Authorization header is not well-formed. The messages never contain a part
+ * of the credentials.
  */
 import type { FastifyRequest } from "fastify";
 import type { AccessTokenAuthScheme } from "#access/authorization.ts";

@@ -34,8 +34,8 @@ export interface RateLimitState {
 export interface RateLimiter {
   /**
    * Counts a request of a caller and returns the state of the caller's quota; undefined if limits are off. A
-   * request counts as `points`, 1 if left out. The state is exceeded if nothing of the quota was left before
-   * the request: a request that costs more points than are left is the last one of its time window.
+   * request counts as `points`, 1 if left out. The state is exceeded if the quota was already used up before
+   * the request. A request with more points than are left is accepted as the last one of its time window.
    */
   consume(
     bucket: RateLimitBucket,
@@ -72,7 +72,7 @@ export function createMemoryRateLimiter(scale: RateLimitScale, now: () => number
     const time = now();
     const name = `${bucket}:${key}`;
     let window = windows.get(name);
-    // If the clock was set back, the end of a counting window can be too far in the future. Such a window is
+    // A time window that ends too far in the future began before the system clock was set back. It is
     // replaced by a new one, so that the caller does not wait too long.
     if (window === undefined || window.endsAt <= time || window.endsAt > time + windowSeconds * 1000) {
       window = { count: 0, endsAt: time + windowSeconds * 1000 };

@@ -38,8 +38,8 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
     else log.info({ event: "rate_limiter_back" }, "Redis is back: rate limits are shared again.");
   };
   redis.on("error", () => recordRedisState(false));
-  // A process that counts no requests, such as a worker, gets no answers from Redis that would show that
-  // Redis is reachable again. In such a process, only the event `ready` shows it.
+  // The event `ready` shows that Redis is reachable again. A process that counts no requests, such as a
+  // worker, would not notice it otherwise.
   redis.on("ready", () => recordRedisState(true));
   const getLimiter = createLimiterFinder(redis);
   const readState = async (bucket: RateLimitBucket, key: string, points: number): Promise<CountedState> => {
@@ -55,8 +55,8 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
       });
     } catch (error) {
-      // If the quota is exceeded, rate-limiter-flexible rejects with a `RateLimiterRes`, which means that
-      // Redis has answered. Every other error means that Redis has not answered.
+      // A `RateLimiterRes` is thrown if the quota is exceeded, so Redis has answered. Every other error means
+      // that Redis has not answered.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
         return calculateRateLimitState(bucket, quota, {

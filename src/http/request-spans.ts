@@ -24,8 +24,8 @@ export function traceHttpRequests(server: FastifyInstance): void {
   server.addHook("onRequest", (request, reply, done) => {
     const span = startRequestSpan(request);
     request.span = span ?? null;
-    // Ends the request's span if the client disconnects, because `onResponse` may not run then. If both run,
-    // the second end has no effect.
+    // Ends the request's span if the client disconnects, because the hook `onResponse` may not run then. If
+    // the span was already ended, ending it again has no effect.
     reply.raw.once("close", () => endSpan(request, reply));
     if (span === undefined) done();
     else span.run(done);
@@ -76,8 +76,8 @@ function endSpan(request: FastifyRequest, reply: FastifyReply): void {
   const { span, failureCode, credential } = request;
   if (span === null) return;
   const { statusCode } = reply;
-  // If no headers were sent, the client disconnected before the answer. The span then has no status code,
-  // because no status code was sent.
+  // The headers were not sent if the client disconnected before the answer. The span then gets no status
+  // code.
   const isAnswered = reply.raw.headersSent;
   span.set({
     "http.response.status_code": isAnswered ? statusCode : undefined,

@@ -74,9 +74,9 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     requestIdHeader: false,
     trustProxy: false,
     requestTimeout: 30_000,
-    // Without `requireHostHeader: false`, Node would refuse a request without a Host header by an answer
-    // without a body. `refusalOf` refuses such requests instead. `connectionsCheckingInterval` makes Node
-    // look for slow clients once a second.
+    // `requireHostHeader: false` makes Node accept requests without a Host header, which it would refuse by
+    // an answer without a body. `refusalOf` refuses them with a body. `connectionsCheckingInterval` makes
+    // Node look for slow clients once a second.
     http: {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
@@ -84,8 +84,8 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
       requireHostHeader: false,
     },
     forceCloseConnections: "idle",
-    // While the server stops, Fastify would by default answer 503 to requests on connections that are still
-    // open. This server answers these requests normally.
+    // Makes the server answer requests on open connections normally while it stops. By default, Fastify would
+    // answer them with 503.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 500 },
@@ -188,8 +188,8 @@ function refusalOf({ raw: { httpVersion, headers, rawHeaders } }: FastifyRequest
 }
 
 /**
- * If a request has two Host headers, Node's `headers` contains only the first one. A proxy before the service
- * may have used the second one.
+ * Returns whether a request has two Host headers. Node's `headers` contains only the first one, but a proxy
+ * before the service may have used the second one.
  */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let count = 0;
@@ -261,9 +261,8 @@ function closeIdleConnectionsAtEnd(server: FastifyInstance): void {
 
 const eventLoopDelayMsMax = 1_000;
 /**
- * Routes that are answered even if the process is overloaded: the metrics, because operators need them then,
- * and the health check, because a process that fails it would be stopped and its load would move to the other
- * processes.
+ * Routes that are answered even if the process is overloaded. Operators need the metrics during an overload.
+ * A process that fails its health check would be stopped, and its load would move to the other processes.
  */
 const routesWithoutShedding: ReadonlySet<string> = new Set(["/metrics", "/healthz", "/readyz"]);
 

@@ -102,10 +102,7 @@ interface ChannelOptions {
 
 interface Channel {
   readonly send: (request: LimitRequest) => Promise<RateLimitState | undefined>;
-  /**
-   * For all requests that were sent to the parent process and that the parent process has not answered:
-   * counts them in this process instead.
-   */
+  /** Counts in this process all requests that the parent process was asked to count and has not answered. */
   readonly countUnanswered: () => void;
 }
 
@@ -136,8 +133,8 @@ function openChannel(
     queued = [];
     turn += 1;
     const requests = waiting.map(({ answer: _answer, ...request }): LimitRequest => request);
-    // If this process was busy until the timeout, the parent's answer may have arrived and not been read yet.
-    // `setImmediate` makes the process read the answer before `handleNoAnswer` runs.
+    // `setImmediate` makes the process read messages before `handleNoAnswer` runs. If the process was busy,
+    // the parent's answer may have arrived in time without being read.
     const timer = setTimeout(
       (lateTurn: number) => setImmediate(handleNoAnswer, lateTurn),
       timeoutMs,
@@ -166,8 +163,8 @@ function openChannel(
 }
 
 /**
- * Runs in the parent process: counts the requests that the process at the other end of the channel reports,
- * and answers that process with the state of the rate limits.
+ * Runs in the parent process. Counts the requests that a child process reports over its message channel, and
+ * answers with the state of the rate limits.
  */
 export function answerRateLimitRequestsOfChildProcess(
   port: InterProcessMessagePort,

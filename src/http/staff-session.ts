@@ -1,11 +1,11 @@
 /**
- * Recognizes staff members who are signed in to the console by their session cookie, in GraphQL requests that
- * the console's pages and GraphiQL send. In these requests, a staff member has the rights of the account's
- * role, for the account's merchant. A session is accepted only in requests from a page of this service. Such
- * a request has the header `x-commerce-console`, which no form and no script of another site can send, and
- * browser headers that name this service as the origin. A request that follows a link does not have
- * `x-commerce-console`. Routes with the option `acceptsLinks`, such as downloads, accept it if the browser's
- * header `Sec-Fetch-Site` says that the link is on a page of this service.
+ * Recognizes staff members who are signed in to the console, by the session cookie of GraphQL requests from
+ * the console's pages and GraphiQL. A staff member has the rights of the account's role, for the account's
+ * merchant. A session is accepted only in requests from a page of this service. Such a request has the header
+ * `x-commerce-console`, which no form and no script of another site can send. Its browser headers name this
+ * service as the origin. A request that follows a link does not have `x-commerce-console`. Routes with the
+ * option `acceptsLinks`, such as downloads, accept it if the browser's header `Sec-Fetch-Site` says that the
+ * link is on a page of this service.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -29,8 +29,8 @@ export interface ConsoleStaffLookupOptions {
    */
   readonly isUse: boolean;
   /**
-   * True if a request that follows a link on a page of this service is accepted without the header
-   * `x-commerce-console`. Only for routes that change nothing, such as downloads.
+   * True if the route accepts a request without the header `x-commerce-console` when a person has followed a
+   * link on a page of this service. Allowed only for routes that change nothing, such as downloads.
    */
   readonly acceptsLinks: boolean;
   /**

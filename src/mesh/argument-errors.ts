@@ -1,7 +1,7 @@
 /**
- * Finds the argument to which an error of graphql-js refers, and the values that the argument allows.
- * graphql-js reports an invalid value in a document without the name of its argument, so this file reads the
- * name from the tokens of the document before the value.
+ * Finds the argument to which an error of graphql-js refers, and the values that the argument allows. For an
+ * invalid value in a document, graphql-js does not report the name of the argument. This file therefore reads
+ * the name from the tokens of the document before the value.
  */
 import { type GraphQLError, type GraphQLSchema, isEnumType, Kind, type Token, TokenKind } from "graphql";
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
@@ -85,9 +85,8 @@ export function addArgumentNameToFailure(failure: Failure, path: readonly string
   if (detail === undefined || detail.field !== "") return failure;
   const named = withoutInput(path);
   const message = `"${named.join(".")}" ${detail.message.replace(/^\w+: /, "")}`;
-  // For every invalid country, the scalar type throws `unknown_market`, which is the failure code for the
-  // parameter `market` of the REST API. If the argument has another name, the failure code is
-  // `invalid_field`.
+  // The scalar type throws `unknown_market` for every invalid country. This failure code is right only for an
+  // argument with the name `market`. For other arguments, it becomes `invalid_field`.
   const isOtherCountry = failure.code === "unknown_market" && named.at(-1) !== "market";
   return createFailure(isOtherCountry ? "invalid_field" : failure.code, {
     message,

@@ -25,8 +25,8 @@ export function requireNoControlCharacters({
 }
 
 /**
- * For each parsed document: whether its texts are free of forbidden characters. Yoga keeps parsed documents
- * in a cache, so a document that is sent again need not be checked again.
+ * Cache of the check of documents: true if no text of the parsed document has forbidden characters. Yoga
+ * caches parsed documents, so a document that is sent again is not checked again.
  */
 const cleanDocuments = new WeakMap<DocumentNode, boolean>();
 
@@ -51,8 +51,8 @@ function uncleanValue(value: unknown, path: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) return uncleanItem(value, path);
   for (const [key, item] of Object.entries(value)) {
-    // If the name of a field has forbidden characters, the JSON Pointer names the object that has the field,
-    // so that the pointer itself does not contain these characters.
+    // The name of a field with forbidden characters must not get into the JSON Pointer. The pointer therefore
+    // leads to the object that has the field.
     if (!isTextWithoutForbiddenCharacters(key)) return path;
     const found = uncleanValue(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (found !== undefined) return found;
@@ -62,7 +62,7 @@ function uncleanValue(value: unknown, path: string): string | undefined {
 
 /**
  * Checks the items of a list for texts with forbidden characters. Lists may be long, so the path of an item
- * is created only if the item has a forbidden character or is itself an object or a list.
+ * is created only if it is needed: for an item with a forbidden character, and for an object or list.
  */
 function uncleanItem(items: readonly unknown[], path: string): string | undefined {
   for (let index = 0; index < items.length; index += 1) {

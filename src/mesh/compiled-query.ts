@@ -94,9 +94,9 @@ export function compileGraphqlDocument(
 
 /**
  * Returns true if graphql-jit executes the document exactly as graphql-js does. Returns false for
- * introspection, for `@skip` and `@include`, and for interfaces and unions, which graphql-jit executes
- * differently, and for aliases with an underscore, with which two fields could get the same name in the
- * compiled code.
+ * introspection, directives, interfaces and unions, which graphql-jit executes differently. Also returns
+ * false for aliases with an underscore, because two fields could then get the same name in the compiled
+ * code.
  */
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   let isSame = true;
@@ -242,9 +242,9 @@ function withArguments(graph: GraphQLSchema, { name, typeName }: FieldPlace): Re
 }
 
 /**
- * Converts the error of a result with a single error to the error that graphql-js would report. Returns
- * undefined if graphql-js might report other errors or other data: if the result has several errors, or if
- * its error was not thrown by a resolver.
+ * Converts the only error of a graphql-jit result to the error that graphql-js would report. Returns
+ * undefined if graphql-js might report other errors or other data: if there are several errors, or if a
+ * resolver did not throw the error.
  */
 function convertSingleError(
   { data = null, errors = [] }: ExecutionResult,
@@ -254,8 +254,8 @@ function convertSingleError(
   if (error === undefined || second !== undefined || loc === undefined) return undefined;
   const { originalError, path = [], locations = [] } = error;
   if (originalError === undefined || originalError instanceof GraphQLError) return undefined;
-  // An error of a list item is not converted: graphql-jit puts the null of the failed item at the end of the
-  // list, and graphql-js at the item's position.
+  // An error of a list item is not converted, because the results differ. graphql-jit puts the null of the
+  // failed item at the end of the list, graphql-js at the item's position.
   if (typeof path.at(-1) !== "string") return undefined;
   const { source } = loc;
   const positions = locations.map((place) => positionOf(source.body, place));

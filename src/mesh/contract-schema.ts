@@ -1,9 +1,9 @@
 /**
- * Creates the contract schema: the GraphQL schema with enum values in lower snake case (`in_stock` instead of
- * `IN_STOCK`), as REST and webhooks send them, and with String in place of scalar types that need no
- * conversion. The GraphQL documents of this service are compiled on this schema with graphql-jit, once each.
- * Compiled documents return the values of scalars and enums unchecked; types and tests ensure that the values
- * are valid.
+ * Creates the contract schema from the GraphQL schema. In the contract schema, enum values are in lower snake
+ * case (`in_stock` instead of `IN_STOCK`), as REST and webhooks send them. String replaces scalar types that
+ * need no conversion. The GraphQL documents of this service are compiled on the contract schema with
+ * graphql-jit, once each. Compiled documents return the values of scalars and enums unchecked; types and
+ * tests ensure that the values are valid.
  */
 import { MapperKind, mapSchema } from "@graphql-tools/utils";
 import {
@@ -79,9 +79,9 @@ export function createLowerCaseEnumSchema(
 }
 
 /**
- * Replaces a scalar type whose values need no conversion by String, because a compiled document would call
- * `serialize` and allocate memory for each value of a custom scalar. The original scalar type is kept in the
- * field's extensions for the OpenAPI document.
+ * Replaces a scalar type whose values need no conversion by String. For a custom scalar, a compiled document
+ * would call `serialize` and allocate memory for each value. The original scalar type is kept in the field's
+ * extensions for the OpenAPI document.
  */
 function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "extensions">>(
   field: Field,
@@ -120,8 +120,8 @@ export function replaceInnermostGraphqlType(
 }
 
 /**
- * Restores the default values of arguments and input fields in the copied schema, because the library
- * function `mapSchema` writes the enum values in them in upper case.
+ * Restores the default values of arguments and input fields in the copied schema. The library function
+ * `mapSchema` has changed their enum values to upper case.
  */
 function restoreDefaults(from: GraphQLSchema, to: GraphQLSchema): void {
   for (const [name, type] of Object.entries(from.getTypeMap())) {

@@ -96,8 +96,8 @@ export function createGraphqlCostMeter(schema: GraphQLSchema, document: Document
 }
 
 /**
- * Returns the names of the variables on which the cost of a document depends: those in the arguments of
- * fields whose cost is computed from their arguments, for example from the page size.
+ * Returns the names of the variables on which the cost of a document depends. These are the variables in the
+ * arguments that change the cost of a field, for example the page size.
  */
 function findCostVariables(schema: GraphQLSchema, document: DocumentNode): readonly string[] {
   const names = new Set<string>();

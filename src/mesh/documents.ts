@@ -134,9 +134,9 @@ function errorAt({ operation, around }: SelectionScope, message: string): Error 
 }
 
 /**
- * The documents of `.meshrc.yaml`, ready to run: the REST operations (with `@rest`), and, for each kind of
- * object in webhook events, the document that reads this object. Fragments are replaced by their fields, and
- * enum values are in lower case.
+ * The documents of `.meshrc.yaml`, ready to run: those of the REST operations (with `@rest`), and those that
+ * read the objects of webhook events. Fragments are replaced by their fields, and enum values are in lower
+ * case.
  */
 export interface MeshDocuments {
   readonly operations: readonly DocumentNode[];
@@ -175,8 +175,8 @@ export function compileMeshDocuments(
     );
     const [fault] = validate(contractSchema, document);
     if (fault !== undefined) throw new Error(`${basename(location)}: ${fault.message}`);
-    // Documents of webhook events are compiled when the service starts and not before their first event, so
-    // that the service refuses to start if a document cannot be compiled.
+    // Documents of webhook events are compiled at the start and not before their first event. If a document
+    // cannot be compiled, the service therefore does not start.
     getCompiledBuiltInGraphqlDocument(contractSchema, document);
     if (isRestOperation(definition)) operations.push(document);
     else events.set(definition.name?.value ?? "", document);

@@ -145,7 +145,10 @@ export interface PreparedMutation {
 
 const noWork: PreparedMutation = { prepared: undefined, lockAndRead: undefined };
 
-/** Does the work of a document's mutations that precedes their transaction. */
+/**
+ * Runs the functions that a document's mutations need before their transaction begins, for example a DNS
+ * lookup.
+ */
 export async function prepareMutations(args: GraphqlDocumentExecutionArgs): Promise<PreparedMutation> {
   const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
   const found = findMutationsToPrepare(schema, args);
@@ -169,8 +172,8 @@ export async function prepareMutations(args: GraphqlDocumentExecutionArgs): Prom
 }
 
 /**
- * Returns whether the work before a mutation's transaction, for example a DNS lookup, may run. Otherwise,
- * callers who may not execute the mutation could make the service send network requests.
+ * Returns whether work before a mutation's transaction, for example a DNS lookup, may run for this caller.
+ * Other callers may not execute the mutation, and must not make the service send network requests.
  */
 const mayPrepare = ({ viewer }: GraphqlContext): boolean =>
   isIntegratorViewer(viewer) || staffCallers.includes(getCallerKindOfViewer(viewer));

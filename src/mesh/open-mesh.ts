@@ -49,8 +49,8 @@ const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
 export async function openMesh(dir: string = projectFolder): Promise<OpenedMesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
-  // If the configuration lists documents, Mesh adds a plugin at the end of the plugin list. This plugin would
-  // run a document by its hash without validation, so it is removed here.
+  // Removes the plugin that Mesh adds at the end of the list if the configuration lists documents. The plugin
+  // would run a document by its hash without validation.
   if (config.documents.length > 0 && plugins.pop()?.onParams === undefined)
     throw new Error("Mesh's plugin for persisted documents is not the last plugin, so it cannot be removed.");
   const mesh = await getMesh({ ...config, additionalEnvelopPlugins: plugins });

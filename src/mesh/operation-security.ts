@@ -133,8 +133,8 @@ export function getGraphqlDocumentRequirements(
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
-  // If a document has several operations, the required credential is not cached, because it depends on the
-  // operation that the request runs.
+  // The result is cached only for documents with a single operation. Otherwise, it depends on the operation
+  // that the request runs.
   if (document.definitions.length === 1) requirementsByDocument.set(document, found);
   return found;
 }

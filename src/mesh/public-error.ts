@@ -69,9 +69,9 @@ export function toGraphqlError(thrown: unknown): GraphQLError {
 
 export interface SchemaSuggestionOptions {
   /**
-   * True if a message about an unknown field may name similar fields, and a message about an invalid enum
-   * value may list the allowed values. False for storefront tokens, because these names could be names that
-   * only other roles may read.
+   * True if messages may name similar fields for an unknown field, and the allowed values for an invalid enum
+   * value. False for storefronts and for callers without an internal token, so that they do not learn names
+   * that only other roles may read.
    */
   readonly suggests: boolean;
   readonly schema: GraphQLSchema;
@@ -89,8 +89,8 @@ export function getFailuresOfGraphqlResult(
 
 interface ErrorConversionOptions extends SchemaSuggestionOptions {
   /**
-   * Whether the document was executed, in which case the result has `data`. A document is not executed if it
-   * cannot be parsed or validated, or if its variables are not valid.
+   * True if the document was executed; the result then has `data`. False if the document could not be parsed
+   * or validated, or if its variables were not valid.
    */
   readonly isExecuted: boolean;
 }
@@ -263,8 +263,8 @@ const isAboutLiteral = (message: string): boolean =>
 const foundToken = /(?<kind>(?:found|Unexpected) (?:Name|Int|Float|String|BlockString|Comment)) ".*"/s;
 
 /**
- * Matches quoted texts of an error message that cannot be values of a client: names, types, schema
- * coordinates, fields with a selection that is left out, and punctuation.
+ * Matches quoted texts of an error message that are never values of a client. These are names, types, schema
+ * coordinates, fields whose selection is left out, and punctuation.
  */
 const known = /^(?:[$@]?[A-Za-z_]\w*(?:\.\w+)*|[A-Za-z_]\w* \{ \.\.\. \}|[\w![\]]+|[!$&()[\]{|}:=@.…]{1,3})$/;
 

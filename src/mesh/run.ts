@@ -42,8 +42,8 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
 
 /**
  * Creates the function that executes documents with the same plugins as `mesh.execute`, but on the context
- * object that the caller passes. Mesh adds the same properties (cache, logger, sources) to every context.
- * These are created once and copied into each context; only if a plugin has context hooks, Mesh extends each
+ * object that the caller passes. The properties that Mesh adds to every context (cache, logger, sources) are
+ * created once and copied into each context. If a plugin has context hooks, Mesh adds the properties to each
  * context itself.
  */
 export function createGraphqlDocumentRunner(

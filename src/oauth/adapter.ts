@@ -75,10 +75,7 @@ export function createOidcAdapters(
   };
 }
 
-/**
- * Rejects a call of a function that the storage adapter does not have for this kind of record, because
- * oidc-provider never calls the function for this kind.
- */
+/** Rejects a call of a storage function that oidc-provider never calls for this kind of record. */
 const rejectOperation = (): Promise<never> =>
   Promise.reject(new Error("The authorization server does not do this."));
 const unsupported: Adapter = {
@@ -116,8 +113,8 @@ function grantAdapter(services: AdapterServices, library: OidcProviderModule): A
 }
 
 /**
- * Returns the given scopes for every protected resource. Which of the resources a client gets tokens for is
- * decided elsewhere, in the feature `resourceIndicators` of oidc-provider.
+ * Returns the given scopes for every protected resource. The feature `resourceIndicators` of oidc-provider
+ * decides for which of these resources a client gets tokens.
  */
 const toScopesByAudience = (publicUrl: string, scopes: readonly string[]): Record<string, string> =>
   Object.fromEntries(
@@ -209,10 +206,11 @@ const remainingFields = [
 ] as const;
 
 /**
- * For each kind of record that can be used only once: the function that returns which data stays stored after
- * the use. A used code is kept for ten more minutes, so that a second use within this time revokes the grant.
- * Of a used refresh token, only a few fields are kept, because an app uses a refresh token every ten minutes
- * and whole records would need much space. The kept fields are enough to answer a repeated request.
+ * Functions that return which data of a record stays stored after its use, by the kind of the record. Only
+ * kinds that can be used once are listed. A used authorization code is kept for ten more minutes, so that a
+ * second use within this time revokes the grant. A used refresh token keeps only a few fields, because an app
+ * uses one every ten minutes and whole records would need much space. These fields are enough to answer a
+ * repeated request.
  */
 const consumedRecordsByKind: Readonly<
   Record<string, (now: Date) => NonNullable<ConsumeOauthServerRecordInput["toConsumedRecord"]>>

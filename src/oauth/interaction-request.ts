@@ -186,8 +186,8 @@ export function loadOidcProvider(): Promise<OidcProviderModule> {
 }
 
 /**
- * Loads oidc-provider without its warning about the Node version. oidc-provider reports every Node version
- * without an LTS name as unsupported, including the version that this service uses.
+ * Loads oidc-provider without its warning about the Node version. It reports every Node version without an
+ * LTS name as unsupported, including the version that this service uses.
  */
 async function loadWithoutWarning(): Promise<OidcProviderModule> {
   const output = globalThis.console;

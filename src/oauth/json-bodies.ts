@@ -1,13 +1,16 @@
 /**
- * Checks the JSON bodies of requests that oidc-provider answers. oidc-provider reads a body from the request
- * itself and parses it with JSON.parse, which accepts an object with two members of the same name. The
+ * Checks the JSON bodies of requests that oidc-provider answers. oidc-provider would read the body from the
+ * request itself and parse it with JSON.parse, which accepts an object with two members of the same name. The
  * checked bytes are therefore put into a copy of the request, from which oidc-provider reads them.
  */
 import { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { parseJsonBody } from "#http/body.ts";
 
-/** Makes the routes of a Fastify plugin refuse JSON bodies that the other routes of the service refuse too. */
+/**
+ * Makes the routes of a Fastify plugin check JSON bodies by the same rules as all other routes of the
+ * service.
+ */
 export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
   server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, checkJsonBody);
 }
@@ -18,8 +21,8 @@ async function checkJsonBody(_request: FastifyRequest, bytes: Buffer): Promise<B
 }
 
 /**
- * Returns the Node request that oidc-provider can read: a copy with the checked body if the body was JSON,
- * otherwise the request itself, whose body was not read yet.
+ * Returns the Node request from which oidc-provider can read the body. If the body was JSON, this is a copy
+ * of the request with the checked body. Otherwise, it is the request itself, whose body was not read yet.
  */
 export function toReadableRequest({ raw, body }: FastifyRequest): IncomingMessage {
   if (!Buffer.isBuffer(body)) return raw;

@@ -46,8 +46,8 @@ export interface OauthConsentPageData {
   readonly agent: { readonly verifiedHost: string | null } | null;
   readonly leadsTo: string | undefined;
   /**
-   * The destination of the browser after the staff member's decision, as the page shows it: the host of the
-   * redirect URI, or the URI's scheme if the scheme belongs to an app.
+   * The destination of the browser after the staff member's decision, as the page shows it. It is the host of
+   * the redirect URI, or the URI's scheme if the scheme belongs to an app.
    */
   readonly destination: string;
   readonly merchantName: string;

@@ -147,8 +147,8 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);
     reply.raw.setHeader("cache-control", "no-store");
-    // If PUBLIC_URL has a path, that path is put before the URL of the request, because oidc-provider needs
-    // the complete path.
+    // oidc-provider needs the complete path of the request. Its first part is the path of PUBLIC_URL, if it
+    // has one.
     Object.assign(raw, { originalUrl: basePath + (raw.url ?? "") });
     await provider.callback()(raw, reply.raw);
   };

@@ -289,7 +289,7 @@ function createFeatures(
 const pages = new Set(["authorization", "resume"]);
 
 /**
- * Answers a refused request whose error cannot be sent back to the app by a redirect: a browser gets a page,
+ * Answers a refused request whose error cannot be sent back to the app by a redirect. A browser gets a page,
  * a program gets the JSON of RFC 6749.
  */
 function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
@@ -317,11 +317,6 @@ function refusalMessage(
   );
 }
 
-/**
- * Two staff members may sign in with the same browser, in two tabs. oidc-provider would then ask on a page of
- * its own whether to sign the first one out. Here, the later sign-in replaces the earlier one without that
- * page.
- */
 type Context = Parameters<Provider["Session"]["get"]>[0];
 
 /**
@@ -332,7 +327,8 @@ const isResumed = (path: string): boolean => path.startsWith(`${oauthPaths.autho
 
 /**
  * Deletes the browser's session of the authorization server if it belongs to another account than the one
- * that has just signed in.
+ * that has just signed in. Otherwise, oidc-provider would ask on a page of its own whether to sign the other
+ * staff member out.
  */
 async function deleteSessionOfOtherAccount(provider: Provider, context: Context): Promise<void> {
   const uid = context.cookies.get(provider.cookieName("resume"), { signed: true });
@@ -340,8 +336,8 @@ async function deleteSessionOfOtherAccount(provider: Provider, context: Context)
   const accountId = interaction?.result?.login?.accountId;
   if (accountId === undefined) return;
   const session = await provider.Session.get(context);
-  // If the interaction began in another session than the browser's current one, the current session is not
-  // deleted. oidc-provider will refuse the interaction later.
+  // The browser's session is deleted only if the interaction began in this session. Otherwise, oidc-provider
+  // will refuse the interaction later.
   const beganIn = interaction?.session?.uid;
   if (beganIn !== undefined && beganIn !== session.uid) return;
   if (session.accountId !== undefined && session.accountId !== accountId) await session.destroy();

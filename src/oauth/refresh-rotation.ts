@@ -2,9 +2,8 @@
  * Rotates refresh tokens: every use of a refresh token replaces it by a new one, its successor. The id of the
  * successor is computed from the used token with a key of the service. Requests that send the same token at
  * about the same time therefore all get the same successor, and only one chain of tokens exists. A client
- * that did not receive the answer may repeat its request for a short time. Later uses must be noticed (RFC
- * 9700 section 4.14): after this time, or once the successor was used, another use of the old token revokes
- * the grant.
+ * that did not receive the answer may repeat its request for a short time. After this time, or once the
+ * successor was used, another use of the old token revokes the grant (RFC 9700 section 4.14).
  */
 import { createHmac } from "node:crypto";
 import type { Provider } from "oidc-provider";
@@ -20,8 +19,8 @@ export const refreshRetryMs = 30_000;
 export const refreshTokenKind = "RefreshToken";
 
 /**
- * Returns the possible ids of the refresh token that replaces the given one: one id for each key of the
- * keyring, the id of the current key first.
+ * Returns the possible ids of the refresh token that replaces the given one. There is one id for each key of
+ * the keyring, the id of the current key first.
  */
 const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tokenId: string): string[] =>
   keyring

@@ -190,10 +190,10 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(a.sees_catalog or not ${kind} = any(${catalogReadSubjectTypes}::text[]))`;
 
 /**
- * Lists the events that the event log of an installation contains. If the installation has more events than
- * the log may contain, the result has at least one event too many, so that the caller can see that the log is
- * incomplete. The events of each subject type (for example `order`) are read from one range of an index, so
- * the statement is fast for any number of subject types that the installation may read.
+ * Lists the events of the event log of an installation. If there are more events than the log may contain,
+ * the result has at least one event too many, so that the caller sees that the log is incomplete. The events
+ * of each subject type (for example `order`) are read from one range of an index. The statement is therefore
+ * fast for any number of subject types that the installation may read.
  */
 async function listEvents(
   reader: DatabaseReader,

@@ -12,8 +12,8 @@ export type DeliveryOrderMode = "any" | "subject";
 export const heldAtSql: RawBuilder<Date> = sql<Date>`'infinity'::timestamptz`;
 
 /**
- * An endpoint and a subject (the object that events are about). A transaction has inserted new deliveries
- * about the subject to the endpoint, and all of these deliveries are held.
+ * A pair of a webhook endpoint and a subject (the object that events are about), for which a transaction has
+ * inserted new deliveries. All of the new deliveries are held.
  */
 export interface EndpointIdAndSubjectId {
   readonly endpointId: string;

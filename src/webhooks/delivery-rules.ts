@@ -1,8 +1,7 @@
 /**
- * The rules of webhook deliveries: how an attempt changes the status of its delivery (succeeded, retried,
- * exhausted) and of its endpoint (circuit breaker, degraded, disabled), how long events are stored, and when
- * a delivery may be replayed. All functions are pure and receive the current time as an argument, so that
- * tests of delays of several days need not wait.
+ * The rules of webhook deliveries. They say how an attempt changes the status of its delivery and of its
+ * endpoint, how long events are stored, and when a delivery may be replayed. All functions are pure and
+ * receive the current time as an argument, so that tests of delays of several days need not wait.
  */
 import type { Selectable } from "kysely";
 import type { FailureCode } from "#foundation/failure.ts";
@@ -77,9 +76,9 @@ export interface EndpointHealthCounters {
    */
   readonly failingSince: Date | null;
   /**
-   * The number of deliveries since the last success whose first attempt failed. Later attempts are not
-   * counted. Deliveries that have used up all their attempts would be the wrong number to count, because no
-   * delivery uses up its attempts while the circuit breaker is open.
+   * Number of deliveries whose first attempt failed since the last success. Only first attempts are counted.
+   * Exhausted deliveries are not counted instead, because no delivery uses up its attempts while the circuit
+   * breaker is open.
    */
   readonly failedSinceSuccess: number;
   readonly degradedAt: Date | null;

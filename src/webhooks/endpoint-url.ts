@@ -175,8 +175,7 @@ export function createHostNameChecker(resolve: HostNameResolver = resolveHostNam
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
     faultsOf: async (url) => {
-      // The host name of a URL with an invalid form is not looked up, because such a URL is refused for its
-      // form.
+      // A URL with an invalid form is refused for its form, so its host name is not looked up.
       if (findEndpointUrlFaults(url, { isLoopbackAllowed: true }).length > 0) return [];
       const { hostname } = new URL(url);
       const known = found.get(hostname);

@@ -28,15 +28,18 @@ export interface EventFeedPage {
   readonly events: readonly EventSummary[];
   /** The cursor with which the caller reads the next page of the event feed. */
   readonly cursor: string;
-  /** The position of the feed up to which this page contains all wanted events. */
+  /**
+   * The last position of the event feed that this page covers. No later page contains events up to this
+   * position.
+   */
   readonly position: number;
   /** True if the feed may already have further events after this page. */
   readonly hasMore: boolean;
 }
 
 /**
- * The maximum number of events that one page examines to find events of the wanted types, so that a page of a
- * rare event type is not slow. A page that reaches this number ends even if it is not full, and its cursor
+ * The maximum number of events that one page examines to find events of the wanted types. It keeps pages of
+ * rare event types fast. A page that reaches this number ends even if it is not full, and its cursor
  * continues after the last examined event.
  */
 const checkedEventsMax = 5_000;
@@ -151,8 +154,8 @@ interface ReadPage {
 }
 
 /**
- * Returns the position of the event feed at which the next page begins: the page contains all events up to
- * this position that match the reader's filter. Also returns whether there may be further events.
+ * Returns the position of the event feed at which the page ends, and whether there may be further events. The
+ * next page begins after this position.
  */
 function getPageEnd(
   { checked, checkedPosition, lastPosition }: FeedRow,
@@ -191,8 +194,8 @@ function parseCursor(cursor: string): FeedPlace {
 }
 
 /**
- * Refuses two kinds of cursors of the event feed: a cursor after which some events have already been deleted,
- * and a cursor that this database has never issued.
+ * Checks the cursor of a reader of the event feed. Refuses a cursor after which some events have already been
+ * deleted, and a cursor that this database has never issued.
  */
 function requireValidPlace({ position, atMs, idHash }: FeedPlace, feed: FeedRow): void {
   if (position < feed.deletedPosition) throw expiredFailure(atMs);

@@ -22,7 +22,10 @@ export type EventListenerCursor = z.infer<typeof listenCursor>;
 
 export interface EventListenStart {
   readonly merchantId: string;
-  /** The time of the first event; null for the events that are added from now on. */
+  /**
+   * The time from which the listener receives events; null if it receives only events that are added from now
+   * on.
+   */
   readonly since: Date | null;
 }
 
@@ -34,7 +37,7 @@ export async function createEventListenerCursor(
   const first =
     since === null
       ? sql`null`
-      : // The addition keeps PostgreSQL from searching the minimum in the order of the positions: it would read
+      : // `+ 0` keeps PostgreSQL from finding the minimum in the index of positions, because it would then read
         // all older events first.
         sql`(select min(e.position + 0) - 1 from event e where e.merchant_id = ${merchantId}
           and e.position is not null and e.id >= ${getLowestIdAtTime("event", since.getTime())})`;
@@ -66,14 +69,17 @@ export interface EventForListener {
 
 export interface ListenedEventPage {
   readonly events: readonly EventForListener[];
-  /** The cursor after the events of the page. */
+  /** The cursor with which the listener reads the events after this page. */
   readonly cursor: EventListenerCursor;
-  /** True if events of the merchant have no position yet, so that a later page may have them. */
+  /**
+   * True if the merchant has new events that have no position in the event feed yet, so a later page may
+   * contain them.
+   */
   readonly hasWaitingEvents: boolean;
 }
 
 type ListenedRow = Pick<EventForListener, "type" | "occurredAt" | "body"> & {
-  /** Null if there is no further event for the listener. */
+  /** Id of the next event for the listener; null if there is no further event. */
   readonly id: string | null;
   readonly position: number;
   readonly lastPosition: number;
@@ -124,7 +130,7 @@ export interface EventListenerIdentity {
 
 /**
  * Returns the secret that signs a listener's requests. The secret is derived from the credential and the
- * first encryption key, and changes only if one of these changes, so a receiver can store the secret in its
+ * first encryption key. It changes only with one of them, so a receiver can store the secret in its
  * configuration.
  */
 export function deriveEventListenerSigningSecret(

@@ -143,8 +143,8 @@ async function toEventRows(
 ): Promise<readonly EventRow[]> {
   const mode = await loadMerchantMode(transaction, merchantId);
   const objects = await renderSubjects(transaction, events, { render, merchantId, at: "object" });
-  // If several events are about one object, `renderSubjects` renders the state of the last event in the list.
-  // To render the state before all changes, that must be the earliest event, so the list is reversed.
+  // The list is reversed, because `renderSubjects` renders the last event of each object in the list. The
+  // earliest event of an object has its state before all changes.
   const changed = events.filter(({ before }) => before !== undefined).toReversed();
   const befores = await renderSubjects(transaction, changed, { render, merchantId, at: "before" });
   // Ids that are created in the same millisecond are in random order. They are sorted, so that later events

@@ -43,7 +43,7 @@ export interface ReplayDeliveryInput {
    * left out, the endpoint of the original delivery receives the replay.
    */
   readonly endpointId?: string | null | undefined;
-  /** If true, the delivery is replayed even if it succeeded. */
+  /** True to replay the delivery even if it succeeded. */
   readonly force?: boolean | null | undefined;
   readonly note?: string | null | undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Decides which IP addresses a webhook may be sent to, and resolves host names. Merchants choose the URLs, so
- * every address that is not public unicast is refused, for example private networks, link-local addresses,
+ * every address that is not public unicast is refused. Examples are private networks, link-local addresses,
  * metadata services of cloud providers, and IPv6 addresses that embed an IPv4 address. An IPv4-mapped address
  * (`::ffff:192.0.2.1`) is judged as its IPv4 address.
  */
@@ -9,8 +9,9 @@ import { Resolver } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 
 /**
- * Address ranges that the library `ipaddr.js` classifies as unicast, but that must not be reached: the
- * platform address of Azure, IPv4-compatible IPv6 addresses, and the NAT64 range for local use (RFC 8215).
+ * Address ranges to which webhooks must not be sent, although the library `ipaddr.js` classifies them as
+ * unicast. These are the platform address of Azure, IPv4-compatible IPv6 addresses, and the NAT64 range for
+ * local use (RFC 8215).
  */
 const closedRanges = ["168.63.129.16/32", "::/96", "64:ff9b:1::/48"].map((range) => ipaddr.parseCIDR(range));
 

@@ -93,8 +93,8 @@ export function createWebhookSender({
       certificateAuthority: rest.certificateAuthority,
       onOpen,
     });
-  // Requests of merchants in test mode and in live mode use separate agents (connection pools), so that a
-  // live merchant's request never reuses a test merchant's connection to this machine.
+  // Requests of merchants in test mode and in live mode use separate agents (connection pools). A live
+  // merchant's request therefore never reuses a test merchant's connection to this machine.
   let [publicAgent, loopbackAgent]: (Promise<Agent> | undefined)[] = [];
   return {
     send: async (request) => {
@@ -137,9 +137,9 @@ interface Sending {
 }
 
 /**
- * Makes one attempt. Rejects only if the signal of the request is aborted before the receiver has answered.
- * undici's method `dispatch` is used because it needs half of the CPU time of `request`, which creates a
- * stream for the body of each answer.
+ * Makes one delivery attempt. Rejects only if the signal of the request is aborted before the receiver has
+ * answered. The method `dispatch` of undici needs half of the CPU time of `request`, which creates a stream
+ * for the body of each answer.
  */
 async function attempt(request: WebhookHttpRequest, sending: Sending): Promise<DeliverySendResult> {
   const { signal: stopped } = request;
@@ -182,10 +182,16 @@ function toDispatchOptions(
 }
 
 interface AnswerHandler {
-  /** The result, when the answer has been read. Rejects if there is no answer. */
+  /**
+   * Promise of the attempt's result. It is resolved when the answer has been read, and rejected if there is
+   * no answer.
+   */
   readonly result: Promise<DeliverySendResult>;
   readonly handler: Dispatcher.DispatchHandler;
-  /** Closes the connection and ends the attempt: with the error, unless the receiver has already answered. */
+  /**
+   * Closes the connection and ends the attempt. If the receiver has not answered yet, `result` is rejected
+   * with the error.
+   */
   readonly cut: (error: unknown) => void;
 }
 
@@ -208,13 +214,15 @@ function createAnswerHandler({ limits, clock }: Sending): AnswerHandler {
     request?.abort(cutError);
   };
   const handler: Dispatcher.DispatchHandler = {
-    // undici starts a request as soon as it has a connection, even if the attempt has ended by then.
+    // undici starts a request as soon as it has a connection. If the attempt has already ended by then, the
+    // request is aborted.
     onRequestStart: (started) => {
       request = started;
       if (cutError !== undefined) started.abort(cutError);
     },
     onResponseStart: (_, status, headers) => {
-      // The final status follows after an informational one, for example 103 (Early Hints).
+      // An informational status below 200, for example 103 (Early Hints), is ignored, because the final
+      // status follows.
       if (status < 200) return;
       const durationMs = Math.round(performance.now() - startedAt);
       result = { ...resultOf(status, headers, clock.now()), durationMs };

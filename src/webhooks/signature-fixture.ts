@@ -80,8 +80,8 @@ export function createSignatureFixture({
 }
 
 /**
- * Creates a signed example request that has no consequences for a receiver: no endpoint ever receives an
- * event of its type, and its subject is the endpoint itself.
+ * Creates a signed example request that has no consequences for a receiver. No endpoint ever receives an
+ * event of its type, and the subject of the event is the endpoint itself.
  */
 export function createSignedExampleWebhookRequest({
   endpoint,

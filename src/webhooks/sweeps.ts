@@ -48,9 +48,9 @@ const deliveriesPerBatch = 500;
 /**
  * Ends deliveries to endpoints that are disabled or deleted, or that may no longer read the event. If the
  * endpoint is only disabled, deliveries with an attempt are not ended but wait. The commands that disable or
- * delete an endpoint do the same; this job handles deliveries that were created at the same moment as such a
- * command, or were in progress in a process that stopped. Returns the number of changed deliveries. Stops
- * between two batches if the signal is aborted.
+ * delete an endpoint end its deliveries too. This job ends those that the commands missed: deliveries that
+ * were created at the same moment, or that were in progress in a process that stopped. Returns the number of
+ * changed deliveries. If the signal is aborted, stops before the next batch.
  */
 export async function endUndeliverableDeliveries(
   db: Database,
@@ -88,8 +88,8 @@ export async function endUndeliverableDeliveries(
 }
 
 /**
- * Finds the endpoints with waiting deliveries that may not receive all of their events, for example because
- * the endpoint is disabled or the installation lost the scope `catalog:read`.
+ * Finds the endpoints with waiting deliveries that may not receive some or all of their events. For example,
+ * the endpoint is disabled, or the installation has lost the scope `catalog:read`.
  */
 async function findClosedEndpoints(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -26,8 +26,8 @@ export interface UnfinishedDelivery {
 const disabledEndpointSeconds = 60;
 
 /**
- * Creates the failure `delivery_in_progress`. Its `retryAfterSeconds` is the time until the end of the lease
- * if an attempt is in progress, otherwise the time until the next attempt.
+ * Creates the failure `delivery_in_progress`. Its `retryAfterSeconds` is the time until the lease of the
+ * running attempt ends, or until the next attempt. For a disabled endpoint, it is at least 60 seconds.
  */
 export function createDeliveryInProgressFailure(
   delivery: UnfinishedDelivery,

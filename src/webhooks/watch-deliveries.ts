@@ -1,8 +1,8 @@
 /**
  * Finds the deliveries that changed since the previous query. For each endpoint, a query reads the newest
- * deliveries, those that are due next, those that are being sent, and those that were unfinished in the
- * previous query, and compares them with the previous query. This finds every new attempt and every delivery
- * that has ended since then.
+ * deliveries, the next due ones, those being sent, and those that were unfinished in the previous query. It
+ * compares them with the result of the previous query. This finds every new attempt and every delivery that
+ * has ended since then.
  */
 import { sql } from "kysely";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -109,9 +109,9 @@ const statuses: readonly DeliveryStatus[] = [
 ];
 
 /**
- * Reads deliveries of the given endpoints with one statement, in the order of their ids: the newest
- * deliveries, the due deliveries, those being sent, and those that were unfinished in the previous query.
- * Each subquery reads only a range of an index.
+ * Reads deliveries of the given endpoints with one statement, in the order of their ids. Reads the newest
+ * deliveries, the due ones, those being sent, and those that were unfinished in the previous query. Each
+ * subquery reads only a range of an index.
  */
 async function findRows(
   reader: DatabaseReader,

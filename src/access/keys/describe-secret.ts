@@ -1,7 +1,7 @@
 /**
- * Says why a value cannot be an API key or an internal token, so that the caller finds the mistake. Only the
- * form of the value is considered, which everybody can check without the service: no database row is read,
- * and a message never contains a part of the value.
+ * Says why a value cannot be an API key or an internal token, so that the caller finds the mistake. Considers
+ * only the form of the value, which everybody can check without the service. Reads no database row, and
+ * messages never contain a part of the value.
  */
 
 /**

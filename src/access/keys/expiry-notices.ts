@@ -1,7 +1,7 @@
 /**
- * Expiry notices of API keys: the events `api_key.expiring`, one seven days before a key expires and another
- * one day before. The first notice is skipped for keys that are created less than seven days before their
- * expiry, the second for keys that are created less than one day before.
+ * Expiry notices of API keys: the events `api_key.expiring`. One event is published seven days before a key
+ * expires, and another one day before. The first one is left out for keys that are created less than seven
+ * days before their expiry, the second for keys that are created less than one day before.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";

@@ -79,8 +79,8 @@ export function requireUsableInternalToken(
   row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
   now: Date,
 ): void {
-  // A revoked token is refused even if the time of its revocation is later than `now`, because the clock of
-  // the process that revoked the token may be ahead.
+  // The time of the revocation is not compared with `now`, because the clock of the process that revoked the
+  // token may be ahead. A revoked token is always refused.
   if (row.revokedAt !== null)
     throw createFailure("api_key_revoked", { message: "The internal token was revoked." });
   if (row.expiresAt !== null && row.expiresAt <= now)
@@ -205,9 +205,9 @@ export async function createInternalToken(
 }
 
 /**
- * Checks the merchant of a new token. A token of the role operator has no merchant, a token of the role
- * analyst may have one, and a token of any other role must have one. A caller that belongs to a merchant can
- * create only tokens of this merchant, and therefore no token of the role operator.
+ * Checks the merchant of a new token. An operator token has no merchant, an analyst token may have one, and
+ * every other token must have one. A caller that belongs to a merchant can create only tokens of this
+ * merchant, and therefore no operator tokens.
  */
 function requireOwner(access: AccessManagementCommandContext, input: NewInternalToken): void {
   if (access.merchantId !== null) return requireOwnMerchant(access.merchantId, input);

@@ -54,8 +54,8 @@ export async function authenticateApiKey(
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cpk", value);
   const row = await find({ keyId: parsed.id, digest: sha256Base64(value) });
   if (row === undefined) throw createFailure("api_key_invalid", { message: unknownKeyMessage });
-  // A revoked key is refused even if the time of its revocation is later than `now`, because the clock of the
-  // process that revoked the key may be ahead.
+  // The time of the revocation is not compared with `now`, because the clock of the process that revoked the
+  // key may be ahead. A revoked key is always refused.
   if (row.revokedAt !== null || row.installationStatus === "uninstalled")
     throw refused("api_key_revoked", row);
   if (row.expiresAt !== null && row.expiresAt <= now) throw refused("api_key_expired", row);
@@ -80,15 +80,15 @@ function refused(
 }
 
 /**
- * Given the error with which the verification of an API key failed, returns the owner of the key if the key
- * is expired or revoked; otherwise undefined.
+ * Returns the owner of the API key that was refused with this error, if the key is expired or revoked.
+ * Returns undefined for other errors.
  */
 export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwnerIds | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**
- * The viewer (identity and permissions) of each API key, by the database row from which it was built. As rows
- * are cached, the viewer is built only once per cached row.
+ * Cache of the viewers (identity and permissions) of API keys. The cache key is the cached database row of
+ * the API key, so each viewer is built once per cached row.
  */
 const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
 
@@ -224,7 +224,10 @@ export function sha256Digest(value: string): Buffer {
   return hash("sha256", value, "buffer");
 }
 
-/** Returns the digest as text. This takes a third of the time of `sha256Digest(value).toString("base64")`. */
+/**
+ * Returns the SHA-256 digest of a text in base64. Needs a third of the time of
+ * `sha256Digest(value).toString("base64")`.
+ */
 export const sha256Base64 = (value: string): string => hash("sha256", value, "base64");
 
 const digestOfNoSecret = sha256Digest("digestOfNoSecret");

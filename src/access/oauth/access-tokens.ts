@@ -3,9 +3,9 @@
  * this service has issued (RFC 9068) for one protected resource, and is valid until it expires or its grant
  * ends. A token for the REST API is bound to a key of the client (RFC 9449). A token for the MCP server may
  * be a bearer token, because most agents do not support DPoP. Tokens are verified with the package jose. The
- * function validateJwtAccessToken of the package oauth4webapi is not used, because it does not say whether
- * the token or the proof is wrong, cannot use the clock of the service, and accepts proofs that are five
- * minutes old.
+ * function validateJwtAccessToken of the package oauth4webapi is not used for three reasons. It does not say
+ * whether the token or the proof is wrong, cannot use the clock of the service, and accepts proofs that are
+ * five minutes old.
  */
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
@@ -108,8 +108,8 @@ function getOnlyProof({ proofs: [proof, second] }: AccessTokenSentByCaller): str
 }
 
 /**
- * Refuses two kinds of tokens: a token that is bound to a key but was sent as a bearer token without a proof,
- * and a token for the REST API that is not bound to a key.
+ * Refuses tokens that were sent in the wrong way. A token that is bound to a key must be sent with a DPoP
+ * proof. A token that is not bound to a key is accepted only as a bearer token, and only by the MCP server.
  */
 function requireSchemeOfToken(
   { thumbprint }: TokenClaims,
@@ -297,9 +297,9 @@ function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: 
 }
 
 /**
- * Returns whether the grant is in force: not revoked, not expired, its client not disabled, and the app not
- * uninstalled. A grant counts as revoked even if the time of its revocation is later than `now`, because the
- * clock of the process that revoked the grant may be ahead.
+ * Returns whether the grant is in force: it is neither revoked nor expired, its client is enabled, and the
+ * app is installed. The time of the revocation is not compared with `now`, because the clock of the process
+ * that revoked the grant may be ahead.
  */
 function isInForce(
   { revokedAt, expiresAt, clientDisabledAt, installationStatus }: OauthGrantState,

@@ -1,8 +1,8 @@
 /**
- * Stores OAuth clients of AI agents. An operator does not need to create these clients: an agent either
- * registers itself (RFC 7591), or sends as its client id the URL of a document with its metadata. The service
- * stores an app and an OAuth client for the agent only when a staff member grants the agent access for the
- * first time, so that strangers cannot fill these tables.
+ * Stores OAuth clients of AI agents. No operator creates these clients. An agent either registers itself (RFC
+ * 7591), or sends as its client id the URL of a document with its metadata. The service stores an app and an
+ * OAuth client for the agent only when a staff member grants the agent access for the first time. Otherwise,
+ * strangers could fill these tables.
  */
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -30,8 +30,9 @@ export const getVerifiedHostOfMetadataUrl = (clientId: string): string | null =>
 const redirectUrisMax = 10;
 
 /**
- * Returns the rule that the redirect URIs of an agent break; undefined if they are allowed: 1 to 10, each
- * https, or http on a loopback address. Private schemes are refused, because any program can register one.
+ * Checks the redirect URIs of an agent: 1 to 10 URIs, each with https, or with http and a loopback address.
+ * Returns the rule that the URIs break; undefined if all are allowed. Private schemes are refused, because
+ * any program can register one.
  */
 export function findBrokenAgentRedirectUriRule(uris: unknown): string | undefined {
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > redirectUrisMax)

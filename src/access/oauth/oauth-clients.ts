@@ -86,9 +86,9 @@ function requireRedirectUris(uris: readonly string[]): void {
 const loopbacks = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 /**
- * Returns the rule that a redirect URI breaks; undefined if the URI is allowed. Three kinds of URI are
- * allowed: https, http on a loopback address, and a private scheme that is a reversed domain name (RFC 6749
- * section 3.1.2, RFC 8252 sections 7 and 8).
+ * Returns the rule that a redirect URI breaks; undefined if the URI is allowed. Allowed are https, http on a
+ * loopback address, and a private scheme that is a reversed domain name. See RFC 6749 section 3.1.2, and RFC
+ * 8252 sections 7 and 8.
  */
 export function findBrokenOauthRedirectUriRule(uri: string): string | undefined {
   const parsed = URL.parse(uri);

@@ -16,8 +16,8 @@ import { accessTokenLifetimeSeconds, tokenSigningAlgorithms } from "#access/auth
 export interface OauthSigningKeyProvider {
   /**
    * Returns the public keys of all key pairs whose signatures are accepted, also of new key pairs that do not
-   * sign yet. If `kid` is the id of a key that this process does not know, the keys are read from the
-   * database again, at most once per second.
+   * sign yet. If this process does not know the key id `kid`, the keys are read from the database again, at
+   * most once per second.
    */
   publicJwks(kid?: string): Promise<{ readonly keys: JWK[] }>;
   /**
@@ -44,10 +44,7 @@ export interface OauthSigningKeyProviderOptions {
 
 /** Milliseconds after which cached keys are read from the database again. */
 const freshMs = 30_000;
-/**
- * If a token names an unknown key id, the keys are read from the database again, but only if they were last
- * read at least this number of milliseconds ago.
- */
+/** Minimum milliseconds between two reads of the keys from the database because of unknown key ids in tokens. */
 const rereadMs = 1_000;
 /**
  * Milliseconds from the creation of a key to its first signature. The time is long enough for every process
@@ -55,9 +52,9 @@ const rereadMs = 1_000;
  */
 const announceMs = 60_000;
 /**
- * Milliseconds for which signatures of a retired key are accepted. This is the sum of three times: the
- * lifetime of an access token, one minute for differences between clocks, and the time after which every
- * process has read the keys again.
+ * Milliseconds for which signatures of a retired key are accepted. The terms of the sum are the lifetime of
+ * an access token, one minute for differences between clocks, and the time until every process has read the
+ * keys again.
  */
 const acceptMs = accessTokenLifetimeSeconds * 1_000 + 60_000 + freshMs;
 /** The id of the PostgreSQL advisory lock that a process holds while it creates signing keys. */
@@ -88,8 +85,8 @@ export function createOauthSigningKeyProvider({
       const rows = await findRows(transaction);
       if (rows.length > 0) return rows;
       const now = clock.now();
-      // The first keys get a `signsFrom` (the time from which a key signs) in the past, so that a process
-      // whose clock is slow can also sign with them at once.
+      // `signsFrom` is the time from which a key signs. For the first keys, this time is in the past, so that
+      // processes with a slow clock can also sign at once.
       await insertKeys(transaction, keyring, { now, signsFrom: new Date(now.getTime() - announceMs) });
       return findRows(transaction);
     });

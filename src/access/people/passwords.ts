@@ -45,9 +45,8 @@ export const readPasswordSalt = (stored: string): Buffer | undefined =>
   phcFormat.test(stored) ? parse(stored).salt : undefined;
 
 /**
- * Returns those of the stored hashes that a password matches. The check takes the same time without a stored
- * hash, and for any number of hashes with the same salt and cost, because it computes one tag for all of
- * them.
+ * Returns the stored hashes that match a password. Hashes with the same salt and cost need only one Argon2id
+ * computation. Without a stored hash, the check computes a dummy hash, so that it takes the same time.
  */
 export async function findMatchingPasswordHashes(
   password: string,
@@ -63,7 +62,10 @@ export async function findMatchingPasswordHashes(
   return stored.length === 0 ? [] : matching;
 }
 
-/** Returns the part of a stored hash on which the computation of its tag depends, and the length of the tag. */
+/**
+ * Returns a grouping key for a stored hash: its Argon2id parameters and salt, and the length of its tag (the
+ * Argon2id output). Hashes with the same grouping key need only one Argon2id computation.
+ */
 function parametersOf(stored: string): string {
   const end = stored.lastIndexOf("$");
   return `${stored.slice(0, end)} ${stored.length - end}`;

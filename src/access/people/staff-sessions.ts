@@ -67,8 +67,8 @@ export const hasStaffSessionSecretFormat = (text: string | undefined): text is s
 
 /**
  * Returns the session of a secret; undefined if there is no session or the session has ended. A session ends
- * when the staff member signs out, 12 hours after the sign-in, one hour after its last use, and when the
- * account is disabled or gets another password or role.
+ * at sign-out, 12 hours after the sign-in, or one hour after its last use. It also ends when the account is
+ * disabled or gets another password or role.
  */
 export async function findStaffSession(
   reader: DatabaseReader,

@@ -1,8 +1,8 @@
 /**
- * Staff accounts, with which employees of merchants sign in. An e-mail address belongs to only one account of
- * a merchant that is not disabled. If an account is disabled, its owner cannot sign in, the grants that the
- * owner gave are revoked, and the e-mail address can be used for another account. A person who works for
- * several merchants has an account with the same e-mail address at each of them.
+ * Staff accounts, with which employees of merchants sign in. An e-mail address belongs to only one enabled
+ * account of a merchant. If an account is disabled, its owner cannot sign in and the grants that the owner
+ * gave are revoked. The e-mail address can then be used for another account. A person who works for several
+ * merchants has an account with the same e-mail address at each of them.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
 import { getViolatedConstraint } from "#database/database-errors.ts";
@@ -52,9 +52,9 @@ export async function validateStaffFieldsAndHashPassword(
 }
 
 /**
- * Returns the salt for a new password of an account: the salt of the newest account with the same e-mail
- * address, at any merchant; undefined if there is none. All accounts of an e-mail address have the same salt,
- * so that a sign-in computes only one hash, and the time of a sign-in does not show whether several merchants
+ * Returns the password salt of the given account, or of the newest account with the given e-mail address at
+ * any merchant. Returns undefined if there is no account. All accounts of an e-mail address have the same
+ * salt, so that a sign-in computes only one hash. The time of a sign-in then does not show how many merchants
  * have an account with this address.
  */
 export async function findStaffPasswordSalt(
@@ -120,9 +120,8 @@ export async function createStaff(
 }
 
 /**
- * Returns a function that handles errors of a database write: if the write failed because another account of
- * the merchant that is not disabled has the same e-mail address, the function throws `already_exists`. It
- * rethrows every other error.
+ * Returns an error handler for a database write. It throws `already_exists` if another enabled account of the
+ * merchant has the same e-mail address. It rethrows every other error.
  */
 const refuseDuplicateEmail =
   (field: string, message: string) =>

@@ -21,7 +21,10 @@ export interface ReadinessCheckInput {
   readonly endpoints: readonly WebhookEndpointReadinessData[];
 }
 
-/** Counting of the deliveries that wait for a retry stops at this number, so that the statement stays fast. */
+/**
+ * Maximum number of waiting retries that are counted per endpoint. Counting stops at this number, so that the
+ * statement stays fast.
+ */
 export const retryingDeliveriesMax = 1_000;
 
 export interface WebhookEndpointReadinessData {
@@ -32,7 +35,7 @@ export interface WebhookEndpointReadinessData {
   readonly health: {
     readonly state: "unknown" | "healthy" | "degraded" | "failing";
     readonly lastSuccessAt: Date | null;
-    /** Number of attempts that failed since the last success. */
+    /** Number of delivery attempts to the endpoint that failed since the last success. */
     readonly consecutiveFailures: number;
   };
   /** The signing secrets of the webhook endpoint; times are RFC 3339 texts. */
@@ -64,8 +67,8 @@ export interface InstallationReadinessData {
   readonly isDefaultMarketServed: boolean;
   readonly untaxedCountries: readonly string[];
   /**
-   * The number of deliveries that wait for a retry, by the id of the webhook endpoint, for endpoints with
-   * such deliveries. Counting stops at `retryingDeliveriesMax`.
+   * Number of deliveries that wait for a retry, by endpoint id. Has no entry for endpoints without a waiting
+   * retry. Counting stops at `retryingDeliveriesMax`.
    */
   readonly retryingDeliveries: Readonly<Record<string, number>>;
   /** Handles of the merchant's markets that no return policy covers. */

@@ -1,9 +1,9 @@
 /**
  * Answers `POST /listen` with the events of an app installation. The command `commerce listen` sends this
  * request and forwards the events to a receiver on a developer's machine. A request waits until there are
- * events, so that the developer's machine needs no public address. Callers send either an API key with the
- * scope `webhooks:write`, which may also register an endpoint for the same events, or an internal token or a
- * console session of an administrator.
+ * events, so that the developer's machine needs no public address. Callers send an API key with the scope
+ * `webhooks:write`, which also allows callers to register an endpoint for the same events. Administrators
+ * send an internal token or have a console session.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
@@ -51,8 +51,8 @@ const path = "/listen";
 const pollMs = 400;
 const waitSecondsMax = 20;
 /**
- * The largest number of milliseconds by which a request waits longer for events that have occurred and have
- * no position in the event feed yet. A process that does background work gives the position within a second.
+ * Maximum additional waiting time of a request, in milliseconds, while new events have no position in the
+ * event feed yet. A process that does background work gives the position within a second.
  */
 const positionMsMax = 5_000;
 /**

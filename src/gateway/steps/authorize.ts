@@ -103,9 +103,9 @@ function challengeOptions({ kind }: OperationSecurity, publicUrl: string): WwwAu
 const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
 
 /**
- * Calls `send`, which sends a request from this process to its own REST routes, for a caller whose credential
- * has already been verified, for example for a tool call over MCP. The credential cannot be verified again
- * from the headers of the inner request, because a DPoP proof is valid for one URL and only once.
+ * Sends a request from this process to its own REST routes with the rights of a verified caller, for example
+ * for a tool call over MCP. `send` sends the request. The credential cannot be verified again from the
+ * headers of the inner request, because a DPoP proof is valid only once and for one URL.
  */
 export const runInternalRequestAsVerifiedViewer = <Result>(
   viewer: IntegratorViewer,
@@ -122,8 +122,8 @@ interface IntegratorAuthentication extends Pick<RestGatewayServices, "credential
 }
 
 /**
- * Verifies the credential of an app: an API key, an access token with a DPoP proof for the token's key, or
- * the access token of an AI agent, sent as a bearer token. Throws a failure if the credential is not valid,
+ * Verifies the credential of an app. Accepts an API key, an access token with a DPoP proof for the token's
+ * key, or the access token of an AI agent as a bearer token. Throws a failure if the credential is not valid,
  * or if `admit` refuses its owner.
  */
 export async function authenticateIntegrator(

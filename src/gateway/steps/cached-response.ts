@@ -13,16 +13,16 @@ import { toClientAddressKey } from "#http/caller.ts";
 import { isEntityTagKnownToClient, parseEntityTags } from "#http/entity-tags.ts";
 
 /**
- * Looks for the answer in the response cache. If it is there, sets `call.cachedResponse`; otherwise begins a
- * fill, so that the answer is kept.
+ * Step that looks for the answer in the response cache. If the answer is cached, sets `call.cachedResponse`.
+ * Otherwise begins a cache fill (`call.fill`), so that the answer is stored after it was read.
  */
 export const findCachedResponse: RestRequestStep = {
   name: "find cached response",
   phase: "body",
   appliesTo: ({ dependsOn }) => dependsOn !== null,
   create: ({ responseCache, events, hasReplica }, operation) => {
-    // With a replica, searches stay on the replica. Each change of a catalog drops all kept searches, so most of
-    // their load would otherwise return to the primary database.
+    // If there is a read replica, searches run there and are not cached. Every change of a catalog removes
+    // all cached searches, so caching would move most of their load to the primary database.
     const isOnReplica = hasReplica && operation.dependsOn === "ALL_CATALOGS";
     if (responseCache === undefined || isOnReplica) return () => undefined;
     const finish = (call: RestRequestState, key: string, found: CachedResponse | undefined): void => {
@@ -47,7 +47,7 @@ function reuse(call: RestRequestState, response: CachedResponse): void {
   for (const callback of response.onReuse) callback(client);
 }
 
-/** Returns the key of an answer: everything in a request that the answer depends on. */
+/** Returns the cache key of a request: all parts of the request on which the answer depends. */
 function createCacheKey({ operation, request, variables, viewer }: RestRequestState): string {
   const { id, parameters, dependsOn, languageField } = operation;
   return JSON.stringify([
@@ -59,15 +59,17 @@ function createCacheKey({ operation, request, variables, viewer }: RestRequestSt
 }
 
 /**
- * Keeps an answer that was read for a fill. How long the answer stays right is read after the answer itself:
- * a change in between drops the answer, because its notice arrives during the fill or later.
+ * Stores an answer in the response cache after it was sent. The cache tags are read after the answer itself.
+ * If data changed in between, the notice of the change arrives during or after the cache fill, and the answer
+ * is not kept.
  */
 export function keepResponse(
   call: RestRequestState,
   services: Pick<RestGatewayServices, "responseCache">,
   answer: AnswerToKeep,
 ): void {
-  // The answer has been sent, so its statement does not belong to the trace of the request.
+  // The detached async context keeps the statement out of the request's trace, because the answer was already
+  // sent.
   void inDetachedContext(() => storeResponse(call, services, answer));
 }
 
@@ -90,24 +92,30 @@ async function storeResponse(
     const read = { data, merchantId, beganAt: fill.beganAt };
     fill.store(response, await responseCache.validity.read(operation.dependsOn, read));
   } catch {
-    // The answer was sent already; it is only not kept.
+    // An error here does not reach the client, whose answer was already sent. The answer is only not cached.
     fill.abandon();
   }
 }
 
-/** Times in an answer that differ at each execution, although the content is the same. */
+/**
+ * Matches the member `generatedAt` of an answer, which differs at each execution even if nothing else has
+ * changed.
+ */
 const executionTime = /"generatedAt":"[^"]*"/;
 
 /**
- * Creates the answer of an operation that can be cached. Its ETag is the hash of the body without the time of
- * the execution. It is weak, because the compressed and the uncompressed body have the same ETag.
+ * Creates an answer that can be cached, with its ETag. The ETag is a hash of the body without the member
+ * `generatedAt`. It is weak, because the compressed and the uncompressed body have the same ETag.
  */
 export function createCacheableResponse(text: string, language: string | undefined): CacheableResponse {
   const etag = `W/"${hash("sha256", text.replace(executionTime, ""), "base64url").slice(0, 22)}"`;
   return { body: Buffer.from(text), etag, language };
 }
 
-/** Sends an answer with its ETag, or 304 if the client already has it; compressed if it is in the cache. */
+/**
+ * Sends an answer with its ETag. Sends status 304 without a body if the client already has the answer. If
+ * `encodedBody` is given, sends this compressed body.
+ */
 export function sendCacheableResponse(
   { request, reply }: Pick<RestRequestState, "request" | "reply">,
   {
@@ -120,8 +128,8 @@ export function sendCacheableResponse(
   void reply.header("etag", etag);
   if (language !== undefined) void reply.header("content-language", language);
   const known = request.headers["if-none-match"];
-  // The contract has no status 304. A client that sends an ETag of an earlier answer knows this status; the header
-  // `If-None-Match: *`, which any client can send, gets the answer.
+  // The API contract does not describe status 304. Only a client that sends an ETag from an earlier answer
+  // gets it. The header `If-None-Match: *`, which any client can send, gets the complete answer.
   if (!parseEntityTags(known).includes("*") && isEntityTagKnownToClient(known, etag)) {
     void reply.code(304).send();
     return;

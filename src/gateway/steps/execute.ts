@@ -62,9 +62,8 @@ function createOnceRequest(
 }
 
 /**
- * Returns the idempotency key of a request and the app installation that owns the key. The key belongs to the
- * installation and not to the API key or token, so a retry with a new API key or token finds the stored
- * answer.
+ * Returns the idempotency key of a request and the app installation that owns the key. The key does not
+ * belong to the API key or token, so a retry with a new API key or token also gets the stored answer.
  */
 function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestState): { ownerId: string; key: string } {
   if (!isIntegratorViewer(viewer) || idempotencyKey === undefined)

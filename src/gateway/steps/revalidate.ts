@@ -1,8 +1,8 @@
 /**
  * Sends answers of which a large part changes only with a release of the service, for example the event
  * catalogue. A client that already has the answer sends the answer's ETag as `If-None-Match`, and gets status
- * 304 if nothing has changed. With `Prefer: return=minimal` (RFC 7240), the client gets the answer without
- * the constant part if only the rest has changed.
+ * 304 if nothing has changed. If only the other part has changed, a client that sends `Prefer:
+ * return=minimal` (RFC 7240) gets the answer without the constant part.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -78,7 +78,8 @@ function queryReader({ parameters }: RestOperation): (call: RestRequestState) =>
     // as unknown.
     const variables = Object.create(null) as Record<string, unknown>;
     for (const [name, text] of values) variables[name] = readers.get(name)?.(text) ?? text;
-    // A query parameter that could not be decoded is reported only as malformed, and not also as missing.
+    // A query parameter that could not be decoded is reported as malformed. The same parameter is not also
+    // reported as missing.
     const unread = new Set(faults.map(({ detail }) => detail.field));
     const all = [...faults, ...check(variables).filter(({ detail }) => !unread.has(detail.field))];
     if (all.length > 0) throw combineFaults(all);
@@ -181,8 +182,8 @@ function keepFirstFaults(faults: readonly Fault[]): Fault[] {
 function uncleanTexts(value: unknown, path: string): Fault[] {
   if (typeof value === "string") return uncleanText(value, path);
   if (typeof value !== "object" || value === null) return [];
-  // If a field's name has control characters, the fault names the object that has the field, so that the
-  // control characters do not get into the pointer.
+  // A field name with control characters must not get into the pointer. The fault therefore names the object
+  // that has the field.
   return Object.entries(value).flatMap(([key, item]) =>
     uncleanText(key, path).concat(uncleanTexts(item, `${path}/${escapeJsonPointerToken(key)}`)),
   );

@@ -1,6 +1,6 @@
 /**
- * Limits documents that clients send: texts must have no control characters, the computed cost has a maximum
- * and is subtracted from the caller's quotas, and queries may run for 10 s. Documents of this service have no
+ * Limits documents that clients send. Texts must have no control characters. The computed cost has a maximum
+ * and is subtracted from the caller's quotas. Queries may run for 10 s. Documents of this service have no
  * limits.
  */
 import { type ExecutionResult, getOperationAST, GraphQLError } from "graphql";
@@ -98,16 +98,16 @@ export const measureGraphqlQueryCost = (
 });
 
 /**
- * Returns the points that a document with this cost takes from the caller's quotas. A CSV report, whose cost
- * has no limit, takes at most as many points as the most expensive GraphQL document, because its cost counts
- * 10 000 rows, although most reports have fewer.
+ * Returns the points that a document takes from the caller's quotas. The points never exceed the maximum cost
+ * of a GraphQL document. This matters for CSV reports: their computed cost counts 10 000 rows, but most
+ * reports have fewer.
  */
 export const getChargedPoints = ({ requested }: GraphqlQueryCost): number =>
   Math.min(requested, queryCostMax);
 
 /**
- * Returns the content of `extensions.cost` in the answer. Answers of mutations do not show what is left of
- * the quota, so that a repeated mutation with an idempotency key gets the bytes of the first answer.
+ * Returns the content of `extensions.cost` in the answer. Answers of mutations do not show the remaining
+ * quota, so that a repeated mutation with an idempotency key gets exactly the bytes of the first answer.
  */
 const toCostExtension = (cost: GraphqlQueryCost, payment: GraphqlCostPayment | undefined): object =>
   payment === undefined ? cost : { ...cost, throttleStatus: payment.throttleStatus };

@@ -20,8 +20,8 @@ export default (): Plugin => ({
     if (refusal === undefined) return undefined;
     const result = { errors: [refusal] };
     setExecuteFn(() => result);
-    // A plugin that runs later, for example a cache, may set a result without calling the executor. This hook
-    // then replaces that result by the error with which the caller is refused.
+    // A later plugin, for example a cache, may set a result without calling the executor. This hook replaces
+    // that result by the error that refuses the caller.
     return { onExecuteDone: ({ setResult }) => setResult(result) };
   },
   onSubscribe: ({ args, setResultAndStopExecution }) => {

@@ -50,8 +50,8 @@ const limitValidationErrors =
 const nameLengthMax = 200;
 
 /**
- * Refuses documents with names of more than 200 characters. graphql-js compares an unknown name with all
- * known names, which is slow for long names, and repeats the name in the error message.
+ * Refuses documents with names of more than 200 characters. For an unknown name, graphql-js compares the name
+ * with all known names, which is slow for long names, and repeats it in the error message.
  */
 const requireShortNames = (): ASTVisitor => ({
   Document(document) {

@@ -239,9 +239,9 @@ const allWaitingEndpoints: RawBuilder<unknown> = sql`
   from waiting where waiting.id is not null`;
 
 /**
- * Returns the time of the next retry of any delivery; null if no retry is due within `withinMs` milliseconds.
- * While the circuit breaker of an endpoint is open, its deliveries wait for the next probe, so the later of
- * the two times, retry and probe, is used.
+ * Returns the earliest time at which a waiting retry can be sent; null if no retry is due within `withinMs`
+ * milliseconds. If the circuit breaker of an endpoint is open, its retries wait at least until the next
+ * probe.
  */
 export async function findNextRetryTime(
   db: Database,

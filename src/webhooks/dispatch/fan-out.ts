@@ -63,9 +63,9 @@ type Taken =
   | { readonly eventId: string; readonly endpointId: null; readonly traceparent: string | null };
 
 /**
- * Locks the event feed until the end of the transaction. If there are no new events, takes no lock and
- * returns false. The new events must be read by a later statement, so that this statement sees all positions
- * that another process gave while it held the lock.
+ * Locks the event feed until the end of the transaction and returns true, if there are new events. Otherwise
+ * takes no lock and returns false. Only a statement after this one may read the new events, because only it
+ * sees all positions that another process gave while it held the lock.
  */
 async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> {
   const { rows } = await sql`
@@ -76,15 +76,14 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
 }
 
 /**
- * Gives the next positions of the event feed to a batch of new events, in the order of their insertion, and
+ * Gives the next positions of the event feed to a batch of new events, in the order of their insertion. Also
  * finds the endpoints that receive the events. Events about the same subject get their positions in the order
- * of the changes: if the statement sees an event, it also sees all earlier events about the same subject,
- * because their transactions committed before the event was inserted, and because the statement waits for
- * locked events instead of skipping them. Events about carts, orders and their parts go to the installations
- * that may read them. Events about one installation go only to that installation, even after it is
- * uninstalled. Events about an endpoint go to the other endpoints, but not to that endpoint. Endpoints are
- * not locked. If an endpoint is disabled at the same moment, `endUndeliverableDeliveries` in `sweeps.ts`
- * later ends the deliveries to it.
+ * of the changes. Earlier events about a subject were committed before a later event is inserted, and the
+ * statement waits for locked events instead of skipping them. Events about carts, orders and their parts go
+ * to the installations that may read them. Events about one installation go only to that installation, even
+ * after it is uninstalled. Events about an endpoint go to the other endpoints, but not to that endpoint.
+ * Endpoints are not locked. If an endpoint is disabled at the same moment, `endUndeliverableDeliveries` in
+ * `sweeps.ts` later ends the deliveries to it.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`

@@ -25,8 +25,8 @@ import { createDeliverySuccessRecorder, type DeliverySuccessRecorder } from "./r
 
 const sendingMaxDefault = 512;
 /**
- * One claim of deliveries checks this number of endpoints for each attempt that the process can still start.
- * The claim in the next round checks other endpoints.
+ * Number of endpoints that one claim of deliveries checks for each free slot, which is an attempt that the
+ * process can still start. The claim in the next round checks other endpoints.
  */
 const endpointsPerFreeSlot = 2;
 const probeEveryMs = 60_000;
@@ -39,13 +39,13 @@ const searchIntervalMs = 50;
 export interface WebhookDispatchRoundOptions {
   readonly onAttemptEnded: () => void;
   /**
-   * The callback after a round that created the deliveries of a full batch of new events. More new events may
-   * then be waiting.
+   * Called after a round that created the deliveries of a full batch of new events, because more new events
+   * may be waiting.
    */
   readonly onFullBatch: () => void;
   /**
-   * True if the dispatcher was notified of new events, or of new deliveries that do not come from new events
-   * of the feed (pings and replays).
+   * True if the dispatcher was notified of new events, pings or replays. Pings and replays are new deliveries
+   * without a new event in the feed.
    */
   readonly wasNotified: boolean;
 }
@@ -110,9 +110,9 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
         ((wasNotified && events === 0) || performance.now() - search.lastAt >= searchIntervalMs)
       )
         await findAllDueEndpoints();
-      // Without a notification of new events, few of the recently active endpoints have due deliveries, unless
-      // the last claim found several for each endpoint. A cheap query then removes the endpoints without due
-      // deliveries from the set, so that the expensive claim does not check them.
+      // A claim of deliveries is expensive, so a cheap query first removes endpoints without due deliveries
+      // from the recently active endpoints. This is worthwhile if no new events were announced, unless the
+      // last claim found several deliveries for each endpoint.
       else if (!wasNotified && !isBacklogged && !activeEndpoints.isEmpty())
         await removeEndpointsWithoutDueDeliveries();
       const deliveriesMax = sendingMax - sending.size;
