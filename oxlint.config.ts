@@ -126,6 +126,7 @@ export const filesWithUnsafeAssertions = [
   "src/database/migrate.ts",
   "src/database/cancel-statement.ts",
   "src/database/statement-pool.ts",
+  "src/database/statement-sender.ts",
   "src/demo/carts/seed-carts.ts",
   "src/demo/orders/seed-orders.ts",
   "src/demo/pictures/pictures.ts",
