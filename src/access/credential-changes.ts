@@ -21,7 +21,8 @@ export type CachedCredentialsToInvalidate =
 
 /**
  * Functions that remove changed credentials from the caches of this process. They are called directly after a
- * change, because the embedded database PGlite sends no notices (NOTIFY).
+ * change, so that this process does not depend on its own notice (NOTIFY). With PGlite, the caches are in use
+ * even before the process has begun to listen for notices.
  */
 const caches = new Set<(ownerId: string) => void>();
 

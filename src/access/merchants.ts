@@ -92,8 +92,8 @@ export async function updateMerchant(
 }
 
 /**
- * Returns the new value of the column `suspendedAt` when the status of a merchant or an installation changes,
- * as an object to add to the update. Returns an empty object if the status stays the same.
+ * Returns an object to add to the update of a merchant's or installation's status: the new value of the
+ * column `suspendedAt`. Returns an empty object if the status stays the same.
  */
 export function buildSuspendedAtColumnUpdate(
   current: { readonly status: string },

@@ -192,8 +192,8 @@ export function buildApiRequestSqlQuery(
     if (value !== null) list = list.where(`apiRequest.${column}`, "=", value);
   }
   const [from, to] = [filter.statusFrom ?? null, filter.statusTo ?? null];
-  // The SQL text of this condition is the same as in the table's partial indexes. PostgreSQL would not use
-  // these indexes for a condition with a parameter.
+  // The condition has no parameter and the same SQL text as in the partial indexes of the table. PostgreSQL
+  // would not use these indexes for a condition with a parameter.
   if (from !== null && from >= 400) list = list.where(sql<boolean>`api_request.status >= 400`);
   if (from !== null && from !== 400) list = list.where("apiRequest.status", ">=", from);
   return to === null ? list : list.where("apiRequest.status", "<=", to);

@@ -161,7 +161,8 @@ const changeNotice = "trusted_documents";
 
 /**
  * Functions that empty the caches of trusted documents in this process. They are called directly after a
- * change, because the embedded database PGlite sends no notices (NOTIFY).
+ * change, so that this process does not depend on its own notice (NOTIFY). With PGlite, the caches are in use
+ * even before the process has begun to listen for notices.
  */
 const caches = new Set<() => void>();
 

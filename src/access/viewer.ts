@@ -67,7 +67,8 @@ export interface InternalTokenViewer {
 
 /**
  * A buyer session: the permission of a buyer's browser to call `/graphql` as a storefront, for this buyer
- * only. An internal token creates the session. The session ends when this token ends.
+ * only. An internal token creates the session. The session ends at its expiry, or when the internal token is
+ * no longer valid.
  */
 export interface BuyerSession {
   /** Id of the buyer session, `bse_…`. Carts and orders of guests store this id. */

@@ -40,8 +40,8 @@ export function readMigrationFiles(from: URL = folder): DatabaseMigration[] {
 
 /**
  * Applies pending migrations and returns their names. If several processes start at the same time, one
- * applies the migrations and the others wait. If no migration is pending, only reads, so that a role without
- * the right to create tables can call this function.
+ * applies the migrations and the others wait. If no migration is pending, the database is only read, so a
+ * role without the right to create tables can call this function.
  */
 export async function migrate(
   database: OpenedDatabase,

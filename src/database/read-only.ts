@@ -76,8 +76,8 @@ export interface SemaphoreLimits {
   readonly waitingMax: number;
   readonly waitMs: number;
   /**
-   * Message of the failure with which a caller is refused: because the queue is full, or because the caller
-   * has waited for `waitMs`.
+   * Message of the failure with which a caller is refused. A caller is refused if the queue is full, or after
+   * waiting for `waitMs`.
    */
   readonly refusal: string;
 }

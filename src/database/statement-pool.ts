@@ -156,7 +156,10 @@ export function createPreparedStatementConnectionPool(
   };
 }
 
-/** Opens a connection. If a pooler refuses the server's time limits, this and all later connections lack them. */
+/**
+ * Opens a connection. If a pooler refuses the time limits of the server, opens this connection and all later
+ * ones without them.
+ */
 async function connectWithAllowedSettings(
   pool: pg.Pool,
   onPoolerLimitation: PreparedStatementConnectionPoolOptions["onPoolerLimitation"],

@@ -21,8 +21,8 @@ import {
 import { createRateLimitFailure, type RateLimiter } from "./rate-limiter.ts";
 
 /**
- * Returns the values of all header lines with the given name. Node's `request.headers` contains only the
- * first of several lines, or all of them joined to one text.
+ * Returns the values of all header lines with the given name. For several lines, Node's `request.headers`
+ * contains only the first one, or all of them joined to one text.
  */
 export function getHttpHeaderValues(request: FastifyRequest, name: string): string[] {
   const lines: string[] = [];

@@ -59,7 +59,7 @@ export interface RateLimiter {
 
 /**
  * The maximum number of callers whose requests are counted at a time. If there are more callers, the counts
- * of those callers are dropped that have sent no request for the longest time.
+ * of the callers whose last request is the oldest are dropped.
  */
 const callersMax = 200_000;
 

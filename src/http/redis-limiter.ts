@@ -76,8 +76,8 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
       try {
         const limiter = getLimiter(bucket, quota);
         const counted = await limiter.get(key);
-        // The request is subtracted only if the current time window has counted a request. If a new window
-        // has begun since then, `reward` would create a window with a count of -1.
+        // The request is subtracted only if the current time window has counted a request. In a new time
+        // window, the function `reward` of the package would create a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
         recordRedisState(true);
       } catch {
@@ -93,7 +93,10 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
   };
 }
 
-/** Returns a function that finds the limiter of the package for a rate limit; each is created once. */
+/**
+ * Returns a function that finds the limiter object of the package for a rate limit. Each limiter object is
+ * created only once.
+ */
 function createLimiterFinder(redis: Redis): (bucket: RateLimitBucket, quota: number) => RateLimiterRedis {
   const limiters = new Map<RateLimitBucket, RateLimiterRedis>();
   return (bucket, quota) => {

@@ -237,8 +237,8 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
-    // The request has no trace span if tracing is off (null), or if Fastify refused the request before it
-    // found a route (undefined).
+    // The span of a request is null if tracing is off, and undefined if Fastify refused the request before it
+    // found a route.
     ...(request.span ? { traceId: request.span.traceId } : {}),
     ...request.credential,
   });

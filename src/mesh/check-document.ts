@@ -66,9 +66,9 @@ function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocumen
 }
 
 /**
- * Returns a fault if the document costs more points than the highest limit that a role has. If the cost
- * depends on required variables, it cannot be computed without a request; then returns no fault, and each
- * request is checked instead.
+ * Returns a fault if the document costs more points than the highest limit that a role has. Returns no fault
+ * if the cost depends on required variables, because the cost cannot be computed without a request. Each
+ * request is then checked instead.
  */
 function findCostFault(schema: GraphQLSchema, document: DocumentNode): GraphqlDocumentError | undefined {
   try {

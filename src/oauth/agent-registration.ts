@@ -121,7 +121,8 @@ export function createAgentRegistrationFeatures({
       enabled: true,
       ack: "draft-02",
       cacheDuration: { min: 60, max: 3600 },
-      // `context` is undefined if a page of this service, and not an OAuth endpoint, looks the client up.
+      // `context` is undefined if oidc-provider looks up the client for a page of this service. It is defined
+      // for requests to OAuth endpoints.
       allowFetch: async (context: KoaContextWithOIDC | undefined, url) =>
         url.length <= metadataUrlLengthMax &&
         (context === undefined || (await mayFetchMetadata(context.req))),

@@ -153,7 +153,7 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     await provider.callback()(raw, reply.raw);
   };
   void server.register((bare, _options, done) => {
-    // oidc-provider reads the body itself.
+    // The body parsers of Fastify are removed, because oidc-provider reads the body of a request itself.
     bare.removeAllContentTypeParsers();
     acceptOnlyCheckedJsonBodies(bare);
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));

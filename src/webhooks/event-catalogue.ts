@@ -139,7 +139,7 @@ function mergeSchemas(schema: JsonSchema, by: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) as JsonSchema };
 }
 
-/** The example object of each subject type. `npm run generate` writes the file from which it is read. */
+/** The file with the example object of each subject type, which `npm run generate` writes. */
 const examplesFile = new URL("../../schema/event-examples.json", import.meta.url);
 
 const catalogues = new Map<string, readonly EventTypeView[]>();

@@ -88,8 +88,8 @@ type ListenedRow = Pick<EventForListener, "type" | "occurredAt" | "body"> & {
 
 /**
  * Reads the next events for a listener, in the order of the event feed. A listener receives the same events
- * that an endpoint of the installation with the same event types would receive. An event gets its position
- * after its transaction has committed, so the listener misses no event of a transaction that commits late.
+ * as an endpoint of the installation with the same event types. An event gets its position after its
+ * transaction has committed, so the listener misses no event of a transaction that commits late.
  */
 export async function findEventsForListener(
   reader: DatabaseReader,

@@ -38,8 +38,9 @@ export const grantDays = 90;
 const dayMs = 86_400_000;
 
 /**
- * Creates a grant for the staff member's merchant. Fails with `installation_suspended`, `merchant_suspended`,
- * `role_not_allowed` if the account is disabled, or `invalid_state` if the installation lacks a scope.
+ * Creates a grant for the staff member's merchant. Fails with `installation_suspended` or
+ * `merchant_suspended`, with `role_not_allowed` if the staff account is disabled, or with `invalid_state` if
+ * the installation lacks a scope.
  */
 export async function createOauthGrant(
   transaction: Transaction,

@@ -42,8 +42,8 @@ export function assessWebhookEndpointPresence(data: ReadinessCheckInput): Instal
 }
 
 /**
- * Lists endpoints by their ids. Their URLs are not listed: a URL may contain secrets, and every key of the
- * installation can read this text.
+ * Returns a text that lists endpoints by their ids. It does not contain the URLs, which may have secrets,
+ * because every API key of the installation can read the text.
  */
 function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): string {
   const ids = endpoints.map(({ id }) => id).join(", ");
@@ -120,9 +120,9 @@ const formatRetrying = (count: number): string =>
     : `${retryingDeliveriesMax} or more deliveries`;
 
 /**
- * Returns the time since which the endpoints have had problems: the earliest of the times of the single
- * endpoints. The time of an endpoint is when it was disabled; for an enabled endpoint, its last successful
- * delivery; without one, its creation.
+ * Returns the earliest time since which one of the endpoints has had problems. For a disabled endpoint, this
+ * is the time when it was disabled. For an enabled endpoint, it is the last successful delivery, or the
+ * creation if no delivery has succeeded.
  */
 function failingSince(endpoints: readonly WebhookEndpointReadinessData[]): Date {
   const times = endpoints.map(

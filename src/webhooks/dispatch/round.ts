@@ -285,8 +285,8 @@ export interface WebhookDispatcherOptions {
   readonly onDeliveriesChanged?: () => void;
   readonly onAttempt?: AttemptObserver;
   /**
-   * Returns whether notices of new work reach this process; without them, it looks for work more often. If
-   * left out, they do.
+   * Returns whether this process receives notices of new work; always true if left out. Without notices, the
+   * process looks for work more often.
    */
   readonly areNoticesReceived?: () => boolean;
   /** The largest number of concurrent delivery attempts of this process. */
