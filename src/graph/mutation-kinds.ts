@@ -31,7 +31,7 @@ import {
   requireMerchantId,
   getInternalCredentialId,
 } from "./context.ts";
-import type { MutationAuthorizer, MutationKind, MutationOpening } from "./mutation.ts";
+import type { MutationAuthorizer, MutationKind, MutationOpening } from "./mutation-options.ts";
 
 /**
  * Creates the context for commands that change one merchant's data. The events of a command are stored in the

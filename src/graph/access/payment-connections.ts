@@ -14,7 +14,8 @@ import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantSecretMutationKind } from "#graph/mutation-kinds.ts";
-import { defineMutation, type MutationPreparationFunction, reloadChangedRow } from "#graph/mutation.ts";
+import type { MutationPreparationFunction } from "#graph/mutation-options.ts";
+import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { MerchantRef } from "#graph/refs.ts";
 import { ModeEnum } from "./identity.ts";
 

@@ -8,7 +8,8 @@ import { createFailureWithDetail, type FailureDetail } from "#foundation/failure
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
-import { defineMutation, type MutationPreparationFunction } from "#graph/mutation.ts";
+import type { MutationPreparationFunction } from "#graph/mutation-options.ts";
+import { defineMutation } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import {
   createEndpoint,

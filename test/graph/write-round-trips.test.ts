@@ -16,8 +16,8 @@ import {
   makeCart,
   makeCode,
   tryCart,
-} from "./cart-calls.ts";
-import { trySession } from "./checkout-calls.ts";
+} from "#test/operations/cart-calls.ts";
+import { trySession } from "#test/operations/checkout-calls.ts";
 
 describe("the SQL statements and round trips of a write", () => {
   const world = useWorld("postgres");
