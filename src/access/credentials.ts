@@ -48,7 +48,10 @@ export interface CredentialVerifierOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly keyring: EncryptionKeyring;
-  /** Returns whether this process has received all recent notices of changed credentials (NOTIFY). */
+  /**
+   * Returns whether cached credentials can be used: this process has received all recent notices (NOTIFY) of
+   * changed credentials.
+   */
   readonly isCurrent: () => boolean;
   readonly events: InProcessEvents;
   /** Creates the verifier of access tokens. The verifier reads grants with the given function. */

@@ -18,7 +18,7 @@ import type { Log } from "#foundation/log.ts";
 import { createApiDescription } from "#gateway/api-description.ts";
 import { eventListenerPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
-import { providerEventsPlugin } from "#gateway/provider-events-plugin.ts";
+import { paymentProviderWebhookPlugin } from "#gateway/provider-events-plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { createSubscriptionPollers } from "#graph/live/watch.ts";
 import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
@@ -334,7 +334,7 @@ async function createHttpServer(
   });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });
-  await server.register(providerEventsPlugin, { ...createProviderEventRoute(services), limiter });
+  await server.register(paymentProviderWebhookPlugin, { ...createProviderEventRoute(services), limiter });
   await server.register(docsPlugin, {
     document: api.document,
     publicUrl,

@@ -76,8 +76,8 @@ export function loadOrCreateEncryptionKeys(dataDir: string): EncryptionKey[] {
  * first, returns the content that the other process has written.
  */
 function createKeyFile(dataDir: string, path: string): string {
-  // The id of the key is random, so that the keys of two data folders have different ids. If data was
-  // encrypted with the key of another folder, the error then names a key id that this folder does not have.
+  // The id of the key is random, so that the keys of two data folders have different ids. Data that was
+  // encrypted in another folder then fails to decrypt with an error that names an unknown key id.
   const text = `local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}\n`;
   const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

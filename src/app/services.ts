@@ -68,8 +68,8 @@ function notifyAfterCommit(
 }
 
 /**
- * Creates the function that renders the objects in events. Throws if `schema/events` has no document for a
- * type of object.
+ * Creates the function that renders the object in the payload of an event. Throws if `schema/events` has no
+ * GraphQL document for a type of object.
  */
 export function createEventPayloadRenderer({
   events,

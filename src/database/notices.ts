@@ -216,7 +216,10 @@ export interface InterProcessNoticeLivenessCheck {
 }
 
 const testIntervalMs = 10_000;
-/** Milliseconds between a test notice that could not be sent and the next attempt. */
+/**
+ * Milliseconds after which a test notice that could not be sent is sent again. A test notice (NOTIFY) proves
+ * that notices arrive at this process.
+ */
 const retrySendMs = 1_000;
 /**
  * Milliseconds by which PostgreSQL may deliver a notice late. A test notice counts as lost only if it has not

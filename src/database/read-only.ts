@@ -71,7 +71,7 @@ export function createReportQueryRunner(
   };
 }
 
-export interface SemaphoreLimits {
+export interface ConcurrentWorkLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitMs: number;
@@ -91,7 +91,12 @@ const retryAfterSeconds = 5;
  * of their arrival. A caller is refused if the queue is full, or after a wait of `waitMs`. The semaphore of
  * async-mutex has no limit for its queue, so this function counts the callers.
  */
-export function createSemaphore({ runningMax, waitingMax, waitMs, refusal }: SemaphoreLimits): Semaphore {
+export function createSemaphore({
+  runningMax,
+  waitingMax,
+  waitMs,
+  refusal,
+}: ConcurrentWorkLimits): Semaphore {
   const semaphore = withTimeout(new MutexSemaphore(runningMax), waitMs);
   let callers = 0;
   const refuse = (): Failure => createFailure("service_unavailable", { message: refusal, retryAfterSeconds });

@@ -135,7 +135,7 @@ const demoFile = z.looseObject({
 export type DemoJsonFileContent = z.infer<typeof demoFile>;
 export type DemoPromotionCodes = DemoJsonFileContent["promotionCodes"];
 
-/** The schema of a demo.json by an earlier version of the service, in which the listed parts may be missing. */
+/** The schema of a demo.json that an earlier version of the service wrote. Some of its parts may be missing. */
 const partialDemoFile = demoFile.partial({
   carts: true,
   sessions: true,

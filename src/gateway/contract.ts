@@ -100,8 +100,8 @@ export interface RestOperation {
   readonly response: string;
   readonly answer: JsonSchema;
   /**
-   * The name of the field of `data` that contains the language in which the answer's texts are written; null
-   * if the answer has no texts in a language.
+   * The name of the field of `data` with the language of the answer's texts, for the header
+   * `Content-Language`; null if the answer has no translated texts.
    */
   readonly languageField: string | null;
   /**

@@ -24,7 +24,7 @@ type EventRequest = FastifyRequest<{ Params: { readonly connectionId: string } }
 /** The maximum size of an event in bytes. An event contains one object of the provider. */
 const bodyBytesMax = 512 * 1024;
 
-export const providerEventsPlugin: FastifyPluginAsync<ProviderEventsPluginOptions> = async (
+export const paymentProviderWebhookPlugin: FastifyPluginAsync<ProviderEventsPluginOptions> = async (
   server,
   { path, receive, limiter },
 ) => {

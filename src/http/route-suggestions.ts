@@ -116,8 +116,8 @@ type PartComparison = (given: string, part: string) => number;
 
 /**
  * Creates the function that compares a part of the sent path with a part of a route and returns the cost of
- * the difference. The cost is low if the part of the route is a parameter or a similar word. For different
- * words it is higher than the cost of one missing part and one additional part together.
+ * the difference. The cost is low if the part of the route is a parameter or a similar word. The cost of a
+ * different word exceeds that of one missing and one additional part, so different words are never paired.
  */
 function createPartComparison(): PartComparison {
   const costs = new Map<string, number>();

@@ -54,9 +54,9 @@ export function getLowerCaseEnumSchema(graph: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Copies a schema and converts its enum values to lower case. With `leaves: "declared"`, the copy keeps the
- * custom scalar types, for executors that convert scalar values. With `"plain"`, String replaces the custom
- * scalar types, for compiled documents.
+ * Copies a schema and converts its enum values to lower case. The parameter `leaves` decides about custom
+ * scalar types: `declared` keeps them, for executors that convert scalar values; `plain` replaces them by
+ * String, for GraphQL documents that are compiled to functions.
  */
 export function createLowerCaseEnumSchema(
   schema: GraphQLSchema,
@@ -90,7 +90,7 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
   if (!isScalarType(scalar) || scalar.extensions["isSentAsIs"] !== true) return undefined;
   return {
     ...field,
-    type: replaceInnermostGraphqlType(field.type, GraphQLString),
+    type: replaceNamedGraphqlType(field.type, GraphQLString),
     extensions: { ...field.extensions, scalar },
   };
 }
@@ -104,19 +104,16 @@ export function getOriginalGraphqlFieldType({
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
   const { scalar } = extensions as { readonly scalar?: GraphQLScalarType };
-  return scalar === undefined ? type : replaceInnermostGraphqlType(type, scalar);
+  return scalar === undefined ? type : replaceNamedGraphqlType(type, scalar);
 }
 
 /**
  * Replaces the innermost type of an output type by the given scalar type. List and non-null types around the
  * innermost type are kept.
  */
-export function replaceInnermostGraphqlType(
-  type: GraphQLOutputType,
-  leaf: GraphQLScalarType,
-): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(replaceInnermostGraphqlType(type.ofType, leaf));
-  return isListType(type) ? new GraphQLList(replaceInnermostGraphqlType(type.ofType, leaf)) : leaf;
+export function replaceNamedGraphqlType(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(replaceNamedGraphqlType(type.ofType, leaf));
+  return isListType(type) ? new GraphQLList(replaceNamedGraphqlType(type.ofType, leaf)) : leaf;
 }
 
 /**

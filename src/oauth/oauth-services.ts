@@ -51,13 +51,13 @@ export interface OauthServices {
    */
   readonly limitGrant: (grantId: string) => Promise<number | undefined>;
   /**
-   * Counts a registration of an agent against the limit of the caller's IP address. Fails with `rate_limited`
-   * if the limit is exceeded.
+   * Counts a registration of an OAuth client (an AI agent) against the limit of the caller's IP address.
+   * Fails with `rate_limited` if the limit is exceeded.
    */
   readonly limitRegistrations: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /**
-   * Counts a fetch of an agent's metadata document against the same limit as a registration. Returns false if
-   * the limit is exceeded.
+   * Counts a fetch of an OAuth client's metadata document against the same limit as a registration. Returns
+   * false if the limit is exceeded.
    */
   readonly mayFetchMetadata: (request: FastifyRequest) => Promise<boolean>;
   /** Fetches the metadata document of an agent. Rejects URLs and addresses that are not public. */

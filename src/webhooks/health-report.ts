@@ -89,9 +89,10 @@ interface Row {
 }
 
 /**
- * Creates the SQL statement that counts the attempts by endpoint, by time bucket and in total. A percentile
- * is the shortest duration that the given share of the attempts does not exceed. The statement first counts
- * how many attempts had each duration, so that it finds the percentiles without sorting all attempts.
+ * Creates the SQL statement that counts the attempts by endpoint, by time bucket and in total. The 95th
+ * percentile, for example, is the shortest duration within which 95 % of the attempts ended. The statement
+ * first counts how many attempts had each duration, so that it finds the percentiles without sorting all
+ * attempts.
  */
 function healthStatement({
   merchantId,

@@ -129,9 +129,9 @@ export interface EventListenerIdentity {
 }
 
 /**
- * Returns the secret that signs a listener's requests. The secret is derived from the credential and the
- * first encryption key. It changes only with one of them, so a receiver can store the secret in its
- * configuration.
+ * Returns the secret with which the service signs the events that it sends to the command `listen`. The
+ * secret is derived from the credential and the first encryption key. A receiver can store the secret in its
+ * configuration, because it changes only when the credential or the encryption key changes.
  */
 export function deriveEventListenerSigningSecret(
   keyring: EncryptionKeyring,

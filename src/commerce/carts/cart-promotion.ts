@@ -45,7 +45,7 @@ export async function applyCartPromotion(
   return toCartPromotionStateView(omitExpiredCartAddress(cart, context.now), { replaced: replaced() });
 }
 
-export interface PromotionCodeChangePlan {
+export interface PlannedPromotionCodeChange {
   readonly plan: CartChangePlanner;
   /**
    * Returns the promotion code that the new code has replaced; null if no code was replaced. Must be called
@@ -61,7 +61,7 @@ export interface PromotionCodeChangePlan {
 export function planAddingPromotionCode(
   input: Pick<ApplyCartPromotionInput, "code" | "onExisting">,
   context: CartCommandContext,
-): PromotionCodeChangePlan {
+): PlannedPromotionCodeChange {
   const codeNormalized = normalizePromotionCode(input.code);
   if (codeNormalized === undefined) {
     const message =

@@ -100,8 +100,8 @@ interface CartEnd {
 }
 
 /**
- * Saves the end of a cart: sets the new status, and removes the address together with tax, shipping price and
- * delivery options. If the address had expired, the cart keeps the warning about the expiry.
+ * Saves a cart that has ended, for example because it was ordered: sets the final status, and removes the
+ * address, tax, shipping price and delivery options. A warning that the address has expired is kept.
  */
 async function endCart(
   transaction: Transaction,

@@ -33,7 +33,7 @@ import {
 import {
   requireAvailableCartLines,
   requireNoStockShortage,
-  requireNoCartLineReducedToStock,
+  requireStockForAllCartLines,
 } from "./session-stock.ts";
 import { findOrStoreContactEmail } from "./contact-email.ts";
 import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
@@ -83,7 +83,7 @@ export async function createCheckoutSession(
       draft: { ...toUnpricedCartDraft(cart), buyerEmailId },
       checkResult: ({ warnings }) => {
         requireAvailableCartLines(cart, warnings, now);
-        requireNoCartLineReducedToStock(cart, warnings, now);
+        requireStockForAllCartLines(cart, warnings, now);
       },
     }),
     lockingSession: {

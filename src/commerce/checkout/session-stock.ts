@@ -48,7 +48,7 @@ export function requireAvailableCartLines(
  * Throws 409 `invalid_state` with the reason `insufficient_stock` and the affected lines if the quantity of a
  * line had to be reduced to the available stock.
  */
-export function requireNoCartLineReducedToStock(
+export function requireStockForAllCartLines(
   cart: CartAggregate,
   warnings: readonly StoredCartWarning[],
   now: Date,

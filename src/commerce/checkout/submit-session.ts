@@ -33,7 +33,7 @@ import {
   copyCheckoutSessionFieldsFromCart,
   publishCheckoutSessionEvent,
 } from "./change-session.ts";
-import { requireAvailableCartLines, requireNoCartLineReducedToStock } from "./session-stock.ts";
+import { requireAvailableCartLines, requireStockForAllCartLines } from "./session-stock.ts";
 import {
   createCheckoutSessionConflictFailure,
   requireOpenCheckoutSession,
@@ -153,7 +153,7 @@ function requireReadyToPay(
   if (cart.lines.length === 0)
     throw createCheckoutSessionConflictFailure("invalid_state", session, { now, reason: "cart_empty" });
   requireAvailableCartLines(cart, warnings, now);
-  requireNoCartLineReducedToStock(cart, warnings, now);
+  requireStockForAllCartLines(cart, warnings, now);
   requireDeliveryChosen(cart, session, now);
   requirePromotionCodeLeft(priced, now);
   const { totalMinor, currency } = cart;

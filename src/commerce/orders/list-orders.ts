@@ -161,7 +161,7 @@ export function buildOrderPartIdSqlQuery(
   return list;
 }
 
-/** The columns that the tables of all kinds of order parts have in common. */
+/** The columns that all tables with parts of orders have in common, for example payments and refunds. */
 interface PartTable {
   readonly id: string;
   readonly orderId: string | null;

@@ -13,7 +13,7 @@ import type { Log } from "#foundation/log.ts";
 import { type SpanOptions, runInSpan } from "#foundation/tracing.ts";
 import {
   executePaymentOperation,
-  getAuthorizationTimeoutMs,
+  getAuthorizationRequestTimeoutMs,
   type PaymentOperationOutcome,
 } from "./execute-payment-operation.ts";
 import {
@@ -266,6 +266,6 @@ function nextAttemptAt(operation: ClaimedPaymentOperation, now: Date): Date {
   const { kind, isAbandoned, attempts, createdAt } = operation;
   const steps = isAbandoned ? abandonedBackoffMs : backoffMs;
   const at = now.getTime() + (steps[attempts - 1] ?? steps.at(-1) ?? secondMs);
-  const end = createdAt.getTime() + getAuthorizationTimeoutMs(operation);
+  const end = createdAt.getTime() + getAuthorizationRequestTimeoutMs(operation);
   return new Date(kind === "authorize" && end > now.getTime() ? Math.min(at, end) : at);
 }

@@ -50,7 +50,9 @@ export interface PaymentExecutionContext {
  * Returns the time from the creation of an authorization to its timeout, in milliseconds. The buyer's
  * checkout session waits for the authorization until then.
  */
-export const getAuthorizationTimeoutMs = ({ provider }: Pick<ClaimedPaymentOperation, "provider">): number =>
+export const getAuthorizationRequestTimeoutMs = ({
+  provider,
+}: Pick<ClaimedPaymentOperation, "provider">): number =>
   paymentProviderTraits[provider].authorizationTimeoutMs;
 /** Maximum time for voiding an abandoned payment, in milliseconds from the creation of the void. */
 export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
@@ -92,7 +94,7 @@ export async function executePaymentOperation(
  * refunds and voids of an order's payment never time out, because they move money that is due.
  */
 function operationTimeoutMs(operation: ClaimedPaymentOperation): number {
-  if (operation.kind === "authorize") return getAuthorizationTimeoutMs(operation);
+  if (operation.kind === "authorize") return getAuthorizationRequestTimeoutMs(operation);
   return operation.isAbandoned ? abandonedPaymentTimeoutMs : Infinity;
 }
 

@@ -10,7 +10,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import type { ProductSearchHitRow } from "./render-results.ts";
 import {
   type SearchStatementVariant,
-  getSearchStatementVariantKey,
+  getSearchStatementCacheKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
 import { buildCachedSearchPageStatement, type SearchFacetRows } from "./search-statement.ts";
@@ -114,7 +114,7 @@ export const getSearchResultCountsCacheKey = (
   { country, chain0, merchant, categoryKey }: SearchSqlParameterValues,
 ): string =>
   JSON.stringify([
-    getSearchStatementVariantKey(form),
+    getSearchStatementCacheKey(form),
     country,
     chain0,
     merchant ?? null,

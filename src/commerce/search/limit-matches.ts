@@ -24,7 +24,7 @@ import {
   addFiltersToTsquery,
   type ProductSearchInput,
   type SearchStatementVariant,
-  getSearchStatementVariantKey,
+  getSearchStatementCacheKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
 import type { ExpandedSearchQuery } from "./word-forms.ts";
@@ -118,7 +118,7 @@ async function readSample(
   const cache = samples.get(reader) ?? new LRUCache({ max: samplesMax, ttl: sampleMs });
   samples.set(reader, cache);
   const values = Object.entries(search.values).filter(([name]) => !pageParameters.has(name));
-  const key = JSON.stringify([getSearchStatementVariantKey(search.form), values]);
+  const key = JSON.stringify([getSearchStatementCacheKey(search.form), values]);
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
   const { rows } = await reader.executeQuery(sampleStatement(reader, search));
@@ -132,7 +132,7 @@ const sampleStatement = (
 ): ReturnType<typeof prepareStatementTemplate<SampledMatchCountsOfPopularityStep>> => {
   const isMatch = sql`d.words @@ ${createTemplateSqlParameter("filtered")}::tsquery`;
   return prepareStatementTemplate<SampledMatchCountsOfPopularityStep>(reader, {
-    form: `sample ${getSearchStatementVariantKey(form)}`,
+    form: `sample ${getSearchStatementCacheKey(form)}`,
     write: () => sql`
       select ${searchOfferPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
@@ -160,8 +160,8 @@ function hasManyFalseCandidates(steps: readonly SampledMatchCountsOfPopularitySt
 export interface SampledMatchCountsOfPopularityStep {
   readonly step: number;
   /**
-   * Number of documents in the smallest random sample that are candidates of the search (found by the simpler
-   * full-text query).
+   * Number of candidates in the smallest random sample. Candidates are the documents that the simpler
+   * full-text query finds.
    */
   readonly candidates: number;
   /** Number of documents in the smallest random sample that match all conditions of the search. */

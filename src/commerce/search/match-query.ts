@@ -41,10 +41,9 @@ export interface TsqueryOptions {
    */
   readonly isTitle?: boolean;
   /**
-   * True to build a simpler tsquery that finds all matches and a few other documents. The simpler tsquery
-   * ignores that a word form is valid only for some languages and merchants, and that stop words need not
-   * match. In a catalogue of a million products, it is many times faster, because the index need not read
-   * lists that contain half of all documents.
+   * True to build a simpler tsquery that finds all matches and a few other documents. It accepts each word
+   * form for all languages and merchants, and has no alternatives for stop words. In a catalogue of a million
+   * products, it is many times faster, because the index need not read lists with half of all documents.
    */
   readonly isCandidate?: boolean;
 }

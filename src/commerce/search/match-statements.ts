@@ -166,8 +166,8 @@ interface DocumentSource {
   /** SQL condition on columns of `search_document` that PostgreSQL can check with the full-text index. */
   readonly isIndexed: Sql;
   /**
-   * The tsquery with all conditions, by which the documents that the index returns are checked. Undefined if
-   * the index returns only matches, so that no check is needed.
+   * The full tsquery. PostgreSQL checks with it the documents that the index returns, some of which may not
+   * match. Undefined if the index returns only matches.
    */
   readonly words?: Sql | undefined;
   /** SQL joins with further tables. */

@@ -12,7 +12,7 @@ import { sampleParts } from "./index-rows.ts";
 import { matchesTsqueryExpressionSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
 import {
   type SearchStatementVariant,
-  getSearchStatementVariantKey,
+  getSearchStatementCacheKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
 import type { ExpandedSearchQueryPart } from "./word-forms.ts";
@@ -254,7 +254,7 @@ const filterParameters = [
 ] as const;
 
 const getFilterKey = ({ form, values }: SearchContextForDocumentCounts): string =>
-  JSON.stringify([getSearchStatementVariantKey(form), filterParameters.map((name) => values[name])]);
+  JSON.stringify([getSearchStatementCacheKey(form), filterParameters.map((name) => values[name])]);
 
 async function runForQueries<Row>(
   { reader, form, values }: SearchContextForDocumentCounts,
@@ -262,7 +262,7 @@ async function runForQueries<Row>(
 ): Promise<readonly Row[]> {
   if (queries.length === 0) return [];
   const statement = prepareStatementTemplate<Row>(reader, {
-    form: `${name} ${Number(isSampled)} ${getSearchStatementVariantKey(form)}`,
+    form: `${name} ${Number(isSampled)} ${getSearchStatementCacheKey(form)}`,
     write: () => {
       const isFound = matchesTsqueryExpressionSql(form, sql`w.candidates`);
       const isIndexed = isSampled ? sql`${isFound} and ${isSampledSql}` : isFound;

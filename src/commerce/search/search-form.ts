@@ -132,7 +132,7 @@ export interface SearchStatementVariant {
   readonly sort: SearchSort;
 }
 
-export const getSearchStatementVariantKey = ({ sort, ...flags }: SearchStatementVariant): string =>
+export const getSearchStatementCacheKey = ({ sort, ...flags }: SearchStatementVariant): string =>
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
 /** SQL for the products that a search finds: a subquery, their main currency and their sort order. */

@@ -25,7 +25,7 @@ import {
 import { clearStemCacheIfOutdated } from "./stems.ts";
 import {
   needsFullTextIndex,
-  getSearchStatementVariantKey,
+  getSearchStatementCacheKey,
   searchMatchesMax,
   type SearchStatementVariant,
   type ProductSearchInput,
@@ -160,7 +160,7 @@ function findMatches(
 ): Promise<SearchResultRow> {
   const search = (): Promise<SearchResultRow> =>
     runStatementForSingleRow<SearchResultRow>(reader, {
-      form: getSearchStatementVariantKey(form),
+      form: getSearchStatementCacheKey(form),
       write: (): RawBuilder<unknown> => buildSearchStatement(form),
       values,
       hasManyForms: true,

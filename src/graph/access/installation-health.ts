@@ -25,20 +25,30 @@ const ReadinessStatusEnum = defineGraphqlEnum("ReadinessStatus", {
 const CheckCodeEnum = defineGraphqlEnum("ReadinessCheckCode", {
   description: "A readiness check of an installation.",
   values: {
-    api_key_active: "The installation has an active API key. A failure is blocking.",
-    api_key_expiry: "The API key does not expire within 14 days. A failure is advisory.",
-    scopes_granted: "The credential has all scopes of its installation. A failure is blocking.",
-    merchant_active: "Neither the merchant nor the installation is suspended. A failure is blocking.",
-    webhook_endpoint_present: "The installation has an enabled webhook endpoint. A failure is advisory.",
-    webhook_delivery_healthy: "Deliveries to the webhook endpoints succeed. A failure is advisory.",
-    webhook_secret_rotation: "No webhook signing secret is more than 365 days old. A failure is advisory.",
-    payment_provider_connected: "The merchant has a payment provider. A failure is blocking.",
-    tax_configured: "Every country of the merchant's markets has a tax rate. A failure is advisory.",
-    market_configured: "The merchant has a market. A failure is blocking.",
-    policy_return_configured: "Every market has a return policy. A failure is advisory.",
+    api_key_active:
+      "The installation has an active API key. If not, the installation cannot do its work (blocking).",
+    api_key_expiry:
+      "The API key does not expire within 14 days. If not, the installation still works (advisory).",
+    scopes_granted:
+      "The credential has all scopes of its installation. If not, the installation cannot do its work (blocking).",
+    merchant_active:
+      "Neither the merchant nor the installation is suspended. If not, the installation cannot do its work (blocking).",
+    webhook_endpoint_present:
+      "The installation has an enabled webhook endpoint. If not, the installation still works (advisory).",
+    webhook_delivery_healthy:
+      "Deliveries to the webhook endpoints succeed. If not, the installation still works (advisory).",
+    webhook_secret_rotation:
+      "No webhook signing secret is more than 365 days old. If not, the installation still works (advisory).",
+    payment_provider_connected:
+      "The merchant has a payment provider. If not, the installation cannot do its work (blocking).",
+    tax_configured:
+      "Every country of the merchant's markets has a tax rate. If not, the installation still works (advisory).",
+    market_configured: "The merchant has a market. If not, the installation cannot do its work (blocking).",
+    policy_return_configured:
+      "Every market has a return policy. If not, the installation still works (advisory).",
     clock_skew:
       "The clocks of server and database differ by at most 2 s; the check fails above 30 s. " +
-      "A failure is advisory.",
+      "If not, the installation still works (advisory).",
   },
 });
 

@@ -103,7 +103,8 @@ const ReturnReceiveInput = builder.inputType("ReturnReceiveInput", {
     lines: t.field({
       type: [ReturnReceivedLineInput],
       required: true,
-      description: "The quantities for every line of the return, each line once.",
+      description:
+        "The result of the inspection for each line: accepted and rejected units. Every line of the return must be named once.",
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
@@ -133,7 +134,8 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
     lines: t.field({
       type: [ReturnInspectedLineInput],
       required: true,
-      description: "The quantities for every line of the return, each line once.",
+      description:
+        "The result of the inspection for each line: accepted and rejected units. Every line of the return must be named once.",
     }),
     note: t.string({ description: `A note about the inspection, 1 to ${noteLengthMax} characters.` }),
     expectedVersion: t.int({ description: returnVersionDescription }),

@@ -138,7 +138,8 @@ const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefun
     }),
     method: t.expose("method", {
       type: CancellationMethodEnum,
-      description: "Whether the estimated amount is refunded or only authorized and never captured.",
+      description:
+        "How the buyer gets the estimated amount back: as a refund, or by a void of an authorization that was never captured.",
     }),
     shippingRefunded: t.exposeBoolean("shippingRefunded", {
       description: "True if the amount includes the shipping price.",

@@ -23,7 +23,7 @@ import { type GraphqlContext, getMerchantIdForListQuery } from "#graph/context.t
 import { defineFieldCostByArguments } from "#graph/field-costs.ts";
 
 export const ReportIntervalEnum = defineGraphqlEnum<PeriodBucketInterval>("ReportInterval", {
-  description: "The length of a report's buckets.",
+  description: "The length of the time buckets, for example days, into which a report divides its period.",
   values: {
     hour:
       "Hours, counted from the start of each local day. A day on which the clock changes " +

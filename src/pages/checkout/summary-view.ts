@@ -96,7 +96,7 @@ function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryCon
   const { totals, promotion } = cart;
   const text = (amount: DisplayedAmount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
-  // The total is exactly the amount that the buyer pays once the address and the delivery option are known.
+  // Until the address and the delivery option are known, the total is provisional.
   const isFinal = session.status !== "open" || findFirstMissingSection(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}

@@ -113,8 +113,8 @@ export async function readCheckoutSessionStatusAndVersion(
 }
 
 /**
- * Returns true if the request comes from the only browser that may change the checkout session. Returns false
- * while no browser has changed the session yet.
+ * Returns whether the request comes from the browser to which the checkout session belongs. Only the first
+ * browser that changes a session may change it later. Until then, the session belongs to no browser.
  */
 export function isCheckoutPageClaimedByBrowser(
   { holderDigest }: CheckoutPageSessionRow,

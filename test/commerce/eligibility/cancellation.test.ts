@@ -4,7 +4,7 @@ import {
   evaluateCancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import { findLinesOfPartlyCanceledPromotion } from "#commerce/orders/cancellation/obstacles.ts";
+import { findLinesThatShareCanceledPromotion } from "#commerce/orders/cancellation/obstacles.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import {
   delivered,
@@ -339,22 +339,22 @@ describe("a bundle of a promotion", () => {
 
   it("is split by some cancellations of its units, and not by others", () => {
     const order = paperOrder({ order: { promotions }, lines: [{}, { ordered: 2 }, {}] });
-    expect(findLinesOfPartlyCanceledPromotion(order, [{ lineId: "oln_1", quantity: 2 }])).toEqual([
+    expect(findLinesThatShareCanceledPromotion(order, [{ lineId: "oln_1", quantity: 2 }])).toEqual([
       "oln_0",
       "oln_1",
     ]);
     expect(
-      findLinesOfPartlyCanceledPromotion(order, [
+      findLinesThatShareCanceledPromotion(order, [
         { lineId: "oln_0", quantity: 1 },
         { lineId: "oln_1", quantity: 1 },
       ]),
     ).toEqual(["oln_0", "oln_1"]);
     expect(
-      findLinesOfPartlyCanceledPromotion(order, [
+      findLinesThatShareCanceledPromotion(order, [
         { lineId: "oln_0", quantity: 1 },
         { lineId: "oln_1", quantity: 2 },
       ]),
     ).toBeUndefined();
-    expect(findLinesOfPartlyCanceledPromotion(order, [{ lineId: "oln_2", quantity: 1 }])).toBeUndefined();
+    expect(findLinesThatShareCanceledPromotion(order, [{ lineId: "oln_2", quantity: 1 }])).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ import {
   buyerCancellationReasons,
   merchantCancellationReasons,
 } from "#commerce/orders/cancellation/reasons.ts";
-import { findLinesOfPartlyCanceledPromotion } from "#commerce/orders/cancellation/obstacles.ts";
+import { findLinesThatShareCanceledPromotion } from "#commerce/orders/cancellation/obstacles.ts";
 import {
   findCancellationInputFaults,
   decideOrderCancellation,
@@ -185,7 +185,7 @@ function shown(
   );
   if (decisions.has("denied")) return "denied";
   if (actor === "buyer" && decisions.has("request_required")) return "request_required";
-  return actor === "buyer" && findLinesOfPartlyCanceledPromotion(order, lines) !== undefined
+  return actor === "buyer" && findLinesThatShareCanceledPromotion(order, lines) !== undefined
     ? "denied"
     : "allowed";
 }

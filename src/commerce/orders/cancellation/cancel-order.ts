@@ -19,7 +19,7 @@ import {
   type CancellationObstacle,
   createCancellationObstacle,
 } from "./reasons.ts";
-import { findLinesOfPartlyCanceledPromotion } from "./obstacles.ts";
+import { findLinesThatShareCanceledPromotion } from "./obstacles.ts";
 import {
   changeLockedOrder,
   lockOrder,
@@ -132,7 +132,7 @@ export function decideOrderCancellation(
  * lines can only be canceled together.
  */
 function requireWholeSets(order: OrderAggregate, lines: readonly OrderLineIdAndQuantity[]): void {
-  const lineIds = findLinesOfPartlyCanceledPromotion(order, lines);
+  const lineIds = findLinesThatShareCanceledPromotion(order, lines);
   if (lineIds === undefined) return;
   const reasons = [createCancellationObstacle("line_not_separable", { data: { lineIds } })];
   const message = "A promotion joins the chosen units with other units: they can only be canceled together.";

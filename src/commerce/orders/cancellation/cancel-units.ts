@@ -138,8 +138,8 @@ async function keepLines(
 }
 
 /**
- * If the buyer owes nothing any more, first voids the payment authorizations. Then refunds the amount that
- * the buyer has paid too much.
+ * Gives the buyer's money back after a cancellation: voids the payment authorizations if the buyer owes
+ * nothing any more, and refunds what the buyer has paid too much.
  */
 async function moveMoney(
   transaction: Transaction,

@@ -221,7 +221,7 @@ export function findOrderLinesSharingPromotions({
  * Finds the first promotion of which the cancellation takes only a part of the connected units. Returns the
  * ids of the lines that this promotion connects; undefined if there is no such promotion.
  */
-export function findLinesOfPartlyCanceledPromotion(
+export function findLinesThatShareCanceledPromotion(
   order: Pick<OrderAggregate, "promotions" | "lines">,
   chosen: readonly OrderLineIdAndQuantity[],
 ): readonly string[] | undefined {

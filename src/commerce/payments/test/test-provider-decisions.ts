@@ -7,8 +7,8 @@ import type { PaymentProviderRequest } from "#commerce/payments/provider.ts";
 export type TestProviderPaymentRow = Selectable<TestProviderPaymentTable>;
 
 /**
- * The decision of the test provider about a capture, void or refund. An accepted request has the changes of
- * the stored payment, a declined request has a failure code.
+ * The decision of the test provider about a capture, void or refund: the new values of the stored payment if
+ * the request is accepted, or a failure code if it is declined.
  */
 export type TestPaymentProviderDecision =
   | Partial<Pick<TestProviderPaymentRow, "status" | "capturedMinor" | "voidedMinor" | "refundedMinor">>

@@ -136,7 +136,7 @@ export class GraphiqlTokenKeeper {
     await this.give(consoleSession);
   }
 
-  /** Stores the token that the reader has typed if the service accepts the token. */
+  /** Checks the token that the user of GraphiQL has typed, and stores it only if the service accepts it. */
   async give(token: string): Promise<void> {
     const fault = await this.#check(token);
     if (fault !== undefined) return this.#ask(fault);

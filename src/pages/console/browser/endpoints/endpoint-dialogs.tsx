@@ -22,7 +22,7 @@ import { EventTypeField } from "./event-type-choice.tsx";
 import {
   FieldFilterField,
   readTypedFieldFilter,
-  toTypedFieldFilter,
+  toFieldFilterFormValues,
   type TypedFieldFilter,
 } from "./field-filters.tsx";
 
@@ -123,7 +123,7 @@ const toFormValues = (before: EndpointSettings): FormValues => ({
   eventTypes: new Set(before.eventTypes),
   description: before.description ?? "",
   payloadMode: before.payloadMode,
-  fieldFilters: before.fieldFilters.map(toTypedFieldFilter),
+  fieldFilters: before.fieldFilters.map(toFieldFilterFormValues),
   deliveryOrder: before.deliveryOrder,
 });
 

@@ -13,7 +13,7 @@ export interface TypedFieldFilter {
   readonly fields: string;
 }
 
-export const toTypedFieldFilter = ({ eventType, fields }: ConsoleFieldFilter): TypedFieldFilter => ({
+export const toFieldFilterFormValues = ({ eventType, fields }: ConsoleFieldFilter): TypedFieldFilter => ({
   eventType,
   fields: fields.join(", "),
 });
