@@ -216,9 +216,9 @@ describe.each(["postgres"] as const)("events of stock on %s", (engine) => {
     const crossing = await statementsOf(world(), () => adjust(-8));
     expect(await types()).toEqual(["variant.out_of_stock"]);
     expect(quiet.filter((text) => /merchant" where "id"|insert into "event"/.test(text))).toEqual([]);
-    // The statements load the variant's product and the product, and write the event. The merchant's mode is
-    // loaded once per process.
+    // Two statements load the variant's product and the product. The event is written together with the other
+    // rows. The merchant's mode is loaded once per process.
     const isMode = (text: string): boolean => /select "mode" from "merchant"/.test(text);
-    expect(crossing.filter((text) => !isMode(text)).length - quiet.length).toBe(3);
+    expect(crossing.filter((text) => !isMode(text)).length - quiet.length).toBe(2);
   });
 });

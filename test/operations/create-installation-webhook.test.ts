@@ -210,8 +210,8 @@ describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s"
     ]);
   });
 
-  it("runs thirteen statements", async () => {
-    expect(await workOf(world(), () => create({ url: receiver(), eventTypes: ["*"] }))).toHaveLength(13);
+  it("runs twelve statements", async () => {
+    expect(await workOf(world(), () => create({ url: receiver(), eventTypes: ["*"] }))).toHaveLength(12);
   });
 
   describe("refuses", () => {
