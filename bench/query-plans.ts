@@ -17,7 +17,7 @@ import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createInProcessEvents } from "#foundation/events.ts";
 import { createGraphqlContext } from "#graph/context.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
-import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
+import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 
 /** The plan of one statement. */
 export interface StatementPlan {
@@ -83,7 +83,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       keyring,
       doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
       events: createInProcessEvents(),
-      resolvedNames: createHostNameChecker(),
+      resolvedNames: createEndpointHostNameChecker(),
       isLoopbackAllowed: false,
       stripeApiBase,
     },

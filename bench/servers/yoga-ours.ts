@@ -20,7 +20,7 @@ import { parseAcceptLanguage } from "#foundation/text.ts";
 import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { createLowerCaseEnumSchema } from "#mesh/contract-schema.ts";
 import { openMesh } from "#mesh/open-mesh.ts";
-import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
+import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
@@ -39,7 +39,7 @@ const services: GraphqlServices = createGraphqlServices(
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
     events: createInProcessEvents(),
-    resolvedNames: createHostNameChecker(),
+    resolvedNames: createEndpointHostNameChecker(),
     isLoopbackAllowed: false,
     stripeApiBase,
   },

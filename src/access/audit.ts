@@ -7,9 +7,9 @@
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
 import { applyKeysetPage } from "#database/sql-fragments.ts";
-import { bufferInsert } from "#database/prepared-template.ts";
+import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
-import { createTimeSortedId, getLowestIdAtTime, type IdKind, getIdKind } from "#foundation/ids.ts";
+import { createTimeSortedId, getLowestIdAtTime, type IdKind, getObjectKindOfId } from "#foundation/ids.ts";
 import {
   getCredentialIdOfViewer,
   isIntegratorViewer,
@@ -62,7 +62,7 @@ export async function appendAuditEntries(
 ): Promise<void> {
   const [row] = entries.length === 1 ? entries.map(toAuditRow) : [];
   if (row !== undefined && (row.merchantId === null || typeof row.merchantId === "string"))
-    return bufferInsert(transaction, "auditEntry", [row]);
+    return bufferInsertUntilNextStatement(transaction, "auditEntry", [row]);
   for (let from = 0; from < entries.length; from += entriesPerStatement) {
     await transaction
       .insertInto("auditEntry")
@@ -82,7 +82,7 @@ function toAuditRow({
   requestId,
   details,
 }: NewAuditEntry): Insertable<AuditEntryTable> {
-  const kind = targetId === null ? undefined : getIdKind(targetId);
+  const kind = targetId === null ? undefined : getObjectKindOfId(targetId);
   return {
     id: createTimeSortedId("audit", now.getTime()),
     merchantId: (merchantId ?? findTargetMerchant(kind, targetId)) as string | null,
@@ -160,7 +160,7 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  */
 export function getAuditLogSafeId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
-  const kind = getIdKind(value);
+  const kind = getObjectKindOfId(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
 }
 

@@ -10,7 +10,7 @@ import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId, isIdOfKind } from "#foundation/ids.ts";
 import {
-  type InternalTokenState,
+  type InternalTokenVerificationData,
   requireUsableInternalToken,
   toInternalTokenViewer,
 } from "./keys/internal-tokens.ts";
@@ -132,7 +132,7 @@ const createInvalidFailure = (): Error =>
 export async function authenticateBuyerSession(
   value: string,
   { keyring, now }: { readonly keyring: EncryptionKeyring; readonly now: Date },
-  findToken: (internalTokenId: string) => Promise<InternalTokenState | undefined>,
+  findToken: (internalTokenId: string) => Promise<InternalTokenVerificationData | undefined>,
 ): Promise<InternalTokenViewer> {
   const { internalTokenId, ...buyerSession } = await verifyBuyerSessionToken(value, { keyring, now });
   const token = await findToken(internalTokenId);

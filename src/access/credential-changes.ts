@@ -31,7 +31,7 @@ const caches = new Set<(ownerId: string) => void>();
  * credential, installation, merchant, OAuth client or staff account. Returns the function that removes the
  * registration.
  */
-export function onCachedCredentialsInvalidated(invalidate: (ownerId: string) => void): () => void {
+export function addCredentialInvalidationListener(invalidate: (ownerId: string) => void): () => void {
   caches.add(invalidate);
   return () => void caches.delete(invalidate);
 }

@@ -10,19 +10,26 @@ import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import {
-  findOauthGrantState,
-  type OauthGrantState,
+  findOauthGrantVerificationData,
+  type OauthGrantVerificationData,
   type AccessTokenVerifier,
 } from "./oauth/access-tokens.ts";
-import { authenticateApiKey, findApiKeyState, type ApiKeyState } from "./keys/verify-keys.ts";
+import {
+  authenticateApiKey,
+  findApiKeyVerificationData,
+  type ApiKeyVerificationData,
+} from "./keys/verify-keys.ts";
 import { buyerSessionPrefix, authenticateBuyerSession } from "./buyer-sessions.ts";
-import { parseCredentialInvalidationNotice, onCachedCredentialsInvalidated } from "./credential-changes.ts";
+import {
+  parseCredentialInvalidationNotice,
+  addCredentialInvalidationListener,
+} from "./credential-changes.ts";
 import {
   authenticateInternalToken,
-  findInternalTokenState,
-  findInternalTokenStateById,
+  findInternalTokenVerificationData,
+  findInternalTokenVerificationDataById,
   findPublishableTokenAllowedForOrigin,
-  type InternalTokenState,
+  type InternalTokenVerificationData,
 } from "./keys/internal-tokens.ts";
 import type { ApiKeyViewer, InternalTokenViewer } from "./viewer.ts";
 
@@ -42,7 +49,9 @@ export interface ClosableCredentialVerifier extends CredentialVerifier {
   readonly close: () => void;
 }
 
-export type OauthGrantStateFinder = (grantId: string) => Promise<OauthGrantState | undefined>;
+export type OauthGrantVerificationDataFinder = (
+  grantId: string,
+) => Promise<OauthGrantVerificationData | undefined>;
 
 export interface CredentialVerifierOptions {
   readonly db: Database;
@@ -55,7 +64,7 @@ export interface CredentialVerifierOptions {
   readonly isCurrent: () => boolean;
   readonly events: InProcessEvents;
   /** Creates the verifier of access tokens. The verifier reads grants with the given function. */
-  readonly createVerifier: (findGrant: OauthGrantStateFinder) => AccessTokenVerifier;
+  readonly createVerifier: (findGrant: OauthGrantVerificationDataFinder) => AccessTokenVerifier;
 }
 
 export function createCredentialVerifier({
@@ -67,11 +76,11 @@ export function createCredentialVerifier({
   createVerifier,
 }: CredentialVerifierOptions): ClosableCredentialVerifier {
   const parts = { clock, isCurrent };
-  const keys = createCredentialCache<ApiKeyState>({
+  const keys = createCredentialCache<ApiKeyVerificationData>({
     ...parts,
     ownersOf: ({ id, installationId, merchantId }) => [id, installationId, merchantId],
   });
-  const tokens = createCredentialCache<InternalTokenState>({
+  const tokens = createCredentialCache<InternalTokenVerificationData>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
@@ -79,15 +88,15 @@ export function createCredentialVerifier({
    * The cache of the internal tokens that created buyer sessions. The key of a cache entry is the id of the
    * internal token.
    */
-  const sessionTokens = createCredentialCache<InternalTokenState>({
+  const sessionTokens = createCredentialCache<InternalTokenVerificationData>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
-  const origins = createCredentialCache<Pick<InternalTokenState, "id" | "merchantId">>({
+  const origins = createCredentialCache<Pick<InternalTokenVerificationData, "id" | "merchantId">>({
     ...parts,
     ownersOf: ({ id, merchantId }) => [id, merchantId],
   });
-  const grants = createCredentialCache<OauthGrantState>({
+  const grants = createCredentialCache<OauthGrantVerificationData>({
     ...parts,
     ownersOf: ({ grantId, installationId, merchantId, clientId, staffId }) => [
       grantId,
@@ -98,7 +107,7 @@ export function createCredentialVerifier({
     ],
   });
   const caches = [keys, tokens, sessionTokens, origins, grants];
-  const stop = onCachedCredentialsInvalidated((ownerId) => {
+  const stop = addCredentialInvalidationListener((ownerId) => {
     for (const cache of caches) cache.invalidate(ownerId);
   });
   events.on("noticeReceived", (text) => {
@@ -111,20 +120,22 @@ export function createCredentialVerifier({
   return {
     apiKey: (value) =>
       authenticateApiKey(value, clock.now(), ({ keyId, digest }) =>
-        keys.find(digest, () => findApiKeyState(db, keyId, value)),
+        keys.find(digest, () => findApiKeyVerificationData(db, keyId, value)),
       ),
     internalToken: (value) =>
       value.startsWith(buyerSessionPrefix)
         ? authenticateBuyerSession(value, { keyring, now: clock.now() }, (tokenId) =>
-            sessionTokens.find(tokenId, () => findInternalTokenStateById(db, tokenId)),
+            sessionTokens.find(tokenId, () => findInternalTokenVerificationDataById(db, tokenId)),
           )
         : authenticateInternalToken(value, clock.now(), ({ tokenId, digest }) =>
-            tokens.find(digest, () => findInternalTokenState(db, tokenId, value)),
+            tokens.find(digest, () => findInternalTokenVerificationData(db, tokenId, value)),
           ),
     isBrowserOrigin: async (origin) =>
       (await origins.find(origin, () => findPublishableTokenAllowedForOrigin(db, origin, clock.now()))) !==
       undefined,
-    accessToken: createVerifier((grantId) => grants.find(grantId, () => findOauthGrantState(db, grantId))),
+    accessToken: createVerifier((grantId) =>
+      grants.find(grantId, () => findOauthGrantVerificationData(db, grantId)),
+    ),
     close: stop,
   };
 }

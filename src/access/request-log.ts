@@ -11,9 +11,9 @@ import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ApiRequestTable, Tables } from "#database/tables.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import type { CredentialOwnerIds } from "./viewer.ts";
+import type { CredentialAndOwnerIds } from "./viewer.ts";
 
-export interface LoggedApiRequest extends CredentialOwnerIds {
+export interface LoggedApiRequest extends CredentialAndOwnerIds {
   readonly id: string;
   readonly operation: string;
   readonly method: string;

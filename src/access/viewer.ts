@@ -129,13 +129,13 @@ export function isIntegratorViewer(viewer: Viewer): viewer is IntegratorViewer {
  * The id of a credential, with the ids of the merchant and the installation that own it. These ids are also
  * known for API keys that are expired or revoked.
  */
-export interface CredentialOwnerIds {
+export interface CredentialAndOwnerIds {
   readonly merchantId: string;
   readonly installationId: string;
   readonly credentialId: string;
 }
 
-export const getCredentialOwnerOfViewer = (viewer: IntegratorViewer): CredentialOwnerIds => ({
+export const getCredentialAndOwnerIds = (viewer: IntegratorViewer): CredentialAndOwnerIds => ({
   merchantId: viewer.merchantId,
   installationId: viewer.installationId,
   credentialId: getCredentialIdOfViewer(viewer),
@@ -280,13 +280,16 @@ export function getPublicRateLimitBucketName(bucket: RateLimitBucket): string {
  * The factors by which the quotas of rate limits are multiplied. A single number applies to all rate limits.
  * An object has the factors of the settings RATE_LIMIT_SCALE (`all`) and GRAPHQL_QUOTA_SCALE (`graphql`).
  */
-export type RateLimitScale = number | { readonly all: number; readonly graphql: number };
+export type RateLimitQuotaFactors = number | { readonly all: number; readonly graphql: number };
 
 /**
  * Returns the quota of a rate limit (requests or points per time window), multiplied by its factors. Returns
  * undefined if a factor is 0, which switches the rate limit off.
  */
-export function getScaledRateLimitQuota(bucket: RateLimitBucket, scale: RateLimitScale): number | undefined {
+export function getScaledRateLimitQuota(
+  bucket: RateLimitBucket,
+  scale: RateLimitQuotaFactors,
+): number | undefined {
   const { all, graphql } = typeof scale === "number" ? { all: scale, graphql: 1 } : scale;
   const factor = bucket.startsWith("graphql") ? all * graphql : all;
   return factor === 0 ? undefined : Math.max(1, Math.round(rateLimitQuotas[bucket].quota * factor));

@@ -44,15 +44,15 @@ import { graphiqlPlugin } from "#pages/graphiql/plugin.ts";
 import { assetsPlugin } from "#pages/shared/assets.ts";
 import { listEventCatalogue } from "#webhooks/event-catalogue.ts";
 import { landingPlugin } from "#pages/landing/plugin.ts";
-import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
+import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { createServiceBackgroundWork, type PaymentBackgroundWork, type ProcessRole } from "./background.ts";
 import { createInterProcessNotices } from "#database/notices.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
-import { createReportDatabaseServices, openDatabaseReplica } from "./replica.ts";
-import { createProviderEventRoute } from "./provider-events.ts";
+import { createReportRunnerAndSearchCounter, openDatabaseReplica } from "./replica.ts";
+import { createPaymentEventRoute } from "./provider-events.ts";
 import { createConfiguredResponseCache } from "./response-validity.ts";
 import { createGraphqlServices, createEventPayloadRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
@@ -189,7 +189,7 @@ async function createParts(options: ServiceAppOptions) {
   const doOnce = metrics.measureDoOnce(createIdempotentRequestRunner({ db, keyring, clock }));
   const watch = createSubscriptionPollers(db, events, log);
   const replica = await openDatabaseReplica({ ...options, primary: db, clock });
-  const reporting = createReportDatabaseServices({ settings, database, replica, clock, log });
+  const reporting = createReportRunnerAndSearchCounter({ settings, database, replica, clock, log });
   const shared = {
     db,
     clock,
@@ -203,7 +203,7 @@ async function createParts(options: ServiceAppOptions) {
     ...reporting.services,
     reads: createCartOrderAndProductReadCoalescers(db, clock),
     rateLimitScale: settings.rateLimitScale,
-    resolvedNames: createHostNameChecker(options.resolveName),
+    resolvedNames: createEndpointHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
     stripeApiBase: settings.stripeApiBase,
   };
@@ -334,7 +334,7 @@ async function createHttpServer(
   });
   await server.register(consolePlugin, { services, limiter, log });
   await server.register(checkoutPlugin, { services, run, limiter, log });
-  await server.register(paymentProviderWebhookPlugin, { ...createProviderEventRoute(services), limiter });
+  await server.register(paymentProviderWebhookPlugin, { ...createPaymentEventRoute(services), limiter });
   await server.register(docsPlugin, {
     document: api.document,
     publicUrl,

@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DataFolderUnusableError, toDataFolderError } from "#database/folder-lock.ts";
+import { DataFolderUnusableError, toDataFolderUnusableError } from "#database/folder-lock.ts";
 import {
   createEncryptionKeyring,
   type EncryptionKey,
@@ -63,7 +63,7 @@ export function loadOrCreateEncryptionKeys(dataDir: string): EncryptionKey[] {
     const keys = parseEncryptionKeys(text);
     if (typeof keys !== "string") return keys;
   } catch (error) {
-    throw toDataFolderError(dataDir, error);
+    throw toDataFolderUnusableError(dataDir, error);
   }
   throw new DataFolderUnusableError(
     `${path} is damaged: it must be ${encryptionKeysRule}. Restore it from a backup: without ` +

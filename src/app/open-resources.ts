@@ -2,17 +2,17 @@
 import { type AddressInfo, createServer } from "node:net";
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { isDatabaseUnreachable } from "#database/database-errors.ts";
+import { isDatabaseUnreachableError } from "#database/database-errors.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
-import { type CanceledStatement, requestStatementLimits } from "#database/statement-pool.ts";
-import type { PoolerLimitation } from "#database/statement-sender.ts";
-import { summarizeStatement } from "#database/traced-dialect.ts";
+import { type TimedOutSqlStatement, requestStatementLimits } from "#database/statement-pool.ts";
+import type { TransactionPoolerLimitation } from "#database/statement-sender.ts";
+import { getStatementVerbAndTable } from "#database/traced-dialect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
-import { getRequestOrigin } from "#foundation/request-origin.ts";
+import { getCurrentRequestIdAndRoute } from "#foundation/request-origin.ts";
 import { createMemoryRateLimiter, type RateLimiter } from "#http/rate-limiter.ts";
 import { createVerifiedEncryptionKeyring } from "./encryption-canaries.ts";
-import { getRateLimitScale, type ServiceSettings } from "./settings.ts";
+import { getRateLimitQuotaFactors, type ServiceSettings } from "./settings.ts";
 
 export interface OpenServiceResourcesOptions {
   readonly settings: ServiceSettings;
@@ -28,13 +28,13 @@ export async function createConfiguredRateLimiter(
 ): Promise<RateLimiter> {
   if (limiter !== undefined) return limiter;
   const { redisUrl } = settings;
-  const scale = getRateLimitScale(settings);
+  const scale = getRateLimitQuotaFactors(settings);
   if (redisUrl === undefined) return createMemoryRateLimiter(scale, () => clock.now().getTime());
   const { createRedisRateLimiter } = await import("#http/redis-limiter.ts");
   return createRedisRateLimiter(redisUrl, scale, log);
 }
 
-const poolerWarnings: Readonly<Record<PoolerLimitation, string>> = {
+const poolerWarnings: Readonly<Record<TransactionPoolerLimitation, string>> = {
   unnamed_statements:
     "names a transaction pooler that does not support named statements, so statements are sent without names " +
     "from now on. Set DATABASE_PREPARED=0 to send them without names from the start.",
@@ -49,7 +49,7 @@ const poolerWarnings: Readonly<Record<PoolerLimitation, string>> = {
  */
 export const createPoolerLimitationLogger =
   (log: Log, setting: string) =>
-  (limitation: PoolerLimitation): void =>
+  (limitation: TransactionPoolerLimitation): void =>
     log.warn({ event: "pooler_found" }, `${setting} ${poolerWarnings[limitation]}`);
 
 /**
@@ -59,10 +59,17 @@ export const createPoolerLimitationLogger =
  */
 export const createCanceledStatementLogger =
   (log: Log) =>
-  ({ text, ms }: CanceledStatement): void => {
-    const { requestId, operationId, route } = getRequestOrigin() ?? {};
+  ({ text, ms }: TimedOutSqlStatement): void => {
+    const { requestId, operationId, route } = getCurrentRequestIdAndRoute() ?? {};
     log.warn(
-      { event: "statement_canceled", requestId, operationId, route, statement: summarizeStatement(text), ms },
+      {
+        event: "statement_canceled",
+        requestId,
+        operationId,
+        route,
+        statement: getStatementVerbAndTable(text),
+        ms,
+      },
       "An SQL statement was canceled because of its time limit.",
     );
   };
@@ -110,7 +117,7 @@ async function retryConnection(work: () => Promise<unknown>): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (attempt >= connectAttemptsMax || !isDatabaseUnreachable(error)) throw error;
+      if (attempt >= connectAttemptsMax || !isDatabaseUnreachableError(error)) throw error;
     }
   }
 }

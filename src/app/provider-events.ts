@@ -3,20 +3,20 @@
  * sweep that reads missed events.
  */
 import {
-  handleProviderEvent,
-  type ProviderEventServices,
+  handlePaymentProviderEvent,
+  type PaymentProviderEventServices,
 } from "#commerce/orders/payment/handle-provider-event.ts";
 import { providerEventsPath } from "#commerce/payments/provider-events.ts";
 import { createStripeEventSource } from "#commerce/payments/stripe/stripe-events.ts";
 import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
-import type { ProviderEventsPluginOptions } from "#gateway/provider-events-plugin.ts";
+import type { PaymentProviderWebhookPluginOptions } from "#gateway/provider-events-plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 
-export const createProviderEventServices = (
+export const createPaymentProviderEventServices = (
   services: GraphqlServices,
-): Omit<ProviderEventServices, "now"> => ({
+): Omit<PaymentProviderEventServices, "now"> => ({
   ...services,
   reindex: indexProducts,
   provider: createStripeProvider(services),
@@ -28,10 +28,10 @@ export const createProviderEventServices = (
  * handles an event. The path contains the id of the merchant's connection to the provider. The function
  * resolves to undefined if the signature is wrong or the connection does not exist.
  */
-export function createProviderEventRoute(
+export function createPaymentEventRoute(
   services: GraphqlServices,
-): Pick<ProviderEventsPluginOptions, "path" | "receive"> {
-  const eventServices = createProviderEventServices(services);
+): Pick<PaymentProviderWebhookPluginOptions, "path" | "receive"> {
+  const eventServices = createPaymentProviderEventServices(services);
   return {
     path: providerEventsPath,
     receive: async (connectionId, signed) => {
@@ -40,7 +40,7 @@ export function createProviderEventRoute(
         : undefined;
       if (verified === undefined) return undefined;
       const { connection, event } = verified;
-      return handleProviderEvent({ ...eventServices, now: services.clock.now() }, connection, event);
+      return handlePaymentProviderEvent({ ...eventServices, now: services.clock.now() }, connection, event);
     },
   };
 }

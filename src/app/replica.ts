@@ -16,13 +16,13 @@ import { createCanceledStatementLogger, createPoolerLimitationLogger } from "./o
 import { createReplicaLagMonitor, type ReplicaLagMonitor } from "./replica-lag.ts";
 import type { ServiceSettings } from "./settings.ts";
 
-export interface ReportDatabaseServices {
+export interface ReportRunnerAndSearchCounter {
   readonly services: Pick<GraphqlServices, "readOnly" | "searchCounts">;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 }
 
-export interface ReportDatabaseServicesOptions {
+export interface ReportRunnerAndSearchCounterOptions {
   readonly settings: ServiceSettings;
   readonly database: OpenedDatabase;
   readonly replica: ReplicaReadSources | undefined;
@@ -41,13 +41,13 @@ const runningMax = 4;
 const reportsOnPrimary = ({ engine }: OpenedDatabase, connections: number): number =>
   engine === "pglite" ? 1 : Math.max(1, Math.min(runningMax, Math.floor(connections / 3)));
 
-export function createReportDatabaseServices({
+export function createReportRunnerAndSearchCounter({
   settings,
   database,
   replica,
   clock,
   log,
-}: ReportDatabaseServicesOptions): ReportDatabaseServices {
+}: ReportRunnerAndSearchCounterOptions): ReportRunnerAndSearchCounter {
   const onPrimary = createReportQueryRunner(database.db, {
     runningMax: reportsOnPrimary(database, settings.databasePool),
   });

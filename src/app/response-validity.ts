@@ -4,18 +4,18 @@
  */
 import {
   findNextTimedProductChange,
-  getProductDependencies,
-  getProductListDependencies,
+  getProductCacheTags,
+  getProductListCacheTags,
   parseCatalogChangeNotice,
   searchDependencies,
 } from "#commerce/catalog/catalog-notices.ts";
 import type { Database } from "#database/connect.ts";
-import type { ResponseDependency } from "#gateway/contract.ts";
+import type { ResponseCatalogDependency } from "#gateway/contract.ts";
 import {
   createResponseCache,
   type ResponseCache,
-  type ResponseToValidate,
-  type ResponseValidityReader,
+  type ResponseToCache,
+  type ResponseInvalidationConditionsReader,
 } from "#gateway/response-cache.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import type { InterProcessNotices } from "#database/notices.ts";
@@ -30,17 +30,18 @@ interface CatalogParts {
   readonly dependencies: readonly string[];
 }
 
-const partReaders: Readonly<Record<ResponseDependency, (response: ResponseToValidate) => CatalogParts>> = {
-  PRODUCT: ({ data }) => {
-    const id = idOf(data);
-    return { productIds: [id], dependencies: getProductDependencies(id, idOf(fieldOf(data, "merchant"))) };
-  },
-  OWN_CATALOG: ({ data, merchantId }) => {
-    if (merchantId === null) throw new Error("An answer about the caller's catalog has no merchant.");
-    return { productIds: idsOf(data), dependencies: getProductListDependencies(merchantId) };
-  },
-  ALL_CATALOGS: ({ data }) => ({ productIds: idsOf(data), dependencies: searchDependencies }),
-};
+const partReaders: Readonly<Record<ResponseCatalogDependency, (response: ResponseToCache) => CatalogParts>> =
+  {
+    PRODUCT: ({ data }) => {
+      const id = idOf(data);
+      return { productIds: [id], dependencies: getProductCacheTags(id, idOf(fieldOf(data, "merchant"))) };
+    },
+    OWN_CATALOG: ({ data, merchantId }) => {
+      if (merchantId === null) throw new Error("An answer about the caller's catalog has no merchant.");
+      return { productIds: idsOf(data), dependencies: getProductListCacheTags(merchantId) };
+    },
+    ALL_CATALOGS: ({ data }) => ({ productIds: idsOf(data), dependencies: searchDependencies }),
+  };
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
@@ -77,7 +78,7 @@ export const createConfiguredResponseCache = (
  * Creates the function that finds out how long an answer can stay in the response cache. It must read from
  * the primary database, because a replica may be behind.
  */
-function createResponseValidityReader(db: Database): ResponseValidityReader {
+function createResponseValidityReader(db: Database): ResponseInvalidationConditionsReader {
   return {
     parseNotice: parseCatalogChangeNotice,
     read: async (kind, response) => {

@@ -20,7 +20,7 @@ import type { Database } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportQueryRunner } from "#database/read-only.ts";
 import { systemClock } from "#foundation/clock.ts";
-import { createHostNameChecker } from "#webhooks/endpoint-url.ts";
+import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
@@ -134,7 +134,7 @@ export function createEventPayloadRendererForCommandLine(
     // No code listens to this event emitter, because a command of the command line has no subscriptions to
     // notify. The running service finds new payments and deliveries by polling the database.
     events: createInProcessEvents(),
-    resolvedNames: createHostNameChecker(),
+    resolvedNames: createEndpointHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
     stripeApiBase: settings.stripeApiBase,
   };

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { RateLimitScale } from "#access/viewer.ts";
+import type { RateLimitQuotaFactors } from "#access/viewer.ts";
 import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import type { EncryptionKey } from "#foundation/encryption.ts";
 import { InvalidSettingError, type EnvironmentVariables } from "#foundation/failure.ts";
@@ -222,10 +222,10 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
 }
 
 /** Returns the factors by which the service multiplies the quotas of its rate limits. */
-export const getRateLimitScale = ({
+export const getRateLimitQuotaFactors = ({
   rateLimitScale,
   graphqlQuotaScale,
-}: Pick<ServiceSettings, "rateLimitScale" | "graphqlQuotaScale">): RateLimitScale => ({
+}: Pick<ServiceSettings, "rateLimitScale" | "graphqlQuotaScale">): RateLimitQuotaFactors => ({
   all: rateLimitScale,
   graphql: graphqlQuotaScale,
 });

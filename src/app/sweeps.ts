@@ -15,11 +15,11 @@ import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
 import { deleteExpiredExportJobs } from "#commerce/exports/export-jobs.ts";
-import { indexProducts, reindexDueProducts } from "#commerce/search/index-products.ts";
+import { indexProducts, reindexProductsWithChangedAvailability } from "#commerce/search/index-products.ts";
 import { refreshProductPopularity } from "#commerce/search/refresh-popularity.ts";
 import {
-  deleteOldProviderEvents,
-  readMissedProviderEvents,
+  deleteOldPaymentProviderEvents,
+  handleMissedPaymentProviderEvents,
 } from "#commerce/orders/payment/read-provider-events.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
@@ -28,7 +28,7 @@ import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
-import { createProviderEventServices } from "./provider-events.ts";
+import { createPaymentProviderEventServices } from "./provider-events.ts";
 
 export interface CleanupSweepContext {
   readonly now: Date;
@@ -77,7 +77,10 @@ export const sweeps: readonly Sweep[] = [
   // This sweep refreshes the search index. It runs after the sweeps that release stock, so that the index
   // shows the released stock at once. Sweeps run once a minute, so a product can appear as a preorder for up
   // to a minute after its release date.
-  { name: "index due changes", run: ({ db }, { now, signal }) => reindexDueProducts(db, now, signal) },
+  {
+    name: "index due changes",
+    run: ({ db }, { now, signal }) => reindexProductsWithChangedAvailability(db, now, signal),
+  },
   { name: "start promotions", run: ({ db, render }, round) => startDuePromotions({ db, render, ...round }) },
   { name: "end promotions", run: ({ db, render }, round) => endDuePromotions({ db, render, ...round }) },
   // This sweep places the orders of submitted checkout sessions whose total became 0 when their prices were
@@ -96,12 +99,12 @@ export const sweeps: readonly Sweep[] = [
     everyMs: 300_000,
     isRemote: true,
     run: (services, round) =>
-      readMissedProviderEvents({ ...createProviderEventServices(services), ...round }),
+      handleMissedPaymentProviderEvents({ ...createPaymentProviderEventServices(services), ...round }),
   },
   {
     name: "delete old payment provider events",
     everyMs: 3_600_000,
-    run: ({ db }, { now }) => deleteOldProviderEvents(db, now),
+    run: ({ db }, { now }) => deleteOldPaymentProviderEvents(db, now),
   },
   { name: "erase personal data", run: ({ db }, { now }) => erasePersonalDataPastRetention(db, now) },
   {

@@ -164,7 +164,7 @@ export function runFunctionWithMigratedDatabase<Done>(change: DatabaseWork<Done>
  * Opens the configured database like `runFunctionWithMigratedDatabase`, but creates the database if it is
  * missing.
  */
-export function runWithCreatedDatabase<Done>(change: DatabaseWork<Done>): Promise<Done> {
+export function runWithDatabaseCreatedIfMissing<Done>(change: DatabaseWork<Done>): Promise<Done> {
   return runWithOpenDatabase(async (database, settings) => {
     await migrate(database);
     return change(database, settings);

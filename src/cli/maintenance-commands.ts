@@ -22,7 +22,7 @@ import type { Database } from "#database/connect.ts";
 import { requireMigratedDatabase } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { countWithNoun } from "#foundation/text.ts";
+import { formatCountWithNoun } from "#foundation/text.ts";
 import { getCliCommandEnvironment } from "./command-session.ts";
 import { printErrorLine, printCommandResult } from "./output.ts";
 import {
@@ -135,7 +135,7 @@ function printRewrapResult(
   printBroken(results);
   if (left > 0)
     printErrorLine(
-      `${countWithNoun(left, "row was", "rows were")} written with another key meanwhile: ` +
+      `${formatCountWithNoun(left, "row was", "rows were")} written with another key meanwhile: ` +
         `restart every process with ${key} first, then run this again.`,
     );
   if (left > 0) getCliCommandEnvironment().setExitCode(1);
@@ -150,7 +150,7 @@ function printBroken(
 ): void {
   for (const { table, broken } of results) {
     if (broken.length === 0) continue;
-    const count = countWithNoun(broken.length, "value");
+    const count = formatCountWithNoun(broken.length, "value");
     printErrorLine(`${table}: ${count} cannot be decrypted, for example:\n${broken[0]}`);
     getCliCommandEnvironment().setExitCode(1);
   }

@@ -1,7 +1,7 @@
 /** Runs the service in this process: alone, or as one of several processes that a parent process started. */
 import cluster from "node:cluster";
 import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
-import { getRateLimitScale, type ServiceSettings } from "#app/settings.ts";
+import { getRateLimitQuotaFactors, type ServiceSettings } from "#app/settings.ts";
 import { startWatchdog } from "#app/watchdog.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
@@ -34,7 +34,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
   const { settings, log } = serving;
   const limiter =
     settings.redisUrl === undefined
-      ? createChildProcessRateLimiter(parent, { scale: getRateLimitScale(settings), log })
+      ? createChildProcessRateLimiter(parent, { scale: getRateLimitQuotaFactors(settings), log })
       : undefined;
   await start(
     { ...serving, limiter, exchange: createChildToParentMetricsConnection(parent) },
@@ -103,8 +103,8 @@ async function prepareConfiguredDemo(
   { database, services, clock }: ServiceApp,
   dataDir: string,
 ): Promise<DemoJsonFileContent | undefined> {
-  const { prepareDemo } = await import("#demo/prepare-demo.ts");
-  return prepareDemo(database, { ...services, dataDir, now: clock.now() });
+  const { prepareDemoDataAndFile } = await import("#demo/prepare-demo.ts");
+  return prepareDemoDataAndFile(database, { ...services, dataDir, now: clock.now() });
 }
 
 /** The channel on which this process exchanges messages with its parent process. */

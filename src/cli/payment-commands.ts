@@ -7,7 +7,7 @@ import {
   disconnectPaymentProvider,
   findSigningSecretFaults,
 } from "#commerce/payments/connections.ts";
-import { createProviderEventsUrl } from "#commerce/payments/provider-events.ts";
+import { createPaymentProviderEventsUrl } from "#commerce/payments/provider-events.ts";
 import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { getCliCommandEnvironment } from "./command-session.ts";
@@ -64,7 +64,7 @@ function connectCommand(): Command {
             accountId,
             accountName,
             mode,
-            webhookUrl: createProviderEventsUrl(getPublicUrl(settings), id),
+            webhookUrl: createPaymentProviderEventsUrl(getPublicUrl(settings), id),
           };
         },
       );
@@ -112,7 +112,9 @@ function listCommand(): Command {
           .execute();
         const publicUrl = getPublicUrl(settings);
         printCommandResult(
-          rows.map((row) => Object.assign(row, { webhookUrl: createProviderEventsUrl(publicUrl, row.id) })),
+          rows.map((row) =>
+            Object.assign(row, { webhookUrl: createPaymentProviderEventsUrl(publicUrl, row.id) }),
+          ),
           json === true,
         );
       });

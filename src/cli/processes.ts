@@ -7,7 +7,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import type { ProcessRole } from "#app/background.ts";
 import { findFreePort } from "#app/open-resources.ts";
-import { getRateLimitScale } from "#app/settings.ts";
+import { getRateLimitQuotaFactors } from "#app/settings.ts";
 import { startWatchdog } from "#app/watchdog.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
@@ -29,7 +29,7 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
   const { settings, role, log } = serving;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const limiter =
-    settings.redisUrl === undefined ? createMemoryRateLimiter(getRateLimitScale(settings)) : undefined;
+    settings.redisUrl === undefined ? createMemoryRateLimiter(getRateLimitQuotaFactors(settings)) : undefined;
   const metrics = createMultiProcessMetricsCollector();
   const children = createChildProcesses(log, (child) => {
     const childPort = portOf(child);

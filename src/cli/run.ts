@@ -8,7 +8,7 @@ import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
 import { InvalidSettingError, Failure } from "#foundation/failure.ts";
 import { DataFolderUnusableError } from "#database/folder-lock.ts";
-import { isDatabaseUnreachable, getSqlState } from "#database/database-errors.ts";
+import { isDatabaseUnreachableError, getSqlState } from "#database/database-errors.ts";
 import { EncryptionKeysMismatchError } from "#app/encryption-keys.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
@@ -104,7 +104,7 @@ function explainListenError(
 }
 
 function explainDatabaseError(error: Error): string | undefined {
-  if (isDatabaseUnreachable(error))
+  if (isDatabaseUnreachableError(error))
     return `The database at DATABASE_URL does not respond: ${error.message || "connection refused"}`;
   // The SQLSTATE classes of two refusals by the database server: 28 (the user is not known or the password is
   // wrong) and 3D (the database does not exist).

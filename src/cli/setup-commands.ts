@@ -12,9 +12,9 @@ import { createFailure } from "#foundation/failure.ts";
 import { seedBulkProducts } from "#demo/bulk/seed-bulk-products.ts";
 import { seedBulkCarts } from "#demo/bulk/seed-bulk-carts.ts";
 import { seedBulkOrders } from "#demo/bulk/seed-bulk-orders.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { printCommandResult, printErrorLine } from "./output.ts";
-import { isCliCommandRunningInService, runWithCreatedDatabase } from "./command.ts";
+import { isCliCommandRunningInService, runWithDatabaseCreatedIfMissing } from "./command.ts";
 
 export function addSetupCommands(program: Command): void {
   program.addCommand(migrateCommand());
@@ -84,13 +84,13 @@ function seedCommand(): Command {
     )
     .option("--json", "print the result as JSON, without a progress bar")
     .action(async ({ products, carts, orders, merchant, json }: SeedOptions) => {
-      await runWithCreatedDatabase(async (database, settings) => {
+      await runWithDatabaseCreatedIfMissing(async (database, settings) => {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
         const keyring = await createVerifiedEncryptionKeyring(database.db, settings);
         const { createEventPayloadRendererForCommandLine } = await import("#app/services.ts");
         const render = createEventPayloadRendererForCommandLine(database.db, settings);
-        const demo = await prepareDemo(database, {
+        const demo = await prepareDemoDataAndFile(database, {
           dataDir: settings.dataDir,
           publicUrl,
           now,

@@ -3,9 +3,9 @@ import { Argument, Command, Option } from "commander";
 import { generatePassword } from "#access/people/passwords.ts";
 import { rotateOauthSigningKeys } from "#access/oauth/signing-keys.ts";
 import {
-  createStaff,
-  disableStaff,
-  enableStaff,
+  createStaffAccount,
+  disableStaffAccount,
+  enableStaffAccount,
   findStaffPasswordSalt,
   validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
@@ -59,7 +59,7 @@ function staffCreate(): Command {
       await runAuditedCommand(given, "staffCreate", async (transaction, access) => {
         const salt = await findStaffPasswordSalt(transaction, { email });
         const person = await validateStaffFieldsAndHashPassword({ email, name, password }, salt);
-        const id = await createStaff(transaction, access, { merchantId, role, ...person });
+        const id = await createStaffAccount(transaction, access, { merchantId, role, ...person });
         return { id, email, ...printed };
       });
     });
@@ -142,7 +142,7 @@ function staffDisable(): Command {
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "staffDisable", async (transaction, access) => {
-        await disableStaff(transaction, access, id);
+        await disableStaffAccount(transaction, access, id);
         return { id, disabled: true };
       });
     });
@@ -153,7 +153,7 @@ function staffEnable(): Command {
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOutputOption) => {
       await runAuditedCommand(given, "staffEnable", async (transaction, access) => {
-        await enableStaff(transaction, access, id);
+        await enableStaffAccount(transaction, access, id);
         return { id, disabled: false };
       });
     });

@@ -6,7 +6,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import type { EventOutbox } from "#webhooks/outbox.ts";
 
-export interface CommandContext {
+export interface MerchantCommandContext {
   /** The merchant whose data the command reads and changes. */
   readonly merchantId: string;
   /** The time of the command, which is used for all timestamps that the command writes. */

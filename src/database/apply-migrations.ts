@@ -15,7 +15,7 @@ export interface PendingMigration {
   readonly checksum: string;
 }
 
-export interface MigrationLimits {
+export interface MigrationLockRetryOptions {
   /** Milliseconds for which a migration in a transaction waits for a lock before it is rolled back. */
   readonly lockTimeoutMs?: number;
   /**
@@ -72,7 +72,7 @@ async function takeLock(run: SqlScriptRunner): Promise<boolean> {
 export async function applyMigrations(
   run: SqlScriptRunner,
   pending: readonly PendingMigration[],
-  limits: MigrationLimits,
+  limits: MigrationLockRetryOptions,
 ): Promise<void> {
   let rest = pending;
   while (rest.length > 0) {
@@ -94,7 +94,7 @@ const defaultLockTimeoutMs = 2_000;
 async function applyInTransaction(
   run: SqlScriptRunner,
   migrations: readonly PendingMigration[],
-  { lockTimeoutMs = defaultLockTimeoutMs }: MigrationLimits,
+  { lockTimeoutMs = defaultLockTimeoutMs }: MigrationLockRetryOptions,
 ): Promise<void> {
   // The time limit of migration statements is switched off (0), because the database role may have a short
   // limit for the statements of requests.
@@ -121,7 +121,7 @@ const lockStates = new Set(["55P03", "40P01"]);
 
 async function retryLocked(
   [first]: readonly PendingMigration[],
-  { retryDelaysMs = defaultRetryDelaysMs, onRetry }: MigrationLimits,
+  { retryDelaysMs = defaultRetryDelaysMs, onRetry }: MigrationLockRetryOptions,
   apply: () => Promise<void>,
 ): Promise<void> {
   for (const delayMs of retryDelaysMs) {
@@ -155,7 +155,7 @@ const indexStatement =
  * Throws if it contains anything but the creation and removal of indexes, because only these can be repeated
  * after an interruption.
  */
-export function readIndexStatements({
+export function parseIndexMigrationStatements({
   name,
   sql,
 }: Pick<PendingMigration, "name" | "sql">): readonly IndexStatement[] | undefined {
@@ -183,7 +183,7 @@ async function applyOutsideTransaction(run: SqlScriptRunner, migration: PendingM
   await run("set lock_timeout = 0");
   await run("set statement_timeout = 0");
   await run(createMigrationTable);
-  for (const { sql, created } of readIndexStatements(migration) ?? [])
+  for (const { sql, created } of parseIndexMigrationStatements(migration) ?? [])
     await runOf(migration, "is repeated from its beginning by the next run", async () => {
       if (created !== undefined) await dropInvalidIndex(run, created);
       await run(sql);

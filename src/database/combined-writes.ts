@@ -26,7 +26,7 @@ export interface BufferedWrite {
 }
 
 /** Returns the statements to send for the buffered writes, in the order of the writes. */
-export function combineWrites(writes: readonly BufferedWrite[]): readonly CompiledQuery[] {
+export function combineBufferedWrites(writes: readonly BufferedWrite[]): readonly CompiledQuery[] {
   const groups: BufferedWrite[][] = [];
   for (const write of writes) {
     const group = groups.at(-1);

@@ -7,19 +7,19 @@ import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type ClientConfig, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
 import { createTransactionGuardKyselyDialect, createPipelinedKyselyDialect } from "./transaction-dialect.ts";
-import { toDataFolderError, waitForDataFolderLock } from "./folder-lock.ts";
+import { toDataFolderUnusableError, waitForDataFolderLock } from "./folder-lock.ts";
 import {
   type InterProcessNoticeHandlers,
   listenForInterProcessNotices,
   type InterProcessNoticeListener,
 } from "./notices.ts";
 import {
-  type CanceledStatement,
+  type TimedOutSqlStatement,
   type SqlStatementTimeouts,
   createPreparedStatementConnectionPool,
-  getServerTimeouts,
+  getPostgresTimeoutOptions,
 } from "./statement-pool.ts";
-import type { PoolerLimitation } from "./statement-sender.ts";
+import type { TransactionPoolerLimitation } from "./statement-sender.ts";
 import type { Tables } from "./tables.ts";
 import { createTracedKyselyDialect } from "./traced-dialect.ts";
 
@@ -49,9 +49,9 @@ export interface DatabaseOptions {
    */
   readonly comments?: boolean | undefined;
   /** Called for each statement that was canceled because of its time limit. */
-  readonly onCanceledStatement?: ((statement: CanceledStatement) => void) | undefined;
+  readonly onCanceledStatement?: ((statement: TimedOutSqlStatement) => void) | undefined;
   /** Called once for each feature that a transaction pooler in front of PostgreSQL does not support. */
-  readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
+  readonly onPoolerLimitation?: ((limitation: TransactionPoolerLimitation) => void) | undefined;
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly folder?: string | undefined;
   /** The content of a database dump. If given, a new embedded database starts with this content. */
@@ -79,11 +79,11 @@ export interface OpenedDatabase {
    * Returns the state of the connection pool; undefined for the embedded database, which has a single
    * connection.
    */
-  pool(): DatabaseConnectionPoolState | undefined;
+  pool(): DatabaseConnectionPoolCounts | undefined;
   close(): Promise<void>;
 }
 
-export interface DatabaseConnectionPoolState {
+export interface DatabaseConnectionPoolCounts {
   readonly max: number;
   readonly total: number;
   readonly idle: number;
@@ -158,7 +158,7 @@ async function createAndLockFolder(folder: string): Promise<() => void> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return await waitForDataFolderLock(folder);
   } catch (error) {
-    throw toDataFolderError(folder, error);
+    throw toDataFolderUnusableError(folder, error);
   }
 }
 
@@ -174,7 +174,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     max: options.poolSize ?? 10,
     pipeline: true,
     application_name: "commerce-gateway",
-    ...getServerTimeouts(options.limits),
+    ...getPostgresTimeoutOptions(options.limits),
   });
   // The pool replaces a connection that breaks while it is idle. Without this listener, the error event would
   // end the process.
@@ -206,7 +206,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
   });
   const receive: OpenedDatabase["listen"] = (channel, handlers) =>
     listenForInterProcessNotices({ connection: direct, channel, db }, handlers);
-  const state = (): DatabaseConnectionPoolState => ({
+  const state = (): DatabaseConnectionPoolCounts => ({
     max: pool.options.max,
     total: pool.totalCount,
     idle: pool.idleCount,

@@ -53,7 +53,7 @@ export function createConnectionChecks({ check, canBegin }: ConnectionCheckParts
     const end = (): void => void (running = undefined);
     const done = check(connected).then(end, (): Promise<void> => {
       end();
-      return closeConnection(connected);
+      return closeConnectionIgnoringErrors(connected);
     });
     const settled = Promise.race([done, sleep(confirmMsMax, undefined, { ref: false })]);
     running = { begunAtMs, done, settled, next: undefined };
@@ -87,7 +87,7 @@ interface RegularConnectionChecks {
  * Creates the regular checks of the connection. Checks are frequent while callers use `isCurrent` of
  * notices.ts, and rare after `idleAfterMs` without use. At its end, `check` must call `plan`.
  */
-export function createRegularConnectionChecks(
+export function createPeriodicConnectionChecks(
   check: () => Promise<void>,
   idleAfterMs: number,
 ): RegularConnectionChecks {
@@ -115,6 +115,6 @@ export function createRegularConnectionChecks(
   };
 }
 
-export async function closeConnection(client: Client | undefined): Promise<void> {
+export async function closeConnectionIgnoringErrors(client: Client | undefined): Promise<void> {
   await client?.end().catch(() => undefined);
 }

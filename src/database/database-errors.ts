@@ -30,13 +30,13 @@ const messages: readonly string[] = [
 ];
 const isKnownMessage = (text: string): boolean => messages.some((message) => text.startsWith(message));
 
-export function isDatabaseUnreachable(error: unknown): boolean {
+export function isDatabaseUnreachableError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (codes.has(code) || code.startsWith("08") || isKnownMessage(error.message) || isQueryTimeout(error))
+  if (codes.has(code) || code.startsWith("08") || isKnownMessage(error.message) || isQueryTimeoutError(error))
     return true;
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable);
-  return error.cause !== undefined && isDatabaseUnreachable(error.cause);
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachableError);
+  return error.cause !== undefined && isDatabaseUnreachableError(error.cause);
 }
 
 /** The message of pg, and of the connection pool, for a statement that was not answered in time. */
@@ -48,7 +48,7 @@ export const createQueryTimeoutError = (): Error => new Error(queryTimeoutMessag
  * Returns whether the error means that this process waited too long for the answer to a statement and gave
  * up. The statement may have had its effect.
  */
-export function isQueryTimeout(error: unknown): boolean {
+export function isQueryTimeoutError(error: unknown): boolean {
   return error instanceof Error && error.message === queryTimeoutMessage;
 }
 
@@ -63,7 +63,7 @@ export function convertTemporaryFailureToUnavailable(failure: Failure): Failure 
 }
 
 const isTemporary = (cause: unknown): boolean =>
-  isDatabaseUnreachable(cause) ||
+  isDatabaseUnreachableError(cause) ||
   isConcurrencyConflictError(cause) ||
   isReadOnlyServerError(cause) ||
   isOutOfResources(cause);

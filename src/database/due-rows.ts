@@ -2,9 +2,9 @@
  * Finds and handles due rows in batches. A row whose handling fails is skipped until the next run, and its
  * error is reported at the end of the run.
  */
-import { countWithNoun } from "#foundation/text.ts";
+import { formatCountWithNoun } from "#foundation/text.ts";
 
-export interface DueRowsTask<Row extends DueRow> {
+export interface DueRowProcessingOptions<Row extends DueRow> {
   /**
    * Finds up to `rowsMax` due rows that follow the given row, or the first due rows if no row is given.
    * Handling a row must not change the order of the rows.
@@ -35,7 +35,7 @@ export async function processDueRows<Row extends DueRow>({
   find,
   handle,
   signal,
-}: DueRowsTask<Row>): Promise<number> {
+}: DueRowProcessingOptions<Row>): Promise<number> {
   const failures: Error[] = [];
   let handled = 0;
   let failed = 0;
@@ -50,7 +50,7 @@ export async function processDueRows<Row extends DueRow>({
   if (failed > 0)
     throw new AggregateError(
       failures,
-      `${countWithNoun(failed, "row")} failed, ${countWithNoun(handled, "row was", "rows were")} handled.`,
+      `${formatCountWithNoun(failed, "row")} failed, ${formatCountWithNoun(handled, "row was", "rows were")} handled.`,
     );
   return handled;
 }
@@ -58,7 +58,7 @@ export async function processDueRows<Row extends DueRow>({
 async function* eachDueRow<Row extends DueRow>({
   find,
   signal,
-}: Omit<DueRowsTask<Row>, "handle">): AsyncGenerator<Row, void> {
+}: Omit<DueRowProcessingOptions<Row>, "handle">): AsyncGenerator<Row, void> {
   for (let rows: readonly Row[] | undefined; rows === undefined || rows.length === batchRowsMax;) {
     rows = await find(rows?.at(-1), batchRowsMax);
     for (const row of rows) {

@@ -6,7 +6,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-export interface DueWorkPollOptions {
+export interface DueWorkPollerOptions {
   /**
    * Searches for due work; must not throw or reject. `withinMs` is the number of milliseconds until the next
    * search. For work that becomes due earlier, the function must set its own timer.
@@ -21,7 +21,7 @@ export interface DueWorkPollOptions {
   readonly areNoticesReceived: () => boolean;
 }
 
-export interface DueWorkPoll {
+export interface DueWorkPoller {
   /**
    * Reports that work was announced or found. For the next minute, the process then searches every `everyMs`
    * milliseconds.
@@ -37,7 +37,11 @@ const idleAfterMs = 60_000;
 /** Milliseconds between two searches for due work while the process has no work. */
 export const idlePollMs = 10_000;
 
-export function createDueWorkPoll({ search, everyMs, areNoticesReceived }: DueWorkPollOptions): DueWorkPoll {
+export function createDueWorkPoller({
+  search,
+  everyMs,
+  areNoticesReceived,
+}: DueWorkPollerOptions): DueWorkPoller {
   let timer: NodeJS.Timeout | undefined;
   let isStarted = false;
   let isSlow = false;

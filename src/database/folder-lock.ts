@@ -43,7 +43,7 @@ const readOwner = (folder: string): LockOwner | undefined =>
  * Converts an error of the file system to an error that names the setting DATA_DIR. Returns other errors
  * unchanged.
  */
-export function toDataFolderError(folder: string, error: unknown): unknown {
+export function toDataFolderUnusableError(folder: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   return new DataFolderUnusableError(`DATA_DIR ${folder} cannot be used: ${error.message}`, { cause: error });
 }
@@ -168,7 +168,7 @@ const endedState = /^[ZXx]/;
 function readProcessEntry(pid: number): ProcessEntry | undefined {
   const stat = readIfExists(`/proc/${pid}/stat`);
   if (stat !== undefined) return parseProcStat(stat);
-  return process.platform === "linux" ? undefined : readProcessEntryWithPs(pid);
+  return process.platform === "linux" ? undefined : readProcessStatusWithPsCommand(pid);
 }
 
 /**
@@ -181,7 +181,7 @@ function parseProcStat(stat: string): ProcessEntry {
 }
 
 /** Reads the entry with the program `ps`, on systems without /proc. */
-export function readProcessEntryWithPs(pid: number): ProcessEntry | undefined {
+export function readProcessStatusWithPsCommand(pid: number): ProcessEntry | undefined {
   const { status, stdout } = spawnSync("ps", ["-o", "state=", "-o", "lstart=", "-p", String(pid)], {
     encoding: "utf8",
     env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },

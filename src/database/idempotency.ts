@@ -17,14 +17,14 @@ import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import {
   getViolatedConstraint,
-  isDatabaseUnreachable,
+  isDatabaseUnreachableError,
   getSqlState,
   uniqueViolation,
 } from "./database-errors.ts";
 import {
-  bufferWrite,
-  buildRowLockText,
-  type LockAndRead,
+  bufferWriteUntilNextStatement,
+  buildRowLockSql,
+  type RowLockWithReadQuery,
   type RowToLock,
   runInTransaction,
   type Transaction,
@@ -82,7 +82,7 @@ export type IdempotentRequestRunner = (
   claim: IdempotencyKeyClaim,
   work: (transaction: Transaction) => Promise<StoredIdempotentAnswer>,
   /** The row that the work locks and reads first; if left out, the work locks its rows itself. */
-  lockAndRead?: LockAndRead,
+  lockAndRead?: RowLockWithReadQuery,
 ) => Promise<IdempotentRequestResult>;
 
 /**
@@ -125,7 +125,7 @@ interface DigestedClaim extends IdempotencyKeyClaim {
 
 interface WorkToRunOnce {
   readonly work: Parameters<IdempotentRequestRunner>[1];
-  readonly lockAndRead: LockAndRead | undefined;
+  readonly lockAndRead: RowLockWithReadQuery | undefined;
 }
 
 async function runOnce(
@@ -159,7 +159,7 @@ async function runOnce(
       ...(lockAndRead === undefined ? [] : [lockAndRead.read]),
     ]);
   } catch (error) {
-    const isUnknown = isCommitting && isDatabaseUnreachable(error);
+    const isUnknown = isCommitting && isDatabaseUnreachableError(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;
     const recorded = await findRecord(db, keyring, claim);
     if (recorded !== undefined) return { recorded, isReplay: !isUnknown };
@@ -196,7 +196,7 @@ function buildLockStatement({ ownerId, digest }: DigestedClaim, row: RowToLock |
     return CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, [lock]);
   const text = `with key as materialized (select pg_try_advisory_xact_lock($3::bigint) as is_held)
     select key.is_held as "isHeld", locked.id is not null as "hasRow"
-    from key left join lateral (${buildRowLockText(row, "key.is_held")}) locked on true`;
+    from key left join lateral (${buildRowLockSql(row, "key.is_held")}) locked on true`;
   return CompiledQuery.raw(text, [row.id, row.merchantId, lock]);
 }
 
@@ -259,12 +259,12 @@ async function writeRecord(
   const fingerprint = keyring.digest({ sealed, dataKey, keyId }, context, claim.fingerprint);
   const tables = ["idempotencyRecord"] as const;
   if (hasExpiredRecord)
-    await bufferWrite(transaction, {
+    await bufferWriteUntilNextStatement(transaction, {
       query: CompiledQuery.raw(deleteText, [ownerId, digest, getIdempotencyRecordExpiryCutoff(now)]),
       tables,
     });
   const row = [ownerId, digest, fingerprint, status, contentType, sealed, dataKey, keyId, now];
-  await bufferWrite(transaction, { query: CompiledQuery.raw(writeText, row), tables });
+  await bufferWriteUntilNextStatement(transaction, { query: CompiledQuery.raw(writeText, row), tables });
 }
 
 const deleteText =

@@ -6,10 +6,10 @@
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { countWithNoun } from "#foundation/text.ts";
+import { formatCountWithNoun } from "#foundation/text.ts";
 import {
   applyMigrations,
-  type MigrationLimits,
+  type MigrationLockRetryOptions,
   type PendingMigration,
   runWithMigrationLock,
 } from "./apply-migrations.ts";
@@ -46,7 +46,7 @@ export function readMigrationFiles(from: URL = folder): DatabaseMigration[] {
 export async function migrate(
   database: OpenedDatabase,
   migrations: readonly DatabaseMigration[] = readMigrationFiles(),
-  limits: MigrationLimits = {},
+  limits: MigrationLockRetryOptions = {},
 ): Promise<string[]> {
   if ((await database.script((run) => readPending(run, migrations))).length === 0) return [];
   return runWithMigrationLock(database, async (run) => {
@@ -92,7 +92,8 @@ export async function requireMigratedDatabase(
   const applied = await database.script(readApplied);
   const [first, ...others] = migrations.filter(({ name }) => !applied.has(name));
   if (first === undefined) return;
-  const more = others.length === 0 ? "is" : `and ${countWithNoun(others.length, "later migration")} are`;
+  const more =
+    others.length === 0 ? "is" : `and ${formatCountWithNoun(others.length, "later migration")} are`;
   throw new Error(
     `Migration ${first.name} ${more} not applied to the database. Run the command \`migrate\`, or check ` +
       "that DATABASE_URL and DATA_DIR name the right database.",

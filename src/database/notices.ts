@@ -11,9 +11,9 @@ import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import {
-  closeConnection,
+  closeConnectionIgnoringErrors,
   createConnectionChecks,
-  createRegularConnectionChecks,
+  createPeriodicConnectionChecks,
 } from "./connection-checks.ts";
 import type { Tables } from "./tables.ts";
 
@@ -97,7 +97,7 @@ export function listenForInterProcessNotices(
   };
   const canBegin = (connected: Client): boolean => connected === client && !livenessCheck.isTesting();
   const checks = createConnectionChecks({ check: (connected) => checkConnection(connected), canBegin });
-  const regularChecks = createRegularConnectionChecks(async () => {
+  const regularChecks = createPeriodicConnectionChecks(async () => {
     const connected = client;
     if (connected === undefined) return;
     await checks.checkOnce(connected).done;
@@ -121,7 +121,7 @@ export function listenForInterProcessNotices(
     await checkConnection(opening, () => onNotice(""));
     if (opening === client) regularChecks.plan();
   };
-  const tryToConnect = (): Promise<void> => connect().catch(() => closeConnection(client));
+  const tryToConnect = (): Promise<void> => connect().catch(() => closeConnectionIgnoringErrors(client));
   void tryToConnect();
   const confirm = (): Promise<boolean> | boolean => {
     const calledAtMs = performance.now();
@@ -142,7 +142,7 @@ export function listenForInterProcessNotices(
       clearTimeout(reconnecting);
       regularChecks.cancel();
       receivedUpToMs = Number.NEGATIVE_INFINITY;
-      await closeConnection(client);
+      await closeConnectionIgnoringErrors(client);
     },
   };
 }

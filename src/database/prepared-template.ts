@@ -8,7 +8,7 @@
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
 import { manyFormsMark } from "./statement-sender.ts";
-import { bufferWrite, type DatabaseReader, type Transaction } from "./transaction.ts";
+import { bufferWriteUntilNextStatement, type DatabaseReader, type Transaction } from "./transaction.ts";
 import type { Tables } from "./tables.ts";
 
 class Parameter {
@@ -22,7 +22,7 @@ class Parameter {
  * Creates a named parameter of an SQL template. Each execution of the template gives a value to each
  * parameter name.
  */
-export const createTemplateSqlParameter = <Value>(name: string): RawBuilder<Value> =>
+export const createNamedSqlTemplateParameter = <Value>(name: string): RawBuilder<Value> =>
   sql<Value>`${new Parameter(name)}`;
 
 interface Compiled {
@@ -113,14 +113,14 @@ export function createPaddedInClauseTemplate(ids: readonly string[]): PaddedInTe
   if (first === undefined || ids.length > lengthMax)
     return {
       form: "any",
-      write: () => sql`= any(${createTemplateSqlParameter("ids")}::text[])`,
+      write: () => sql`= any(${createNamedSqlTemplateParameter("ids")}::text[])`,
       values: { ids },
     };
   const members = padListToPowerOfTwo(ids, first);
   const names = members.map((_, index) => `id${index}`);
   return {
     form: String(members.length),
-    write: () => sql`in (${sql.join(names.map((name) => createTemplateSqlParameter(name)))})`,
+    write: () => sql`in (${sql.join(names.map((name) => createNamedSqlTemplateParameter(name)))})`,
     values: Object.fromEntries(members.map((id, index) => [`id${index}`, id])),
   };
 }
@@ -172,7 +172,7 @@ export function buildInsertSqlQuery<Table extends keyof Tables>(
   const write = (): RawBuilder<unknown> => {
     const tuples = rows.map(
       (_, index) =>
-        sql`(${sql.join(columns.map((column) => createTemplateSqlParameter(`${column}${index}`)))})`,
+        sql`(${sql.join(columns.map((column) => createNamedSqlTemplateParameter(`${column}${index}`)))})`,
     );
     return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
       values ${sql.join(tuples)}`;
@@ -188,12 +188,12 @@ export function buildInsertSqlQuery<Table extends keyof Tables>(
  * Inserts rows with the next statement of the transaction or with its COMMIT. All rows must have the same
  * columns as the first row.
  */
-export function bufferInsert<Table extends keyof Tables>(
+export function bufferInsertUntilNextStatement<Table extends keyof Tables>(
   transaction: Transaction,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
 ): Promise<void> {
-  return bufferWrite(transaction, {
+  return bufferWriteUntilNextStatement(transaction, {
     query: buildInsertSqlQuery(transaction, table, rows),
     tables: [table],
     isCombinable: rows.length <= preparedRowsMax,

@@ -8,7 +8,7 @@ import { E_TIMEOUT, Semaphore as MutexSemaphore, withTimeout } from "async-mutex
 import { CompiledQuery } from "kysely";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
-import { isQueryTimeout, getSqlState } from "./database-errors.ts";
+import { isQueryTimeoutError, getSqlState } from "./database-errors.ts";
 import { runInTransaction, type Transaction } from "./transaction.ts";
 
 export type ReportQueryRunner = <Result>(read: (reader: Transaction) => Promise<Result>) => Promise<Result>;
@@ -62,7 +62,7 @@ export function createReportQueryRunner(
     try {
       return await semaphore(() => runInTransaction(db, read, opening));
     } catch (error) {
-      if (getSqlState(error) !== queryCanceled && !isQueryTimeout(error)) throw error;
+      if (getSqlState(error) !== queryCanceled && !isQueryTimeoutError(error)) throw error;
       const message =
         `The report took longer than the limit of ${timeoutMs / 1000} s. Request fewer days, or ` +
         "one merchant.";

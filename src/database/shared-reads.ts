@@ -9,10 +9,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Semaphore } from "async-mutex";
 import DataLoader from "dataloader";
-import { getRequestOrigin, type RequestOrigin, runWithRequestOrigin } from "#foundation/request-origin.ts";
+import {
+  getCurrentRequestIdAndRoute,
+  type RequestIdAndRoute,
+  runWithRequestIdAndRoute,
+} from "#foundation/request-origin.ts";
 import { type Span, runInChildSpan } from "#foundation/tracing.ts";
 import { requireNoOpenTransaction } from "./transaction-dialect.ts";
-import { isDatabaseUnreachable } from "./database-errors.ts";
+import { isDatabaseUnreachableError } from "./database-errors.ts";
 
 export interface ReadCoalescer<Key, Row> {
   /** Returns the row that belongs to a key; null if the key has no row. */
@@ -38,7 +42,7 @@ interface Waiting<Key> {
   readonly key: Key;
   readonly name: string;
   readonly span: Span | undefined;
-  readonly origin: RequestOrigin | undefined;
+  readonly origin: RequestIdAndRoute | undefined;
 }
 
 export function createReadCoalescer<Key, Row>({
@@ -51,7 +55,7 @@ export function createReadCoalescer<Key, Row>({
    */
   const spans = new Map<string, Span>();
   /** For each key that waits to be read: the request of the first caller. The map is indexed like `spans`. */
-  const origins = new Map<string, RequestOrigin>();
+  const origins = new Map<string, RequestIdAndRoute>();
   /** Limits how many statements run at the same time. DataLoader has no such limit. */
   const running = new Semaphore(runningMax);
   // A shared read serves several callers. It therefore runs in a detached async context, and not in the
@@ -62,7 +66,7 @@ export function createReadCoalescer<Key, Row>({
     // One statement serves several callers, but is logged with the id of only one request.
     const origin = waiting.find((entry) => entry.origin !== undefined)?.origin;
     const findRows = (): ReturnType<typeof find> =>
-      runWithRequestOrigin(origin, () => find(waiting.map(({ key }) => key)));
+      runWithRequestIdAndRoute(origin, () => find(waiting.map(({ key }) => key)));
     // One statement serves several callers, but its span can have only one parent: the first recorded span of
     // a caller that waits for the statement.
     const span = waiting.find((entry) => entry.span !== undefined)?.span;
@@ -74,7 +78,7 @@ export function createReadCoalescer<Key, Row>({
       // If a shared statement fails, each key is read again in a statement of its own, so that one faulty key
       // does not fail the others. Nothing is read again if the database is unreachable, because these
       // statements would fail too.
-      if (waiting.length > 1 && !isDatabaseUnreachable(error))
+      if (waiting.length > 1 && !isDatabaseUnreachableError(error))
         return (await Promise.all(waiting.map((entry) => read([entry])))).flat();
       return waiting.map(() => (error instanceof Error ? error : new Error(String(error))));
     }
@@ -115,7 +119,7 @@ export function createReadCoalescer<Key, Row>({
       return runInChildSpan({ name: "read together" }, (span) => {
         const name = nameOf(key);
         if (span !== undefined && !spans.has(name)) spans.set(name, span);
-        const origin = getRequestOrigin();
+        const origin = getCurrentRequestIdAndRoute();
         if (origin !== undefined && !origins.has(name)) origins.set(name, origin);
         return loader.load(key);
       });

@@ -3,15 +3,15 @@
  * sqlcommenter (https://google.github.io/sqlcommenter/spec/). PostgreSQL shows the comment in its log and in
  * `pg_stat_activity`.
  */
-import { getRequestOrigin } from "#foundation/request-origin.ts";
+import { getCurrentRequestIdAndRoute } from "#foundation/request-origin.ts";
 import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
 
 /**
  * Appends a comment with the id of the current request to a statement. Returns the statement unchanged if the
  * running code serves no request.
  */
-export function appendRequestComment(statement: string): string {
-  const origin = getRequestOrigin();
+export function appendRequestIdSqlComment(statement: string): string {
+  const origin = getCurrentRequestIdAndRoute();
   if (origin === undefined) return statement;
   const comment = formatSqlComment({
     operation: origin.operationId,

@@ -16,7 +16,11 @@ import {
   isStalePreparedStatementError,
   isStatementCanceledByServer,
 } from "./database-errors.ts";
-import { createStatementSender, getSocket, type StatementSenderOptions } from "./statement-sender.ts";
+import {
+  createStatementSender,
+  getSocketOfPgClient,
+  type StatementSenderOptions,
+} from "./statement-sender.ts";
 
 export interface SqlStatementTimeouts {
   /** Time limit in milliseconds of an SQL statement outside of a transaction. */
@@ -46,7 +50,7 @@ const cancelMsMax = 300;
  * below the longest limit of this process. A transaction does nothing but send statements. If no statement of
  * a transaction has run for 30 seconds, its process hangs, and the server ends the transaction.
  */
-export const getServerTimeouts = (
+export const getPostgresTimeoutOptions = (
   limits: SqlStatementTimeouts | undefined,
 ): Pick<pg.PoolConfig, "statement_timeout" | "idle_in_transaction_session_timeout"> =>
   limits === undefined
@@ -57,10 +61,10 @@ export interface PreparedStatementConnectionPoolOptions extends StatementSenderO
   /** Time limits of SQL statements; undefined for no limits. */
   readonly limits: SqlStatementTimeouts | undefined;
   /** Called for each statement that this process or the server has canceled because of its time limit. */
-  readonly onCanceledStatement?: ((statement: CanceledStatement) => void) | undefined;
+  readonly onCanceledStatement?: ((statement: TimedOutSqlStatement) => void) | undefined;
 }
 
-export interface CanceledStatement {
+export interface TimedOutSqlStatement {
   readonly text: string;
   /** Milliseconds from sending the statement to its cancellation. */
   readonly ms: number;
@@ -217,7 +221,7 @@ function startStatementTimer(
   let timer = setTimeout(() => {
     onTimeout(createQueryTimeoutError());
     cancelRunningStatement(client);
-    timer = setTimeout(() => getSocket(client).destroy(), cancelMsMax);
+    timer = setTimeout(() => getSocketOfPgClient(client).destroy(), cancelMsMax);
   }, limitMs);
   return { stop: () => clearTimeout(timer) };
 }

@@ -5,9 +5,9 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type pg from "pg";
-import { appendRequestComment } from "./sql-comment.ts";
+import { appendRequestIdSqlComment } from "./sql-comment.ts";
 
-export type PoolerLimitation = "unnamed_statements" | "no_server_timeouts";
+export type TransactionPoolerLimitation = "unnamed_statements" | "no_server_timeouts";
 
 export interface StatementSenderOptions {
   /** True to prepare each statement under a name. */
@@ -16,7 +16,7 @@ export interface StatementSenderOptions {
    * Called once if the connections go through a transaction pooler that refuses named statements or the
    * server's time limits. The argument says what the pool does without from now on.
    */
-  readonly onPoolerLimitation?: ((limitation: PoolerLimitation) => void) | undefined;
+  readonly onPoolerLimitation?: ((limitation: TransactionPoolerLimitation) => void) | undefined;
   /** True to append a comment with the id of the request to each statement of a request. */
   readonly comments?: boolean | undefined;
 }
@@ -55,7 +55,7 @@ export function createStatementSender({
   return {
     send: (client, text, values) => {
       sendInOneWrite(client);
-      const commented = comments ? appendRequestComment(text) : text;
+      const commented = comments ? appendRequestIdSqlComment(text) : text;
       // The server keeps a named statement with its first comment, which would name the wrong request later.
       const name = values.length > 0 && commented === text ? names.of(text) : undefined;
       return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });
@@ -110,10 +110,10 @@ function createNames(): Names {
  * statement would take longer than building the statement.
  */
 function sendInOneWrite(client: pg.PoolClient): void {
-  const stream = getSocket(client);
+  const stream = getSocketOfPgClient(client);
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-export const getSocket = (client: pg.PoolClient): Socket =>
+export const getSocketOfPgClient = (client: pg.PoolClient): Socket =>
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;

@@ -112,7 +112,7 @@ function traceStatements(connection: DatabaseConnection, use: ConnectionUse): Co
 const system = { "db.system.name": "postgresql" } as const;
 
 function statementSpan({ sql }: CompiledQuery, use: ConnectionUse): SpanOptions {
-  const summary = summarizeStatement(sql);
+  const summary = getStatementVerbAndTable(sql);
   return {
     name: summary,
     kind: "client",
@@ -137,13 +137,13 @@ function waitAttributes(use: ConnectionUse | undefined): {
  * Returns the verb and the first table of a statement, for example `select cart`. In a `with` statement, the
  * verb and the table of the main query are preferred. Combined writes are named by their first write.
  */
-export function summarizeStatement(sql: string): string {
+export function getStatementVerbAndTable(sql: string): string {
   const text = sql.replace(/^\s*\/\*.*?\*\/\s*/s, "").trimStart();
   const isInSteps = /^with\b/i.test(text);
   const main = isInSteps ? withoutParentheses(text) : text;
   // Combined writes (combined-writes.ts) have the main query `select 1`. They are named by their first part.
   if (isInSteps && /\bselect 1$/i.test(main.trimEnd()))
-    return summarizeStatement(text.slice(text.indexOf("(") + 1));
+    return getStatementVerbAndTable(text.slice(text.indexOf("(") + 1));
   const steps = isInSteps
     ? [...main.matchAll(/(\w+)"? as (?:not )?(?:materialized )?#/gi)].map(([, name]) => name)
     : [];

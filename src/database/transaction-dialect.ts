@@ -15,7 +15,7 @@ import type {
   Driver,
   QueryResult,
 } from "kysely";
-import { type BufferedWrite, combineWrites } from "./combined-writes.ts";
+import { type BufferedWrite, combineBufferedWrites } from "./combined-writes.ts";
 
 /**
  * Sends several statements without waiting for the answers in between. If several statements fail, throws the
@@ -51,7 +51,7 @@ export interface StatementsSentWithBegin {
 
 const pipelinedBegin = new AsyncLocalStorage<StatementsSentWithBegin>();
 
-export function runTransactionPipeliningBegin<Result>(
+export function runTransactionWithPipelinedBegin<Result>(
   begin: StatementsSentWithBegin,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -62,7 +62,7 @@ export function runTransactionPipeliningBegin<Result>(
 const bufferedWrites = new WeakMap<DatabaseConnection, BufferedWrite[]>();
 
 /** Adds a write to the buffer of the transaction that is open on the connection. */
-export function addBufferedWrite(connection: DatabaseConnection, write: BufferedWrite): void {
+export function addWriteToTransactionBuffer(connection: DatabaseConnection, write: BufferedWrite): void {
   const writes = bufferedWrites.get(connection);
   if (writes === undefined) throw new Error("A write was buffered on a connection without a transaction.");
   writes.push(write);
@@ -72,7 +72,7 @@ export function addBufferedWrite(connection: DatabaseConnection, write: Buffered
 function takeBufferedWrites(connection: DatabaseConnection): (() => Promise<QueryResult<unknown>>)[] {
   const writes = bufferedWrites.get(connection);
   if (writes === undefined || writes.length === 0) return [];
-  return combineWrites(writes.splice(0)).map((query) => () => connection.executeQuery(query));
+  return combineBufferedWrites(writes.splice(0)).map((query) => () => connection.executeQuery(query));
 }
 
 /**

@@ -8,11 +8,11 @@ import {
 import type { Database } from "./connect.ts";
 import type { BufferedWrite } from "./combined-writes.ts";
 import {
-  addBufferedWrite,
+  addWriteToTransactionBuffer,
   canStatementBePipelined,
   runFunctionAsIfInTransaction,
   sendStatementsPipelined,
-  runTransactionPipeliningBegin,
+  runTransactionWithPipelinedBegin,
 } from "./transaction-dialect.ts";
 import { isConcurrencyConflictError } from "./database-errors.ts";
 import type { Tables } from "./tables.ts";
@@ -42,9 +42,9 @@ export function runAfterCommit(transaction: Transaction, callback: () => void): 
  * combined, and sent before the next statement of the transaction or together with COMMIT. An error of a
  * buffered statement is thrown when it is sent.
  */
-export function bufferWrite(transaction: Transaction, write: BufferedWrite): Promise<void> {
+export function bufferWriteUntilNextStatement(transaction: Transaction, write: BufferedWrite): Promise<void> {
   return transaction.getExecutor().provideConnection(async (connection) => {
-    if (canStatementBePipelined(write.query)) addBufferedWrite(connection, write);
+    if (canStatementBePipelined(write.query)) addWriteToTransactionBuffer(connection, write);
     else await connection.executeQuery(write.query);
   });
 }
@@ -75,7 +75,7 @@ export interface RowToLock {
  * A row that a transaction locks, and a statement that it runs after it has locked the row. Both are sent
  * together with BEGIN, so that they need no round trip of their own.
  */
-export interface LockAndRead {
+export interface RowLockWithReadQuery {
   readonly row: RowToLock;
   readonly read: CompiledQuery;
   /**
@@ -86,7 +86,7 @@ export interface LockAndRead {
 }
 
 /** Returns the subselect that locks a row and returns its id. `$1` is the id and `$2` the id of the merchant. */
-export const buildRowLockText = ({ table }: RowToLock, condition = "true"): string =>
+export const buildRowLockSql = ({ table }: RowToLock, condition = "true"): string =>
   `select id from ${table} where id = $1 and merchant_id = $2 and ${condition} for no key update`;
 
 /**
@@ -95,10 +95,10 @@ export const buildRowLockText = ({ table }: RowToLock, condition = "true"): stri
  */
 export function runInTransactionWithLock<Result>(
   db: Database,
-  { row, read, receive }: LockAndRead,
+  { row, read, receive }: RowLockWithReadQuery,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const lock = CompiledQuery.raw(buildRowLockText(row), [row.id, row.merchantId]);
+  const lock = CompiledQuery.raw(buildRowLockSql(row), [row.id, row.merchantId]);
   return runInTransaction(
     db,
     (transaction, [locked, found]) => {
@@ -128,7 +128,7 @@ export function runInTransaction<Result>(
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
     const begin = { opening, opened: [] as QueryResult<unknown>[] };
-    const result = await runTransactionPipeliningBegin(begin, () =>
+    const result = await runTransactionWithPipelinedBegin(begin, () =>
       db.transaction().execute(async (transaction) => {
         const done = await runFunctionAsIfInTransaction(() => work(transaction, begin.opened));
         callbacks = afterCommits.get(transaction) ?? [];

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { toDataFolderError } from "#database/folder-lock.ts";
+import { toDataFolderUnusableError } from "#database/folder-lock.ts";
 
 const demoMerchant = z.object({ id: z.string(), slug: z.string() });
 
@@ -162,7 +162,7 @@ export function createDemoFolder(folder: string): void {
     writeFileSync(probe, "", { mode: 0o600, flag: "wx" });
     rmSync(probe);
   } catch (error) {
-    throw toDataFolderError(folder, error);
+    throw toDataFolderUnusableError(folder, error);
   }
 }
 

@@ -13,7 +13,7 @@ import { runInTransaction, type DatabaseReader, type Transaction } from "#databa
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { seedDemoCarts } from "./carts/seed-carts.ts";
-import { type DemoOrderSeedContext, seedOpenCheckout, seedDemoOrders } from "./orders/seed-orders.ts";
+import { type DemoOrderSeedContext, seedOpenCheckoutSession, seedDemoOrders } from "./orders/seed-orders.ts";
 import {
   type DemoCredentialContext,
   createDemoCredentials,
@@ -55,7 +55,7 @@ const seedingLockKey = 7_462_193_016;
  * the demo, adds no data and only writes the current base URL into an existing demo.json. In this case,
  * returns undefined if there is no demo.json.
  */
-export async function prepareDemo(
+export async function prepareDemoDataAndFile(
   { db }: OpenedDatabase,
   { dataDir, publicUrl, now, keyring, render }: PrepareDemoOptions,
 ): Promise<DemoJsonFileContent | undefined> {
@@ -117,7 +117,7 @@ async function renewOpenCheckout(
   };
   const url = await findUrl(sessions.open);
   if (url !== null) return { checkout: { url } };
-  const opened = await seedOpenCheckout(transaction, context);
+  const opened = await seedOpenCheckoutSession(transaction, context);
   const openedUrl = opened === undefined ? null : await findUrl(opened.sessionId);
   if (opened === undefined || openedUrl === null) return {};
   return {

@@ -3,7 +3,7 @@ import { type AccessManagementCommandContext, createApiKey, revokeApiKey } from 
 import { createInternalToken } from "#access/keys/internal-tokens.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { generatePassword } from "#access/people/passwords.ts";
-import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { createStaffAccount, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { type InternalTokenRole, type PermissionScope, integratorScopes } from "#access/viewer.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { DemoJsonFileContent } from "./demo-file.ts";
@@ -120,7 +120,7 @@ export async function seedDemoStaffAndOauthClient(
     .execute();
   const email = `demo${existingAccounts.length === 0 ? "" : `.${existingAccounts.length + 1}`}@${owner.slug}.example`;
   const password = generatePassword();
-  await createStaff(transaction, access, {
+  await createStaffAccount(transaction, access, {
     merchantId: owner.id,
     ...(await validateStaffFieldsAndHashPassword({ email, name: "Demo", password })),
   });

@@ -3,7 +3,7 @@
  * of names is loaded when the first such error is answered.
  */
 import { iso31661 } from "iso-3166";
-import { findNearestText, normalizeTextForTypoComparison } from "./nearest.ts";
+import { findMostSimilarTexts, normalizeTextForTypoComparison } from "./nearest.ts";
 import { isCountryCode } from "./text.ts";
 
 /**
@@ -23,13 +23,13 @@ export function findCountryCodeByName(text: string): string | undefined {
   codesByName ??= readCountryNames();
   const exact = codesByName.get(normalizeTextForTypoComparison(text));
   if (exact !== undefined || text.length <= 3) return exact;
-  const [nearest, other] = findNearestText(text, codesByName.keys());
+  const [nearest, other] = findMostSimilarTexts(text, codesByName.keys());
   // If two countries are equally similar, returns undefined, because either of them would be a guess.
   return nearest === undefined || other !== undefined ? undefined : codesByName.get(nearest);
 }
 
 /** Returns the end of a sentence that names the probable country code; empty if no country is similar. */
-export function suggestCountryCode(text: unknown): string {
+export function formatCountryCodeSuggestion(text: unknown): string {
   const code = typeof text === "string" ? findCountryCodeByName(text) : undefined;
   return code === undefined ? "" : `; the value seems to mean ${code}`;
 }

@@ -4,18 +4,18 @@
  * other thrown error is a bug of this service: the caller gets `internal_error`, and the log has the
  * details.
  */
-export interface FailureKind {
+export interface FailureDefinition {
   readonly status: number;
   readonly text: string;
   /** True if the same, unchanged request may succeed later. */
   readonly retryable?: true;
 }
 
-const bad = (text: string): FailureKind => ({ status: 400, text });
-const unauthenticated = (text: string): FailureKind => ({ status: 401, text });
-const missing = (text: string): FailureKind => ({ status: 404, text });
-const conflict = (text: string): FailureKind => ({ status: 409, text });
-const later = (status: number, text: string): FailureKind => ({ status, text, retryable: true });
+const bad = (text: string): FailureDefinition => ({ status: 400, text });
+const unauthenticated = (text: string): FailureDefinition => ({ status: 401, text });
+const missing = (text: string): FailureDefinition => ({ status: 404, text });
+const conflict = (text: string): FailureDefinition => ({ status: 409, text });
+const later = (status: number, text: string): FailureDefinition => ({ status, text, retryable: true });
 
 export const failureKinds = {
   malformed_request: bad("The request could not be understood."),
@@ -114,7 +114,7 @@ export const failureKinds = {
   internal_error: later(500, "The service has an internal error."),
   service_unavailable: later(503, "The service is temporarily unavailable."),
   upstream_timeout: later(504, "A service that this service depends on did not answer in time."),
-} as const satisfies Record<string, FailureKind>;
+} as const satisfies Record<string, FailureDefinition>;
 
 export type FailureCode = keyof typeof failureKinds;
 
@@ -159,7 +159,7 @@ export class Failure extends Error {
   readonly parts: FailureOptions;
 
   constructor(code: FailureCode, parts: FailureOptions = {}) {
-    const kind: FailureKind = failureKinds[code];
+    const kind: FailureDefinition = failureKinds[code];
     super(parts.message ?? kind.text, { cause: parts.cause });
     this.name = "Failure";
     this.code = code;

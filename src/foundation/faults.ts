@@ -10,8 +10,8 @@ import {
   type FailureCode,
   type FailureDetail,
 } from "./failure.ts";
-import { suggestCountryCode } from "./country-names.ts";
-import { findNearestText } from "./nearest.ts";
+import { formatCountryCodeSuggestion } from "./country-names.ts";
+import { findMostSimilarTexts } from "./nearest.ts";
 import { isTextWithoutForbiddenCharacters, isCountryCode } from "./text.ts";
 import { isCurrencyCode } from "./money.ts";
 
@@ -172,12 +172,12 @@ const listedValuesMax = 10;
  * Creates the fault of a value that is none of the allowed values. The message names the value and the most
  * similar allowed values. `noun` names the kind of value, for example `event type`.
  */
-export function createDisallowedValueFault(
+export function createDisallowedValueErrorDetail(
   field: string,
   value: string,
-  { allowed, noun, code = "not_allowed" }: AllowedValues,
+  { allowed, noun, code = "not_allowed" }: AllowedValueRule,
 ): FailureDetail {
-  const nearest = findNearestText(value, allowed);
+  const nearest = findMostSimilarTexts(value, allowed);
   const hint =
     nearest.length > 0
       ? `; the nearest is ${nearest.join(", ")}`
@@ -194,7 +194,7 @@ export function createDisallowedValueFault(
 /** The maximum length of a wrong value in an error message, in characters; longer values are cut. */
 const shownValueLengthMax = 100;
 
-export interface AllowedValues {
+export interface AllowedValueRule {
   readonly allowed: readonly string[];
   readonly noun: string;
   /** The code of the fault; `not_allowed` by default. */
@@ -205,9 +205,9 @@ export interface AllowedValues {
 export const getDisallowedValueErrors = (
   field: string,
   value: string,
-  values: AllowedValues,
+  values: AllowedValueRule,
 ): InputFieldErrors =>
-  values.allowed.includes(value) ? [] : [createDisallowedValueFault(field, value, values)];
+  values.allowed.includes(value) ? [] : [createDisallowedValueErrorDetail(field, value, values)];
 
 export function getCountryFieldErrors(field: string, country: string): InputFieldErrors {
   return isCountryCode(country)
@@ -216,7 +216,7 @@ export function getCountryFieldErrors(field: string, country: string): InputFiel
         createRequestBodyErrorDetail(
           field,
           "unknown_country",
-          `The country must be an upper-case ISO 3166-1 alpha-2 code${suggestCountryCode(country)}.`,
+          `The country must be an upper-case ISO 3166-1 alpha-2 code${formatCountryCodeSuggestion(country)}.`,
         ),
       ];
 }

@@ -112,7 +112,7 @@ function digitsOf(value: number, length: number): string {
  * Returns the noun for a kind of object with its article, for error messages: `an order`, `a checkout
  * session`.
  */
-export function formatIdKindWithArticle(kind: IdKind): string {
+export function formatObjectKindWithArticle(kind: IdKind): string {
   const noun = kind
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^api /, "API ")
@@ -131,7 +131,7 @@ const kinds = new Map(
 ) as ReadonlyMap<string, IdKind>;
 
 /** Returns the kind of object to which an object id belongs; undefined if the text is not an object id. */
-export function getIdKind(text: string): IdKind | undefined {
+export function getObjectKindOfId(text: string): IdKind | undefined {
   const kind = kinds.get(text.slice(0, text.indexOf("_")));
   return kind !== undefined && isIdOfKind(kind, text) ? kind : undefined;
 }

@@ -18,7 +18,7 @@ const lettersPerTypo = 4;
  * similar. Case, accents, punctuation and spaces are ignored. If the text has at least three letters, a
  * candidate that begins with the text is similar, too.
  */
-export function findNearestText(text: string, candidates: Iterable<string>, count = 3): string[] {
+export function findMostSimilarTexts(text: string, candidates: Iterable<string>, count = 3): string[] {
   if (text.length > comparedLengthMax) return [];
   const wanted = normalizeTextForTypoComparison(text);
   if (wanted === "") return [];

@@ -73,7 +73,7 @@ export function isCalendarDay(text: string): boolean {
 }
 
 /** Returns the number of calendar days from the day `from` to the day `to`. Both days are counted. */
-export const countDaysBetween = (from: string, to: string): number =>
+export const countCalendarDaysInclusive = (from: string, to: string): number =>
   Temporal.PlainDate.from(from).until(Temporal.PlainDate.from(to)).days + 1;
 
 export function validateAndResolvePeriod(input: PeriodInput): Period {
@@ -95,7 +95,7 @@ function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDet
       ),
     );
   if (faults.length > 0) return faults;
-  const days = countDaysBetween(from, to);
+  const days = countCalendarDaysInclusive(from, to);
   if (days < 1) return [createRequestBodyErrorDetail("/to", "too_small", '"to" must not be before "from".')];
   if (days > periodDaysMax)
     return [

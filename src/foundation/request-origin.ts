@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-export interface RequestOrigin {
+export interface RequestIdAndRoute {
   /** The value of the answer's header `X-Request-Id`. */
   readonly requestId: string;
   /** The id of the REST operation; undefined for requests of other routes. */
@@ -13,14 +13,16 @@ export interface RequestOrigin {
   readonly route: string | undefined;
 }
 
-const origins = new AsyncLocalStorage<RequestOrigin>();
+const origins = new AsyncLocalStorage<RequestIdAndRoute>();
 
 /** Returns the request that the running code serves; undefined in background work and in commands. */
-export const getRequestOrigin = (): RequestOrigin | undefined => origins.getStore();
+export const getCurrentRequestIdAndRoute = (): RequestIdAndRoute | undefined => origins.getStore();
 
 /**
  * Runs `work`, and all work that it starts, as a part of the given request. Does not change the request if
  * `origin` is undefined.
  */
-export const runWithRequestOrigin = <Result>(origin: RequestOrigin | undefined, work: () => Result): Result =>
-  origin === undefined ? work() : origins.run(origin, work);
+export const runWithRequestIdAndRoute = <Result>(
+  origin: RequestIdAndRoute | undefined,
+  work: () => Result,
+): Result => (origin === undefined ? work() : origins.run(origin, work));

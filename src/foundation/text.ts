@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 
 /** Returns a number with its noun, for example "1 delivery" or "2 deliveries". */
-export const countWithNoun = (count: number, noun: string, plural = `${noun}s`): string =>
+export const formatCountWithNoun = (count: number, noun: string, plural = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : plural}`;
 
 export const localeLengthMax = 35;

@@ -3,7 +3,7 @@
  * the description of the webhooks from the GraphQL documents in schema/events.
  */
 import { getNullableType, GraphQLNonNull, Kind } from "graphql";
-import { type RestOperation, buildRestContract } from "./contract.ts";
+import { type RestOperation, buildRestOperationsAndSchemas } from "./contract.ts";
 import { apiVersion, buildOpenApiDocument } from "./openapi.ts";
 import {
   convertGraphqlSelectionToJsonSchema,
@@ -44,7 +44,7 @@ type DescribedMesh = Pick<OpenedMesh, "contractSchema" | "operations" | "events"
  * missing.
  */
 export function createApiDescription(mesh: DescribedMesh): ApiDescription {
-  const { operations, components } = buildRestContract(mesh.contractSchema, mesh.operations);
+  const { operations, components } = buildRestOperationsAndSchemas(mesh.contractSchema, mesh.operations);
   for (const subject of eventSubjectTypes)
     components.set(getEventObjectSchemaName(subject), objectSchema(mesh, subject, components));
   const events = eventTypeNames.map((name) => ({

@@ -46,7 +46,7 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
  * The kinds of catalog data on which cached answers of an operation can depend. The directive in
  * schema/rest.graphql explains the values.
  */
-export type ResponseDependency = "PRODUCT" | "OWN_CATALOG" | "ALL_CATALOGS";
+export type ResponseCatalogDependency = "PRODUCT" | "OWN_CATALOG" | "ALL_CATALOGS";
 
 /** A path or query parameter of a REST operation. */
 export interface RestParameter {
@@ -117,7 +117,7 @@ export interface RestOperation {
    */
   readonly constantField: string | null;
   /** The kind of catalog data on which the operation's answers depend; null if the answers are not cached. */
-  readonly dependsOn: ResponseDependency | null;
+  readonly dependsOn: ResponseCatalogDependency | null;
   /**
    * The operation's own rate limit, which counts the requests of an app installation to this operation; null
    * if the operation has none. Requests then count against the general limits of the credential: one for
@@ -145,7 +145,7 @@ export interface RestOperation {
  * lower-case enum values of `mesh/open-mesh.ts`. Throws an error if a document is not a valid REST operation,
  * for example because a directive is missing or has a wrong value.
  */
-export function buildRestContract(
+export function buildRestOperationsAndSchemas(
   schema: GraphQLSchema,
   documents: readonly DocumentNode[],
 ): { operations: RestOperation[]; components: OpenApiSchemaComponents } {
@@ -189,7 +189,7 @@ function readOperation(
     constantField: typeof binding["constant"] === "string" ? binding["constant"] : null,
     dependsOn:
       (getDirectiveArguments(schema, definition, "cached")?.["dependsOn"] as
-        | ResponseDependency
+        | ResponseCatalogDependency
         | undefined) ?? null,
     ownBucket: ownBucketOf(schema, definition),
     failureLimit: failureLimitOf(schema, definition),

@@ -3,8 +3,14 @@
  * Only the text of the id is considered, so the explanation does not reveal whether an object exists.
  */
 import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import { getIdKind, type IdKind, idPrefixes, isIdOfKind, formatIdKindWithArticle } from "#foundation/ids.ts";
-import type { RestRequestState } from "./rest-call.ts";
+import {
+  getObjectKindOfId,
+  type IdKind,
+  idPrefixes,
+  isIdOfKind,
+  formatObjectKindWithArticle,
+} from "#foundation/ids.ts";
+import type { RestRequestContext } from "./rest-call.ts";
 
 /** The kind of object whose id the request must contain, by the failure code of the 404 answer. */
 const idKindsByCode: Readonly<Partial<Record<FailureCode, IdKind>>> = {
@@ -25,7 +31,7 @@ const slugParametersByCode: Readonly<Partial<Record<FailureCode, string>>> = {
  * Adds an explanation to a 404 error if the id or slug in the request has the wrong form; returns a changed
  * copy of the error. Every other error is returned unchanged.
  */
-export function addWrongIdExplanationToNotFoundError(error: unknown, call: RestRequestState): unknown {
+export function addWrongIdExplanationToNotFoundError(error: unknown, call: RestRequestContext): unknown {
   if (!(error instanceof Failure) || error.status !== 404 || error.parts.details !== undefined) return error;
   const detail = explainSlug(error.code, call) ?? explainId(error.code, call);
   return detail === undefined
@@ -33,33 +39,33 @@ export function addWrongIdExplanationToNotFoundError(error: unknown, call: RestR
     : createFailure(error.code, { ...error.parts, message: detail.message, details: [detail] });
 }
 
-function explainSlug(code: FailureCode, { variables }: RestRequestState): FailureDetail | undefined {
+function explainSlug(code: FailureCode, { variables }: RestRequestContext): FailureDetail | undefined {
   const field = slugParametersByCode[code];
   const value = field === undefined ? undefined : variables[field];
-  const kind = typeof value === "string" ? getIdKind(value) : undefined;
+  const kind = typeof value === "string" ? getObjectKindOfId(value) : undefined;
   if (field === undefined || kind === undefined) return undefined;
-  const message = `${field} must be a slug, such as trail-running-shoe, but it is the id of ${formatIdKindWithArticle(kind)}.`;
+  const message = `${field} must be a slug, such as trail-running-shoe, but it is the id of ${formatObjectKindWithArticle(kind)}.`;
   return { in: "path", field, code: "id_not_allowed", message };
 }
 
-function explainId(code: FailureCode, call: RestRequestState): FailureDetail | undefined {
+function explainId(code: FailureCode, call: RestRequestContext): FailureDetail | undefined {
   const expected = idKindsByCode[code];
   const named = findNamedId(code, call);
   if (expected === undefined || named === undefined || isIdOfKind(expected, named.value)) return undefined;
   const subject = named.field.replace(/^\//, "");
-  const given = getIdKind(named.value);
+  const given = getObjectKindOfId(named.value);
   const prefix = `${idPrefixes[expected]}_`;
   const [rule, message] =
     given === undefined
       ? [
           "invalid_format",
-          `${subject} does not have the form of an id: the id of ${formatIdKindWithArticle(expected)} is ${prefix} and ` +
+          `${subject} does not have the form of an id: the id of ${formatObjectKindWithArticle(expected)} is ${prefix} and ` +
             "26 lower-case letters and digits.",
         ]
       : [
           "wrong_kind",
-          `${subject} is the id of ${formatIdKindWithArticle(given)} (${idPrefixes[given]}_…), but the operation needs the ` +
-            `id of ${formatIdKindWithArticle(expected)} (${prefix}…).`,
+          `${subject} is the id of ${formatObjectKindWithArticle(given)} (${idPrefixes[given]}_…), but the operation needs the ` +
+            `id of ${formatObjectKindWithArticle(expected)} (${prefix}…).`,
         ];
   return { in: named.in, field: named.field, code: rule, message };
 }
@@ -74,7 +80,7 @@ interface NamedId {
  * Returns the id that was not found, with the name of the field that contained it. For the operation's own
  * object, this is the first path parameter; for another object, it is a field of the body.
  */
-function findNamedId(code: FailureCode, { operation, variables }: RestRequestState): NamedId | undefined {
+function findNamedId(code: FailureCode, { operation, variables }: RestRequestContext): NamedId | undefined {
   if (code === operation.notFound) {
     const parameter = operation.parameters.find((one) => one.in === "path");
     const value = variables[parameter?.name ?? ""];

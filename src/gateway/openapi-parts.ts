@@ -55,7 +55,7 @@ export const openApiSecuritySchemes = {
  * Returns the extension that names the scope of an operation. `none` means that a valid API key of any scope
  * is required. Operations that accept no API key, or need no credential, do not have the extension.
  */
-export const toOpenApiRequiredScope = (
+export const toOpenApiRequiredScopeExtension = (
   security: OperationSecurity,
 ): { readonly "x-required-scope"?: string } =>
   security.kind === "api_key" ? { "x-required-scope": security.scope ?? "none" } : {};
@@ -67,7 +67,7 @@ export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [
  * Returns the OpenAPI security requirements of an operation; a caller needs to fulfil one of them. OpenAPI
  * 3.1 allows scopes for every kind of security scheme, so both credentials name the scope that they need.
  */
-export function toOpenApiSecurity(security: OperationSecurity): readonly Requirement[] {
+export function toOpenApiSecurityRequirements(security: OperationSecurity): readonly Requirement[] {
   if (security.kind === "anonymous") return [{}];
   const scopes = security.scope === null ? [] : [security.scope];
   return security.kind === "oauth" ? [{ oauth: scopes }] : [{ apiKey: scopes }, { oauth: scopes }];
@@ -77,7 +77,7 @@ export function toOpenApiSecurity(security: OperationSecurity): readonly Require
  * Lists the error codes that an operation can answer with, in the order of the failure registry. Errors that
  * every request can cause (405, 408, 431, 5xx) are left out.
  */
-export function listErrorCodes(operation: RestOperation): FailureCode[] {
+export function listErrorCodesOfOperation(operation: RestOperation): FailureCode[] {
   const codes = new Set<FailureCode>([
     "malformed_request",
     "unknown_parameter",

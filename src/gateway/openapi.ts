@@ -8,10 +8,10 @@ import type { RestOperation, RestParameter } from "./contract.ts";
 import { errorBodySchema, errorResponseReferences, errorResponses } from "./openapi-errors.ts";
 import {
   apiKeyOrOAuth,
-  listErrorCodes,
+  listErrorCodesOfOperation,
   describeRateLimits,
-  toOpenApiRequiredScope,
-  toOpenApiSecurity,
+  toOpenApiRequiredScopeExtension,
+  toOpenApiSecurityRequirements,
   openApiSecuritySchemes,
   toOpenApiWebhooks,
   type WebhookEventsDescription,
@@ -38,14 +38,14 @@ export const { version: apiVersion } = createRequire(import.meta.url)("../../pac
 };
 
 /** The operations, schemas and webhook events from which the OpenAPI document is built. */
-export interface OpenApiSource {
+export interface OpenApiDocumentInput {
   readonly operations: readonly RestOperation[];
   readonly components: OpenApiSchemaComponents;
   readonly webhookEvents: WebhookEventsDescription;
 }
 
 /** Builds the OpenAPI document. The document has relative URLs, which `addPublicUrlToOpenApi` completes. */
-export function buildOpenApiDocument({ operations, components, webhookEvents }: OpenApiSource): Part {
+export function buildOpenApiDocument({ operations, components, webhookEvents }: OpenApiDocumentInput): Part {
   const { webhooks, ...parts } = toOpenApiWebhooks(webhookEvents);
   const paths: Record<string, Record<string, Part>> = {};
   for (const operation of operations) {
@@ -121,15 +121,15 @@ function toOperation(operation: RestOperation): Part {
     description: operation.description,
     ...(operation.deprecation === null ? {} : { deprecated: true }),
     "x-stability": operation.stability,
-    ...toOpenApiRequiredScope(operation.security),
+    ...toOpenApiRequiredScopeExtension(operation.security),
     "x-idempotency": operation.isIdempotent ? "required" : "none",
     "x-rate-limits": describeRateLimits(operation),
-    "x-error-codes": listErrorCodes(operation),
+    "x-error-codes": listErrorCodesOfOperation(operation),
     externalDocs: {
       description: "The reference of this operation, with examples.",
       url: `/docs/operations/${operation.id}`,
     },
-    security: toOpenApiSecurity(operation.security),
+    security: toOpenApiSecurityRequirements(operation.security),
     parameters: [
       ...operation.parameters.map(toParameter),
       ...(operation.isIdempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   anonymousViewer,
-  getCredentialOwnerOfViewer,
+  getCredentialAndOwnerIds,
   isIntegratorViewer,
   type Viewer,
 } from "#access/viewer.ts";
@@ -17,7 +17,7 @@ import {
 import { toClientAddressKey } from "#http/caller.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
-import type { RestRequestState, RestGatewayServices, RestRequestStep } from "./rest-call.ts";
+import type { RestRequestContext, RestGatewayServices, RestRequestPipelineStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
 import { toDeprecationHeaders } from "./deprecation.ts";
 import type { ReadRunnerWithPrimaryFallback } from "./replica-fallback.ts";
@@ -34,7 +34,7 @@ import { validateRequest } from "./steps/validate.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    call: RestRequestState | null;
+    call: RestRequestContext | null;
   }
 }
 
@@ -42,7 +42,7 @@ declare module "fastify" {
  * The steps of a REST request, in the order in which they run. The steps before `executeOperation` only check
  * the request: they may refuse it, and do not change shop data.
  */
-export const restRequestSteps: readonly RestRequestStep[] = [
+export const restRequestSteps: readonly RestRequestPipelineStep[] = [
   limitByAddress,
   identifyCaller,
   limitByCredential,
@@ -55,9 +55,9 @@ export const restRequestSteps: readonly RestRequestStep[] = [
   sendAnswer,
 ];
 
-type RunStep = (call: RestRequestState) => Promise<void> | void;
+type RunStep = (call: RestRequestContext) => Promise<void> | void;
 
-export function mountRestOperations(
+export function registerRestOperationRoutes(
   server: FastifyInstance,
   services: RestGatewayServices,
   operations: readonly RestOperation[],
@@ -86,7 +86,7 @@ function mountOperation(
   const beforeBody = inPhase("headers");
   const afterBody = inPhase("body");
   const headers = toFixedHeaders(operation, services.publicUrl);
-  const runAfterBody = async (call: RestRequestState): Promise<void> => {
+  const runAfterBody = async (call: RestRequestContext): Promise<void> => {
     try {
       await runAll(afterBody, call);
     } catch (error) {
@@ -100,7 +100,7 @@ function mountOperation(
     config: { operationId: operation.id },
     onRequest: async (request, reply) => {
       void reply.headers(headers);
-      const call: RestRequestState = {
+      const call: RestRequestContext = {
         operation,
         request,
         reply,
@@ -147,12 +147,12 @@ function tracedStep(name: string, run: RunStep): RunStep {
  * credential belong to no installation and are not logged.
  */
 function logAnsweredRequest(
-  { operation, request, reply, requestId, viewer, refusedOwner }: RestRequestState,
+  { operation, request, reply, requestId, viewer, refusedOwner }: RestRequestContext,
   { logRequest }: RestGatewayServices,
 ): void {
   const { statusCode: status } = reply;
   const owner = isIntegratorViewer(viewer)
-    ? getCredentialOwnerOfViewer(viewer)
+    ? getCredentialAndOwnerIds(viewer)
     : status === 401
       ? refusedOwner
       : undefined;
@@ -179,7 +179,7 @@ function toLoggedCredential(viewer: Viewer): FastifyRequest["credential"] {
   return viewer.kind === "oauth" ? { installationId: viewer.installationId, grantId: viewer.grantId } : null;
 }
 
-async function runAll(runs: readonly RunStep[], call: RestRequestState): Promise<void> {
+async function runAll(runs: readonly RunStep[], call: RestRequestContext): Promise<void> {
   for (const run of runs) {
     const running = run(call);
     if (running !== undefined) await running;
@@ -241,7 +241,7 @@ export function createRestOperationExecutor(
 }
 
 const keepRecordedAnswer =
-  (call: RestRequestState): GraphqlContext["onOnce"] =>
+  (call: RestRequestContext): GraphqlContext["onOnce"] =>
   (once) => {
     call.recorded = once;
   };

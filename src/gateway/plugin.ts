@@ -13,7 +13,7 @@ import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { ApiDescription } from "./api-description.ts";
 import type { ResponseCache } from "./response-cache.ts";
-import { createRestOperationExecutor, mountRestOperations } from "./operations.ts";
+import { createRestOperationExecutor, registerRestOperationRoutes } from "./operations.ts";
 import { createReadRunnerWithPrimaryFallback } from "./replica-fallback.ts";
 
 /** The options of `restGatewayPlugin`. */
@@ -39,7 +39,7 @@ export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = a
     services,
     createReadRunnerWithPrimaryFallback(services, { clock, log }),
   );
-  mountRestOperations(
+  registerRestOperationRoutes(
     server,
     {
       db,

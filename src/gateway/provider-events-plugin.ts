@@ -8,7 +8,7 @@ import { toClientAddressKey } from "#http/caller.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 
-export interface ProviderEventsPluginOptions {
+export interface PaymentProviderWebhookPluginOptions {
   /** The path of the route, with the parameter `connectionId`. */
   readonly path: string;
   /** Verifies and handles an event. Resolves to undefined if the signature of the event is wrong. */
@@ -24,7 +24,7 @@ type EventRequest = FastifyRequest<{ Params: { readonly connectionId: string } }
 /** The maximum size of an event in bytes. An event contains one object of the provider. */
 const bodyBytesMax = 512 * 1024;
 
-export const paymentProviderWebhookPlugin: FastifyPluginAsync<ProviderEventsPluginOptions> = async (
+export const paymentProviderWebhookPlugin: FastifyPluginAsync<PaymentProviderWebhookPluginOptions> = async (
   server,
   { path, receive, limiter },
 ) => {

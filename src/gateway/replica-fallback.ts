@@ -21,7 +21,7 @@ export type ReadRunnerWithPrimaryFallback = (
 ) => Result;
 
 /** Options of the function that sends reads to the replica or, while it fails, to the primary database. */
-export interface PrimaryFallbackOptions {
+export interface PrimaryDatabaseFallbackOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
@@ -37,7 +37,7 @@ export interface PrimaryFallbackOptions {
  */
 export function createReadRunnerWithPrimaryFallback(
   { replica }: Pick<GraphqlServices, "replica">,
-  { clock, log, pauseMs = 5_000 }: PrimaryFallbackOptions,
+  { clock, log, pauseMs = 5_000 }: PrimaryDatabaseFallbackOptions,
 ): ReadRunnerWithPrimaryFallback {
   if (replica === undefined) return (read) => read(undefined);
   let isAway = false;

@@ -3,9 +3,9 @@
  * the allowed values, in words instead of JSON Schema.
  */
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { suggestCountryCode } from "#foundation/country-names.ts";
+import { formatCountryCodeSuggestion } from "#foundation/country-names.ts";
 import type { FailureCode, FailureDetail } from "#foundation/failure.ts";
-import { findNearestText } from "#foundation/nearest.ts";
+import { findMostSimilarTexts } from "#foundation/nearest.ts";
 import { parseLocale } from "#foundation/text.ts";
 import type { JsonSchema } from "./json-schemas.ts";
 
@@ -105,7 +105,7 @@ function describeUnknown(
       message: `${field} is unknown: ${isQuery ? "the operation" : "the object"} has no ${kind}.`,
     };
   }
-  const nearest = findNearestText(name, names);
+  const nearest = findMostSimilarTexts(name, names);
   const hint = nearest.length === 0 ? "" : `; the nearest is ${nearest.join(", ")}`;
   return {
     code: "unknown",
@@ -166,7 +166,7 @@ function describeRule(error: ErrorObject, isQuery: boolean): string {
 
 function describeFormat({ format }: JsonSchema, value: unknown): string | undefined {
   if (format === "country-code")
-    return `must be an ISO 3166-1 alpha-2 country code, for example DE${suggestCountryCode(value)}`;
+    return `must be an ISO 3166-1 alpha-2 country code, for example DE${formatCountryCodeSuggestion(value)}`;
   if (format !== "locale") return undefined;
   const meant = typeof value === "string" ? parseLocale(value.replaceAll("_", "-")) : undefined;
   const hint = meant === undefined ? "" : `; the value seems to mean ${meant}`;
@@ -225,7 +225,7 @@ function exampleOf(schema: JsonSchema | undefined): string {
  * Adds a hint to faults of the field `expectedVersion`. The hint says which number to send for an ETag, and
  * that the service does not read the header If-Match, in which clients often send the ETag.
  */
-export function addHintToExpectedVersionErrors(
+export function addEtagHintToExpectedVersionErrors(
   faults: readonly RequestValidationError[],
   hasIfMatch: boolean,
 ): readonly RequestValidationError[] {

@@ -12,7 +12,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "#foundation/clock.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { type ContentEncoding, contentEncodings } from "#http/content-encoding.ts";
-import type { ResponseDependency } from "./contract.ts";
+import type { ResponseCatalogDependency } from "./contract.ts";
 
 /**
  * The part of an answer that the response cache stores: body, ETag and language. It is the same for all
@@ -29,10 +29,10 @@ export interface CacheableResponse {
  * A function that is called each time a later request is answered from the response cache. `client` is the
  * key by which the caller's IP address is counted.
  */
-export type ResponseReuseCallback = (client: string) => void;
+export type CachedResponseReuseCallback = (client: string) => void;
 
 export interface CachedResponse extends CacheableResponse {
-  readonly onReuse: readonly ResponseReuseCallback[];
+  readonly onReuse: readonly CachedResponseReuseCallback[];
   /**
    * The compressed forms of the body that clients have asked for, by encoding. The value is a promise while
    * the body is being compressed.
@@ -41,7 +41,7 @@ export interface CachedResponse extends CacheableResponse {
 }
 
 /** The conditions that remove an answer from the cache: a change of its data, or a point in time. */
-export interface ResponseValidity {
+export interface ResponseInvalidationConditions {
   /**
    * The cache tags of the answer. A cache tag names data in the answer, for example one product. A change of
    * this data removes the answer from the cache.
@@ -54,8 +54,8 @@ export interface ResponseValidity {
   readonly validUntil: Date | null;
 }
 
-/** The answer for which `ResponseValidityReader` finds out how long it may be cached. */
-export interface ResponseToValidate {
+/** The answer for which `ResponseInvalidationConditionsReader` finds out how long it may be cached. */
+export interface ResponseToCache {
   /** The value of the member `data` in the body of the answer. */
   readonly data: unknown;
   /** The merchant of the caller's credential; null for anonymous callers. */
@@ -65,7 +65,7 @@ export interface ResponseToValidate {
 }
 
 /** Finds the cache tags of answers, and the cache tags that a notice of the database reports as changed. */
-export interface ResponseValidityReader {
+export interface ResponseInvalidationConditionsReader {
   /**
    * Returns the cache tags that a notice of the database reports as changed. Returns "all" if all data may
    * have changed, and undefined if the notice is about something else.
@@ -75,10 +75,13 @@ export interface ResponseValidityReader {
    * Reads the cache tags and the end of validity of an answer from the database. Must be called after the
    * answer was read, so that changes in between are noticed.
    */
-  readonly read: (kind: ResponseDependency, response: ResponseToValidate) => Promise<ResponseValidity>;
+  readonly read: (
+    kind: ResponseCatalogDependency,
+    response: ResponseToCache,
+  ) => Promise<ResponseInvalidationConditions>;
 }
 
-interface CacheEntry extends ResponseValidity {
+interface CacheEntry extends ResponseInvalidationConditions {
   readonly response: CachedResponse;
   readonly validFrom: Date;
 }
@@ -89,10 +92,10 @@ interface CacheEntry extends ResponseValidity {
  */
 export interface ResponseCacheFill {
   readonly key: string;
-  readonly onReuse: ResponseReuseCallback[];
+  readonly onReuse: CachedResponseReuseCallback[];
   readonly beganAt: Date;
   /** Caches the answer, unless data in the answer may have changed since the cache fill began. */
-  readonly store: (response: CacheableResponse, validity: ResponseValidity) => void;
+  readonly store: (response: CacheableResponse, validity: ResponseInvalidationConditions) => void;
   /** Ends the cache fill without storing an answer. */
   readonly abandon: () => void;
 }
@@ -106,14 +109,14 @@ export interface ResponseCache {
    * process receives no notices or the cache key is too long.
    */
   readonly beginFill: (key: string) => ResponseCacheFill | undefined;
-  readonly validity: ResponseValidityReader;
+  readonly validity: ResponseInvalidationConditionsReader;
   readonly usage: () => { readonly bytes: number; readonly entries: number };
 }
 
 export interface ResponseCacheOptions {
   readonly clock: Clock;
   readonly events: InProcessEvents;
-  readonly validity: ResponseValidityReader;
+  readonly validity: ResponseInvalidationConditionsReader;
   /** Returns true if notices of changed rows (NOTIFY) reach this process. */
   readonly isCurrent: () => boolean;
   /** Returns true if all notices (NOTIFY) that were committed before this call have reached this process. */
@@ -173,7 +176,7 @@ export function createResponseCache({
   const beginFill = (key: string): ResponseCacheFill | undefined => {
     if (!isCurrent() || key.length > keyLengthMax) return undefined;
     const fill: RunningFill = { changed: new Set(), isOutdated: false };
-    const onReuse: ResponseReuseCallback[] = [];
+    const onReuse: CachedResponseReuseCallback[] = [];
     const beganAt = clock.now();
     fills.add(fill);
     return {
@@ -259,7 +262,7 @@ function createDependencyIndex(): DependencyIndex {
  * Returns the compressed body of a cached answer. Returns undefined if the body is not compressed yet, is
  * small, or would not become much smaller. The first call for an encoding starts the compression.
  */
-export function getEncodedBody(
+export function getCompressedCachedResponseBody(
   { body, encoded }: CachedResponse,
   encoding: ContentEncoding,
 ): Buffer | undefined {

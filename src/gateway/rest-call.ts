@@ -9,13 +9,13 @@ import type { Database } from "#database/connect.ts";
 import type { IdempotentRequestResult, IdempotentRequest } from "#database/idempotency.ts";
 import type { CredentialVerifier } from "#access/credentials.ts";
 import type { LoggedApiRequest } from "#access/request-log.ts";
-import type { CredentialOwnerIds, Viewer } from "#access/viewer.ts";
+import type { CredentialAndOwnerIds, Viewer } from "#access/viewer.ts";
 import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 import type { CachedResponse, ResponseCache, ResponseCacheFill } from "./response-cache.ts";
 
-export interface RestRequestState {
+export interface RestRequestContext {
   readonly operation: RestOperation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -25,7 +25,7 @@ export interface RestRequestState {
    * The owner of a credential that was refused as revoked, expired or suspended. Undefined if the credential
    * was accepted or is unknown.
    */
-  refusedOwner: CredentialOwnerIds | undefined;
+  refusedOwner: CredentialAndOwnerIds | undefined;
   variables: Record<string, unknown>;
   /** The idempotency key of the request; undefined if the operation does not accept one. */
   idempotencyKey: string | undefined;
@@ -64,13 +64,13 @@ export interface RestGatewayServices {
    * which the document is executed only once; null if the operation has no idempotency key.
    */
   readonly execute: (
-    call: RestRequestState,
+    call: RestRequestContext,
     once: IdempotentRequest<ExecutionResult> | null,
   ) => Promise<ExecutionResult> | ExecutionResult;
 }
 
 /** One step of a REST request, for example validation. */
-export interface RestRequestStep {
+export interface RestRequestPipelineStep {
   readonly name: string;
   /**
    * The phase in which the step runs: `headers` is before the request's body is read, `body` afterwards. A
@@ -85,5 +85,5 @@ export interface RestRequestStep {
   readonly create: (
     services: RestGatewayServices,
     operation: RestOperation,
-  ) => (call: RestRequestState) => Promise<void> | void;
+  ) => (call: RestRequestContext) => Promise<void> | void;
 }

@@ -22,11 +22,11 @@ import type { ReportQueryRunner } from "#database/read-only.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
-import type { HostNameChecker } from "#webhooks/endpoint-url.ts";
+import type { EndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
-import type { GraphqlCostSpender } from "./limits.ts";
+import type { GraphqlCostCharger } from "./limits.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
 import type { CartOrderAndProductReadCoalescers } from "./shared-aggregate-reads.ts";
@@ -78,7 +78,7 @@ export interface GraphqlContext {
    * The function that subtracts the document's cost in points from the caller's quotas. Undefined if the
    * caller has no such quota, for example over REST.
    */
-  readonly spendCost: GraphqlCostSpender | undefined;
+  readonly spendCost: GraphqlCostCharger | undefined;
   /**
    * The callbacks that the response cache calls whenever it answers a later request with this execution's
    * result, for example to count a search. Undefined if the result is not cached.
@@ -153,7 +153,7 @@ export interface GraphqlServices extends DatabaseReadSource {
    */
   readonly checkDocument?: TrustedDocumentChecker;
   /** Checks the IP addresses of the host names of webhook endpoints, before a transaction begins. */
-  readonly resolvedNames: HostNameChecker;
+  readonly resolvedNames: EndpointHostNameChecker;
   /** The base URL of Stripe's API. */
   readonly stripeApiBase: string;
   /**
@@ -164,7 +164,7 @@ export interface GraphqlServices extends DatabaseReadSource {
 }
 
 /** The caller and the request for which a GraphQL context is created. */
-export interface CallerDetails {
+export interface GraphqlContextOptions {
   readonly viewer?: Viewer;
   readonly requestId: string;
   readonly languages?: readonly string[];
@@ -183,7 +183,7 @@ export interface CallerDetails {
 
 export function createGraphqlContext(
   services: GraphqlServices,
-  caller: CallerDetails,
+  caller: GraphqlContextOptions,
   transaction?: Transaction,
 ): GraphqlContext {
   const source = caller.source ?? services;
@@ -303,7 +303,7 @@ export function getMerchantIdForListQuery(
 ): string | null {
   return getCallerMerchantId(context) === null && (merchantId === null || merchantId === undefined)
     ? null
-    : requireMerchantId(context, merchantId);
+    : resolveMerchantIdOfRequest(context, merchantId);
 }
 
 /**
@@ -311,7 +311,10 @@ export function getMerchantIdForListQuery(
  * names. Throws `missing_field` if a platform caller names none. Throws `merchant_not_found` if another
  * caller names a foreign merchant.
  */
-export function requireMerchantId(context: GraphqlContext, merchantId: string | null | undefined): string {
+export function resolveMerchantIdOfRequest(
+  context: GraphqlContext,
+  merchantId: string | null | undefined,
+): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
     throw createFailureWithDetail("missing_field", {

@@ -69,7 +69,7 @@ export interface GraphqlThrottleStatus {
   readonly resetSeconds: number;
 }
 
-export interface GraphqlCostPayment {
+export interface GraphqlCostChargeResult {
   readonly throttleStatus: GraphqlThrottleStatus;
   /**
    * The failure with which the document must be refused because the quota has no points left. Undefined if
@@ -79,6 +79,6 @@ export interface GraphqlCostPayment {
 }
 
 /** Subtracts points from the caller's quotas of cost. Returns undefined if rate limits are switched off. */
-export type GraphqlCostSpender = (
+export type GraphqlCostCharger = (
   points: number,
-) => Promise<GraphqlCostPayment | undefined> | GraphqlCostPayment | undefined;
+) => Promise<GraphqlCostChargeResult | undefined> | GraphqlCostChargeResult | undefined;

@@ -7,9 +7,9 @@ import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import { createCartOpening } from "#commerce/carts/open-cart.ts";
+import { createCartLockAndPreload } from "#commerce/carts/open-cart.ts";
 import type { CheckoutSessionCommandContext } from "#commerce/checkout/change-session.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
@@ -28,21 +28,21 @@ import {
   getCallerMerchantId,
   merchantReaders,
   checkoutPagesAndFrontends,
-  requireMerchantId,
+  resolveMerchantIdOfRequest,
   getInternalCredentialId,
 } from "./context.ts";
-import type { MutationAuthorizer, MutationKind, MutationOpening } from "./mutation-options.ts";
+import type { MutationAuthorizer, MutationKindOptions, MutationRowLockFinder } from "./mutation-options.ts";
 
 /**
  * Creates the context for commands that change one merchant's data. The events of a command are stored in the
  * outbox when the command has returned.
  */
 const createMerchantContext = <Context>(
-  contextOf: (base: CommandContext, request: GraphqlContext) => Context,
+  contextOf: (base: MerchantCommandContext, request: GraphqlContext) => Context,
 ): MutationAuthorizer<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
-    const merchantId = requireMerchantId(request, argument);
+    const merchantId = resolveMerchantIdOfRequest(request, argument);
     return {
       merchantId,
       run: ({ transaction, now }, command) => {
@@ -66,22 +66,22 @@ const createMerchantContext = <Context>(
 });
 
 /** Options of the mutations of a merchant's products, markets and promotions. */
-export const merchantMutationKind: MutationKind<CommandContext> = {
+export const merchantMutationKind: MutationKindOptions<MerchantCommandContext> = {
   context: createMerchantContext((base) => base),
   idempotency: "optional",
   failures: [],
 };
 
 /** Options of the mutations that encrypt and store a secret of a merchant. */
-export const merchantSecretMutationKind: MutationKind<
-  CommandContext & { readonly keyring: EncryptionKeyring }
+export const merchantSecretMutationKind: MutationKindOptions<
+  MerchantCommandContext & { readonly keyring: EncryptionKeyring }
 > = {
   ...merchantMutationKind,
   context: createMerchantContext((base, { services }) => ({ ...base, keyring: services.keyring })),
 };
 
 const toCartContext = (
-  base: CommandContext,
+  base: MerchantCommandContext,
   { services, publicUrl, buyerReference, buyerSessionId }: GraphqlContext,
 ): CartCommandContext => ({
   ...base,
@@ -93,7 +93,7 @@ const toCartContext = (
 });
 
 /** Options of the mutations that create a cart or change a buyer's saved addresses. */
-export const cartMutationKind: MutationKind<CartCommandContext> = {
+export const cartMutationKind: MutationKindOptions<CartCommandContext> = {
   context: createMerchantContext(toCartContext),
   idempotency: "optional",
   failures: [],
@@ -103,9 +103,13 @@ export const cartMutationKind: MutationKind<CartCommandContext> = {
  * Locks and reads the cart that a mutation changes when the transaction begins. The mutation's input may have
  * a promotion code in `code` and new lines in `lines`.
  */
-const openCartOfMutation: MutationOpening = ({ services, clock }, merchantId, { cartId, code, lines }) =>
+const openCartOfMutation: MutationRowLockFinder = (
+  { services, clock },
+  merchantId,
+  { cartId, code, lines },
+) =>
   typeof cartId === "string"
-    ? createCartOpening(services.db, {
+    ? createCartLockAndPreload(services.db, {
         cartId,
         merchantId,
         now: clock.now(),
@@ -120,7 +124,7 @@ const listVariantIds = (line: unknown): readonly string[] =>
     : [];
 
 /** Options of the mutations of the cart that the argument `cartId` names. */
-export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"> = {
+export const existingCartMutationKind: MutationKindOptions<CartCommandContext, "cartId"> = {
   ...cartMutationKind,
   opening: openCartOfMutation,
   target: { cartId: "The id of the cart, `cart_…`." },
@@ -135,14 +139,17 @@ export const existingCartMutationKind: MutationKind<CartCommandContext, "cartId"
   ],
 };
 
-const toSessionContext = (base: CommandContext, request: GraphqlContext): CheckoutSessionCommandContext => ({
+const toSessionContext = (
+  base: MerchantCommandContext,
+  request: GraphqlContext,
+): CheckoutSessionCommandContext => ({
   ...toCartContext(base, request),
   cancelActor: getEventCause(request).actor,
   tokenId: getInternalCredentialId(request),
 });
 
 /** Options of the mutations that create a checkout session. */
-export const sessionMutationKind: MutationKind<CheckoutSessionCommandContext> = {
+export const sessionMutationKind: MutationKindOptions<CheckoutSessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
   opening: openCartOfMutation,
   idempotency: "optional",
@@ -158,7 +165,7 @@ const endedSessionFailures: readonly FailureCode[] = [
 ];
 
 /** Options of the mutations of the checkout session that the argument `sessionId` names. */
-export const existingSessionMutationKind: MutationKind<CheckoutSessionCommandContext, "sessionId"> = {
+export const existingSessionMutationKind: MutationKindOptions<CheckoutSessionCommandContext, "sessionId"> = {
   ...sessionMutationKind,
   callers: checkoutPagesAndFrontends,
   target: { sessionId: "The id of the checkout session, `chs_…`." },
@@ -172,7 +179,7 @@ export const existingSessionMutationKind: MutationKind<CheckoutSessionCommandCon
  * Options of the mutations that pay for a checkout session and may place its order. These mutations move
  * money, so the idempotency key is required.
  */
-export const sessionPaymentMutationKind: MutationKind<
+export const sessionPaymentMutationKind: MutationKindOptions<
   CheckoutSessionCommandContext & OrderCommandContext,
   "sessionId"
 > = {
@@ -196,14 +203,14 @@ const orderContext = createMerchantContext((base, request): OrderCommandContext 
  */
 const createOrderMutationKind = <On extends string>(
   target: Readonly<Record<On, string>>,
-): MutationKind<OrderCommandContext, On> => ({
+): MutationKindOptions<OrderCommandContext, On> => ({
   context: orderContext,
   target,
   failures: ["resource_not_found", "version_conflict", "invalid_state"],
   idempotency: "required",
 });
 
-export const orderMutationKind: MutationKind<OrderCommandContext, "orderId"> = {
+export const orderMutationKind: MutationKindOptions<OrderCommandContext, "orderId"> = {
   ...createOrderMutationKind({ orderId: "The id of the order, `ord_…`." }),
   failures: ["order_not_found", "version_conflict", "invalid_state"],
 };
@@ -223,7 +230,7 @@ export const warrantyClaimMutationKind = createOrderMutationKind({
  * Options of the mutations that create or change webhook endpoints. The idempotency key is required, because
  * a mutation that ran twice could send an event twice.
  */
-export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
+export const endpointMutationKind: MutationKindOptions<EndpointCommandContext> = {
   context: createMerchantContext(({ merchantId, now, outbox }, request): EndpointCommandContext => {
     const { keyring, render, isLoopbackAllowed } = request.services;
     const installationId = getInstallationId(request);
@@ -243,14 +250,14 @@ export const endpointMutationKind: MutationKind<EndpointCommandContext> = {
 };
 
 /** Options of the mutations of the webhook endpoint that the argument `endpointId` names. */
-export const existingEndpointMutationKind: MutationKind<EndpointCommandContext, "endpointId"> = {
+export const existingEndpointMutationKind: MutationKindOptions<EndpointCommandContext, "endpointId"> = {
   ...endpointMutationKind,
   target: { endpointId: "The id of the webhook endpoint, `whe_…`." },
   failures: ["webhook_endpoint_not_found", "version_conflict"],
 };
 
 /** Options of the mutations that send webhook deliveries again. */
-export const replayMutationKind: MutationKind<ReplayCommandContext> = {
+export const replayMutationKind: MutationKindOptions<ReplayCommandContext> = {
   context: createMerchantContext(({ merchantId, now }, request) => ({
     merchantId,
     installationId: getInstallationId(request),
@@ -265,7 +272,7 @@ export const replayMutationKind: MutationKind<ReplayCommandContext> = {
  * Options of the mutations of exports. Exports change no data of the merchant, so analysts may run these
  * mutations.
  */
-export const exportMutationKind: MutationKind<ExportCommandContext> = {
+export const exportMutationKind: MutationKindOptions<ExportCommandContext> = {
   context: createMerchantContext(({ merchantId, now }, { services }) => ({
     merchantId,
     now,
@@ -292,7 +299,7 @@ export interface AccessMutationContext extends AccessManagementCommandContext {
  * Options of the mutations of merchants, apps, installations, credentials and staff accounts. A caller that
  * belongs to a merchant can change only that merchant's data.
  */
-export const accessMutationKind: MutationKind<AccessMutationContext> = {
+export const accessMutationKind: MutationKindOptions<AccessMutationContext> = {
   context: {
     hasMerchantId: false,
     open: (request) => {

@@ -1,6 +1,6 @@
 /** The types of the options of `defineMutation`, and of the kinds of mutations. */
 import type { InputRef, OutputRef } from "@pothos/core";
-import type { LockAndRead, Transaction } from "#database/transaction.ts";
+import type { RowLockWithReadQuery, Transaction } from "#database/transaction.ts";
 import type { FailureCode } from "#foundation/failure.ts";
 import type { CallerKind, GraphqlContext, GraphqlServices } from "./context.ts";
 
@@ -49,7 +49,7 @@ export type MutationPreparationFunction<Input = unknown, Prepared = unknown> = (
 ) => Promise<Prepared>;
 
 /** The options that all mutations of one kind share. */
-export interface MutationKind<Context, Ids extends string = never> {
+export interface MutationKindOptions<Context, Ids extends string = never> {
   readonly context: MutationAuthorizer<Context>;
   /** The kinds of callers that may run the mutation; if left out, `staffCallers`. */
   readonly callers?: readonly CallerKind[];
@@ -75,18 +75,18 @@ export interface MutationKind<Context, Ids extends string = never> {
    * name.
    */
   readonly check?: (request: GraphqlContext, input: Readonly<Record<Ids, string>>) => void;
-  readonly opening?: MutationOpening;
+  readonly opening?: MutationRowLockFinder;
 }
 
 /**
  * Returns the row that a mutation locks and reads when its transaction begins; undefined if the mutation
  * locks its rows itself. `input` has the arguments of the mutation, which may be invalid.
  */
-export type MutationOpening = (
+export type MutationRowLockFinder = (
   request: GraphqlContext,
   merchantId: string,
   input: Readonly<Record<string, unknown>>,
-) => LockAndRead | undefined;
+) => RowLockWithReadQuery | undefined;
 
 type CommandInput<Input, Ids extends string, OptionalIds extends string> = Input &
   Readonly<Record<Ids, string>> &
@@ -126,11 +126,11 @@ export interface MutationOptions<
    */
   readonly options?: { readonly input: InputRef<Options>; readonly description: string };
   readonly type: Type;
-  readonly failures: MutationKind<unknown>["failures"];
-  readonly idempotency: MutationKind<unknown>["idempotency"];
+  readonly failures: MutationKindOptions<unknown>["failures"];
+  readonly idempotency: MutationKindOptions<unknown>["idempotency"];
   readonly check?: (request: GraphqlContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
   readonly prepare?: MutationPreparationFunction<Input, Prepared>;
-  readonly opening?: MutationOpening | undefined;
+  readonly opening?: MutationRowLockFinder | undefined;
   /** The command that changes the data. `input.prepared` is the value that `prepare` returned. */
   readonly run: (
     transaction: Transaction,

@@ -7,7 +7,7 @@ import type { ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
 import {
-  type LockAndRead,
+  type RowLockWithReadQuery,
   runInTransaction,
   runInTransactionWithLock,
   type Transaction,
@@ -193,7 +193,7 @@ const inOneTransaction =
 type OpenFunction = (
   request: GraphqlContext,
   args: Readonly<Record<string, unknown>>,
-) => LockAndRead | undefined;
+) => RowLockWithReadQuery | undefined;
 
 /**
  * Returns the function that names the row which a mutation locks when its transaction begins; undefined if

@@ -5,7 +5,7 @@
  * before they are sent.
  */
 import { GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from "graphql";
-import { suggestCountryCode } from "#foundation/country-names.ts";
+import { formatCountryCodeSuggestion } from "#foundation/country-names.ts";
 import { type FailureCode, createFailureWithDetail } from "#foundation/failure.ts";
 import {
   isTextWithoutForbiddenCharacters,
@@ -136,7 +136,7 @@ const countryCode = scalar<string>({
   failure: "unknown_market",
   rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
   valid: "a country code of ISO 3166-1 alpha-2 in two letters, for example DE",
-  suggest: suggestCountryCode,
+  suggest: formatCountryCodeSuggestion,
   // Changes only ASCII letters to upper case. A general conversion would change ß to SS, which is a valid
   // country code.
   normalize: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : value),

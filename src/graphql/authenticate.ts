@@ -9,7 +9,7 @@ import { recordInternalTokenUse } from "#access/keys/internal-tokens.ts";
 import { type InternalTokenOrStaffViewer, isStaffViewer, type InternalTokenViewer } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { GraphqlServices } from "#graph/context.ts";
-import { toClientAddressKey, authenticateRequest, type RouteAuthentication } from "#http/caller.ts";
+import { toClientAddressKey, authenticateRequest, type RouteAuthenticationOptions } from "#http/caller.ts";
 import { type ConsoleStaffLookupOptions, findStaffMemberOfConsoleRequest } from "#http/staff-session.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
@@ -53,7 +53,7 @@ function authenticationOf({
   acceptsLinks,
 }: InternalTokenAuthenticationOptions &
   Pick<ConsoleStaffLookupOptions, "isUse" | "acceptsLinks">): InternalTokenAuthentication["authenticate"] {
-  const token: RouteAuthentication<null, InternalTokenViewer> = {
+  const token: RouteAuthenticationOptions<null, InternalTokenViewer> = {
     limiter,
     publicUrl,
     schemes: ["bearer"],
@@ -116,7 +116,7 @@ interface AnswerReplay {
  * Declares the properties of requests that this file sets. Properties are used instead of a WeakMap, because
  * the garbage collector needs more time for the entries of a WeakMap.
  */
-export function decorateGraphqlRequests(server: FastifyInstance): void {
+export function declareGraphqlRequestProperties(server: FastifyInstance): void {
   server.decorateRequest("graphqlViewer", undefined);
   server.decorateRequest("graphqlReplay", undefined);
 }
@@ -138,7 +138,7 @@ export function addCredentialIdToRequestLog(
  * request. If so, the answer gets the header `Idempotent-Replayed`. The function references the property and
  * not the request, so that the GraphQL context does not keep the request in memory.
  */
-export function createAnswerReplayRecorder(request: FastifyRequest): (answer: AnswerWithReplay) => void {
+export function createIdempotentReplayRecorder(request: FastifyRequest): (answer: AnswerWithReplay) => void {
   const replay: AnswerReplay = { isReplay: undefined };
   request.graphqlReplay = replay;
   return recordReplayIn(replay);
@@ -154,7 +154,7 @@ const recordReplayIn =
     replay.isReplay = isReplay;
   };
 
-export const isReplayedAnswer = ({ graphqlReplay }: FastifyRequest): boolean | undefined =>
+export const isReplayedIdempotentAnswer = ({ graphqlReplay }: FastifyRequest): boolean | undefined =>
   graphqlReplay?.isReplay;
 
 export const getRequestViewer = ({ graphqlViewer }: FastifyRequest): InternalTokenOrStaffViewer | undefined =>

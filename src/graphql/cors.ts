@@ -5,17 +5,17 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** Checks whether pages of an origin (scheme, host and port) may call `/graphql`. */
-export type PageOriginChecker = (origin: string) => Promise<boolean>;
+export type CorsOriginChecker = (origin: string) => Promise<boolean>;
 
 /** Sets the CORS headers of the answer to a request. */
-export type CorsHeaderFunction = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type CorsHeaderSetter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
  * Creates the function that sets the CORS headers of `/graphql`. Only scripts on pages of the allowed origins
  * may call `/graphql`, and only with a token. The headers never allow cookies or the console's header,
  * because the session cookie is only for pages of this service (`http/staff-session.ts`).
  */
-export function createCorsHeaderFunction(isPageAllowed: PageOriginChecker): CorsHeaderFunction {
+export function createCorsHeaderSetter(isPageAllowed: CorsOriginChecker): CorsHeaderSetter {
   return async (request, reply) => {
     void reply.header("vary", "Origin");
     const { origin } = request.headers;

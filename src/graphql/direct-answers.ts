@@ -14,7 +14,7 @@ import { isBrowserCaller } from "./browser-callers.ts";
 import { createPreparedGraphqlDocumentCache } from "./document-caches.ts";
 import type { GraphqlDocumentExecutionFunction } from "./execution.ts";
 import { type FailureTranslationServices, type GraphqlHttpAnswer, toGraphqlHttpAnswer } from "./failures.ts";
-import { createRepeatedTextFinder } from "./repeated-texts.ts";
+import { createRepeatedDocumentPreparer } from "./repeated-texts.ts";
 import {
   documentIdParameter,
   isLimitedToTrustedDocuments,
@@ -22,7 +22,7 @@ import {
   readGraphqlUrlParams,
 } from "./trusted-documents.ts";
 
-export interface DirectAnswerServices extends FailureTranslationServices {
+export interface AnswerWithoutYogaServices extends FailureTranslationServices {
   readonly prepareDocument: OpenedMesh["prepareDocument"];
   readonly documents: Pick<TrustedDocumentFinder, "find">;
   readonly execute: GraphqlDocumentExecutionFunction;
@@ -49,12 +49,14 @@ export const hasYogaRequestHooks = (plugins: readonly object[]): boolean =>
   plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));
 
 /** Returns the answer to a request; undefined if Yoga must answer the request. */
-export type DirectAnswerFunction = (request: FastifyRequest) => Promise<GraphqlHttpAnswer | undefined>;
+export type AnswerWithoutYogaFunction = (request: FastifyRequest) => Promise<GraphqlHttpAnswer | undefined>;
 
-export function createDirectAnswerFunction(services: DirectAnswerServices): DirectAnswerFunction {
+export function createAnswerWithoutYogaFunction(
+  services: AnswerWithoutYogaServices,
+): AnswerWithoutYogaFunction {
   const { execute, contextOf } = services;
   const findTrusted = createTrustedDocumentPreparer(services);
-  const findRepeated = createRepeatedTextFinder(services.prepareDocument);
+  const findRepeated = createRepeatedDocumentPreparer(services.prepareDocument);
   return async (request) => {
     const viewer = getRequestViewer(request);
     const params = request.method === "GET" ? readGraphqlUrlParams(request) : request.body;
@@ -80,7 +82,7 @@ export function createDirectAnswerFunction(services: DirectAnswerServices): Dire
 function createTrustedDocumentPreparer({
   documents,
   prepareDocument,
-}: Pick<DirectAnswerServices, "documents" | "prepareDocument">): (
+}: Pick<AnswerWithoutYogaServices, "documents" | "prepareDocument">): (
   params: DirectParams,
   viewer: InternalTokenOrStaffViewer,
   request: FastifyRequest,

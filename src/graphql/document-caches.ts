@@ -30,12 +30,12 @@ export const createGraphqlDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;
 } => ({
-  documentCache: createGraphqlTextCache(),
-  errorCache: createGraphqlTextCache(),
+  documentCache: createCacheKeyedByDocumentText(),
+  errorCache: createCacheKeyedByDocumentText(),
 });
 
 /** Creates a cache by the text of documents. Texts that are too long are not kept. */
-export const createGraphqlTextCache = <Value extends object>(): TextCache<Value> =>
+export const createCacheKeyedByDocumentText = <Value extends object>(): TextCache<Value> =>
   new LRUCache<string, Value>({
     max: documentsMax,
     maxSize: documentsLengthMax,

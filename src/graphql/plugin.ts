@@ -22,7 +22,7 @@ import type { Log } from "#foundation/log.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
-  type CallerDetails,
+  type GraphqlContextOptions,
   createGraphqlContext,
   type GraphqlContext,
   type GraphqlServices,
@@ -32,20 +32,20 @@ import {
   getRateLimitAddressKey,
   type InternalTokenAuthentication,
   addCredentialIdToRequestLog,
-  createAnswerReplayRecorder,
-  decorateGraphqlRequests,
-  isReplayedAnswer,
+  createIdempotentReplayRecorder,
+  declareGraphqlRequestProperties,
+  isReplayedIdempotentAnswer,
   setRequestViewer,
   getRequestViewer,
   type YogaServerContext,
 } from "./authenticate.ts";
 import { enforceBrowserOriginAndRateLimit } from "./browser-callers.ts";
 import {
-  createDirectAnswerFunction,
-  type DirectAnswerFunction,
+  createAnswerWithoutYogaFunction,
+  type AnswerWithoutYogaFunction,
   hasYogaRequestHooks,
 } from "./direct-answers.ts";
-import { createCorsHeaderFunction, type PageOriginChecker } from "./cors.ts";
+import { createCorsHeaderSetter, type CorsOriginChecker } from "./cors.ts";
 import { createGraphqlDocumentCaches } from "./document-caches.ts";
 import {
   createGraphqlDocumentExecutionFunction,
@@ -57,7 +57,7 @@ import {
   type ServerSentEventStreams,
   sendSubscriptionResults,
 } from "./event-streams.ts";
-import { countInternalRequest, createGraphqlCostSpender } from "./quotas.ts";
+import { countGraphqlRequestAgainstQuotas, createGraphqlCostCharger } from "./quotas.ts";
 import {
   documentIdParameter,
   requireNonEmptyGraphqlBody,
@@ -66,8 +66,8 @@ import {
   trustedDocumentConstraint,
 } from "./trusted-documents.ts";
 import {
-  recordEventStreamAccepted,
-  getSubscriptionResults,
+  recordEventStreamAcceptHeader,
+  getSubscriptionResultStream,
   createSubscriptionPlugin,
 } from "./subscriptions.ts";
 
@@ -80,7 +80,7 @@ export interface GraphqlPluginOptions {
    * Returns whether pages of the origin may call `/graphql`. The origin must be in the setting CORS_ORIGINS
    * or in the allowed origins of a publishable token.
    */
-  readonly isPageAllowed: PageOriginChecker;
+  readonly isPageAllowed: CorsOriginChecker;
   readonly authentication: InternalTokenAuthentication;
   readonly trustedDocuments: Pick<TrustedDocumentFinder, "find">;
 }
@@ -90,7 +90,7 @@ const bytesMaxOf = ({ role }: InternalTokenOrStaffViewer): number =>
   (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (server, options) => {
-  decorateGraphqlRequests(server);
+  declareGraphqlRequestProperties(server);
   const streams = createServerSentEventStreams({
     clock: options.services.clock,
     recheck: options.authentication.recheck,
@@ -103,7 +103,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
   const execute = createGraphqlDocumentExecutionFunction(options.mesh.run, options.limiter);
   const yoga = createGraphYoga(options, streams, execute);
   const answerDirectly = directAnswersOf(options, execute);
-  const preflight = createCorsHeaderFunction(options.isPageAllowed);
+  const preflight = createCorsHeaderSetter(options.isPageAllowed);
 
   const route: Omit<RouteOptions, "method"> = {
     url: "/graphql",
@@ -114,7 +114,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       setRequestViewer(request, viewer);
       addCredentialIdToRequestLog(request, viewer);
       await enforceBrowserOriginAndRateLimit({ request, reply }, viewer, options.limiter);
-      await countInternalRequest({ viewer, limiter: options.limiter }, reply);
+      await countGraphqlRequestAgainstQuotas({ viewer, limiter: options.limiter }, reply);
       // Refuses a malformed X-Buyer-Reference header before the body is read. The whole HTTP request then
       // fails, and not only one GraphQL operation in its body.
       buyerReferenceOf(request, viewer);
@@ -134,10 +134,10 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
       }
       // Yoga must answer with JSON even if the Accept header does not list JSON, because every client can
       // read JSON. Only the results of subscriptions are sent in another format.
-      recordEventStreamAccepted(request);
+      recordEventStreamAcceptHeader(request);
       request.raw.headers.accept = "application/json";
       const response = await yoga.handleNodeRequestAndResponse(request, reply, { caller: request });
-      const results = getSubscriptionResults(request);
+      const results = getSubscriptionResultStream(request);
       if (results !== undefined) return sendSubscriptionResults(reply, results);
       for (const [name, value] of response.headers) void reply.header(name, value);
       addReplayHeader(request, reply);
@@ -165,7 +165,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
 };
 
 function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
-  const isReplay = isReplayedAnswer(request);
+  const isReplay = isReplayedIdempotentAnswer(request);
   if (isReplay !== undefined) void reply.header("idempotent-replayed", String(isReplay));
 }
 
@@ -176,12 +176,12 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
 function directAnswersOf(
   { mesh, services, log, limiter, trustedDocuments: documents }: GraphqlPluginOptions,
   execute: GraphqlDocumentExecutionFunction,
-): DirectAnswerFunction | undefined {
+): AnswerWithoutYogaFunction | undefined {
   if (hasYogaRequestHooks(mesh.serverPlugins)) return undefined;
   const { schema, prepareDocument } = mesh;
   const { publicUrl } = services;
   const contextOf = contextsOf({ services, limiter });
-  return createDirectAnswerFunction({
+  return createAnswerWithoutYogaFunction({
     prepareDocument,
     documents,
     execute,
@@ -208,7 +208,7 @@ function contextsOf({
     return createGraphqlContext(services, {
       ...callerDetailsOf(request, viewer, limiter),
       source,
-      onOnce: createAnswerReplayRecorder(request),
+      onOnce: createIdempotentReplayRecorder(request),
     });
   };
 }
@@ -222,7 +222,7 @@ function callerDetailsOf(
   request: FastifyRequest,
   viewer: InternalTokenOrStaffViewer,
   limiter: RateLimiter,
-): CallerDetails {
+): GraphqlContextOptions {
   const client = getRateLimitAddressKey(request);
   return {
     viewer,
@@ -231,7 +231,7 @@ function callerDetailsOf(
     buyerReference: buyerReferenceOf(request, viewer),
     buyerSessionId: getBuyerSessionOfViewer(viewer)?.id ?? null,
     client,
-    spendCost: createGraphqlCostSpender({ address: client, viewer, limiter }),
+    spendCost: createGraphqlCostCharger({ address: client, viewer, limiter }),
   };
 }
 

@@ -6,12 +6,12 @@
 import { handleMaybePromise } from "@whatwg-node/promise-helpers";
 import type { FastifyReply } from "fastify";
 import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import type { GraphqlCostPayment, GraphqlCostSpender } from "#graph/limits.ts";
+import type { GraphqlCostChargeResult, GraphqlCostCharger } from "#graph/limits.ts";
 import {
   countRequestAgainstQuota,
   createRateLimitFailure,
   type RateLimiter,
-  type RateLimitState,
+  type RateLimitUsage,
 } from "#http/rate-limiter.ts";
 import { isBrowserCaller } from "./browser-callers.ts";
 
@@ -28,7 +28,7 @@ interface QuotaCall {
  * buyers' browsers are counted by network address in `enforceBrowserOriginAndRateLimit`, because every
  * visitor of a shop can read the publishable token.
  */
-export async function countInternalRequest(
+export async function countGraphqlRequestAgainstQuotas(
   { viewer, limiter }: Omit<QuotaCall, "address">,
   reply: FastifyReply,
 ): Promise<void> {
@@ -49,8 +49,8 @@ export async function countInternalRequest(
  * Creates the function that subtracts the cost of a document from the caller's quotas. Documents of buyers'
  * browsers are counted per network address. The function returns no promise if the limiter does not.
  */
-export const createGraphqlCostSpender =
-  ({ address, viewer, limiter }: QuotaCall): GraphqlCostSpender =>
+export const createGraphqlCostCharger =
+  ({ address, viewer, limiter }: QuotaCall): GraphqlCostCharger =>
   (points) =>
     handleMaybePromise(
       () =>
@@ -79,9 +79,9 @@ function getMerchantKey(viewer: InternalTokenOrStaffViewer): string | undefined 
 
 /** Describes the quota of which the least is left. Returns undefined if rate limits are switched off. */
 function toPayment(
-  own: RateLimitState | undefined,
-  ofMerchant: RateLimitState | undefined,
-): GraphqlCostPayment | undefined {
+  own: RateLimitUsage | undefined,
+  ofMerchant: RateLimitUsage | undefined,
+): GraphqlCostChargeResult | undefined {
   const exceeded = [own, ofMerchant].find((state) => state?.isExceeded === true);
   const shown = exceeded ?? getTighterQuota(own, ofMerchant);
   if (shown === undefined) return undefined;
@@ -93,9 +93,9 @@ function toPayment(
 }
 
 function getTighterQuota(
-  own: RateLimitState | undefined,
-  ofMerchant: RateLimitState | undefined,
-): RateLimitState | undefined {
+  own: RateLimitUsage | undefined,
+  ofMerchant: RateLimitUsage | undefined,
+): RateLimitUsage | undefined {
   if (own === undefined || ofMerchant === undefined) return own ?? ofMerchant;
   return ofMerchant.remaining < own.remaining ? ofMerchant : own;
 }

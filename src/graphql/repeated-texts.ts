@@ -5,7 +5,7 @@
  */
 import type { LRUCache } from "lru-cache";
 import type { GraphqlDocumentPreparer, PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
-import { createGraphqlTextCache, createPreparedGraphqlDocumentCache } from "./document-caches.ts";
+import { createCacheKeyedByDocumentText, createPreparedGraphqlDocumentCache } from "./document-caches.ts";
 
 /** The request with which a text is prepared: the earlier requests with the same text run without it. */
 export const preparedFromRequest = 4;
@@ -18,10 +18,12 @@ interface TextUses {
  * Counts a request with the text of a document. Returns the prepared document if the text has been sent often
  * enough; undefined if it has not, or if it is no valid query that can be compiled.
  */
-export type RepeatedTextFinder = (text: string) => PreparedGraphqlDocument | undefined;
+export type RepeatedDocumentPreparer = (text: string) => PreparedGraphqlDocument | undefined;
 
-export function createRepeatedTextFinder(prepareDocument: GraphqlDocumentPreparer): RepeatedTextFinder {
-  const uses = createGraphqlTextCache<TextUses>();
+export function createRepeatedDocumentPreparer(
+  prepareDocument: GraphqlDocumentPreparer,
+): RepeatedDocumentPreparer {
+  const uses = createCacheKeyedByDocumentText<TextUses>();
   // When a document is removed, its text is counted from the start. A client that sends more documents than
   // the cache can keep therefore does not cause a compilation with each request.
   const prepared: LRUCache<string, PreparedGraphqlDocument> = createPreparedGraphqlDocumentCache((text) =>

@@ -23,7 +23,7 @@ import { Failure, createFailureWithDetail, toFailure } from "#foundation/failure
 import type { GraphqlContext } from "#graph/context.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import {
-  getChargedPoints,
+  getChargedGraphqlCostPoints,
   measureGraphqlQueryCost,
   requireQueryCostWithinLimit,
 } from "#mesh/plugins/limits.ts";
@@ -56,7 +56,7 @@ const begun = new WeakMap<FastifyRequest, SubscriptionResultStream>();
  * Returns the results of the subscription that a request has started; undefined if it has started none. The
  * service sends these results as an event stream, and drops the answer that Yoga created.
  */
-export function getSubscriptionResults(caller: FastifyRequest): SubscriptionResultStream | undefined {
+export function getSubscriptionResultStream(caller: FastifyRequest): SubscriptionResultStream | undefined {
   return begun.get(caller);
 }
 
@@ -66,7 +66,7 @@ const accepting = new WeakSet<FastifyRequest>();
  * Records whether a request's Accept header allows server-sent events. Must run before the service replaces
  * the header by one that always accepts JSON.
  */
-export function recordEventStreamAccepted(caller: FastifyRequest): void {
+export function recordEventStreamAcceptHeader(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 
@@ -100,7 +100,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
   requireRoot(args);
   const cost = measureGraphqlQueryCost({ ...args, schema: services.schema });
   requireQueryCostWithinLimit(cost);
-  const payment = await args.contextValue.spendCost?.(getChargedPoints(cost));
+  const payment = await args.contextValue.spendCost?.(getChargedGraphqlCostPoints(cost));
   if (payment?.refusal !== undefined) throw payment.refusal;
   if (viewer.kind !== "internal") throw new Error("Only internal tokens and staff sessions can subscribe.");
   const stream = services.streams.open(caller, {

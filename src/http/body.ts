@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
-import { describeJsonSyntaxFault, findDuplicateMember } from "./json-position.ts";
+import { describeJsonSyntaxFault, findDuplicateJsonMemberPath } from "./json-position.ts";
 
 const depthMax = 16;
 /** The maximum number of members of one JSON object. Inputs of the API have fewer than a tenth of this number. */
@@ -119,7 +119,7 @@ function countMembersIfAbove(least: number, bytes: Uint8Array): number {
 
 /** Returns the failure of a valid JSON body in which an object has two members with one name. */
 function duplicateMemberFailure(text: string): Error {
-  const path = findDuplicateMember(text);
+  const path = findDuplicateJsonMemberPath(text);
   if (path === undefined) return createFailure("invalid_json");
   const name = JSON.stringify(String(path.at(-1)).slice(0, memberNameLengthMax));
   return createFailureWithDetail("invalid_json", {

@@ -68,7 +68,7 @@ export function parseAuthorizationHeader(values: readonly string[]): ParsedAutho
  * How the credentials of requests to one route are verified. `RequestFacts` is the type of the additional
  * data of a request (besides its Authorization header) that `verify` needs.
  */
-export interface RouteAuthentication<RequestFacts, Viewer> extends WwwAuthenticateChallengeOptions {
+export interface RouteAuthenticationOptions<RequestFacts, Viewer> extends WwwAuthenticateChallengeOptions {
   readonly limiter: RateLimiter;
   readonly verify: (authorization: ParsedAuthorizationHeader, facts: RequestFacts) => Promise<Viewer>;
 }
@@ -81,7 +81,7 @@ export interface RouteAuthentication<RequestFacts, Viewer> extends WwwAuthentica
 export async function authenticateRequest<RequestFacts, Viewer>(
   request: FastifyRequest,
   facts: RequestFacts,
-  route: RouteAuthentication<RequestFacts, Viewer>,
+  route: RouteAuthenticationOptions<RequestFacts, Viewer>,
 ): Promise<Viewer> {
   let authorization: ParsedAuthorizationHeader | undefined;
   try {

@@ -39,14 +39,14 @@ export function toPublicFailure(error: unknown, bodyBytesMax?: number): Failure 
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     const code = frameworkFailures[error.code];
     if (code === "request_too_large" && bodyBytesMax !== undefined)
-      return createBodySizeFailure(bodyBytesMax);
+      return createBodyTooLargeFailure(bodyBytesMax);
     if (code === "unsupported_media_type") return createMediaTypeFailure();
     if (code !== undefined) return createFailure(code);
   }
   return convertTemporaryFailureToUnavailable(toFailure(error));
 }
 
-export const createBodySizeFailure = (bytesMax: number): Failure =>
+export const createBodyTooLargeFailure = (bytesMax: number): Failure =>
   createFailureWithDetail("request_too_large", {
     in: "body",
     field: "",

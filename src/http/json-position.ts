@@ -94,7 +94,7 @@ function findJsonFault(text: string, depthMax: number): JsonFault | undefined {
 }
 
 /** Returns the path of the first member of valid JSON whose object has an earlier member of the same name. */
-export function findDuplicateMember(text: string): readonly (string | number)[] | undefined {
+export function findDuplicateJsonMemberPath(text: string): readonly (string | number)[] | undefined {
   // A stack with an entry for each open object: the names of the members that were read so far.
   const names: Set<string>[] = [];
   let found: readonly (string | number)[] | undefined;

@@ -14,13 +14,13 @@ import type { FastifyReply } from "fastify";
 import {
   type RateLimitBucket,
   rateLimitQuotas,
-  type RateLimitScale,
+  type RateLimitQuotaFactors,
   getScaledRateLimitQuota,
   getPublicRateLimitBucketName,
 } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
 
-export interface RateLimitState {
+export interface RateLimitUsage {
   readonly bucket: RateLimitBucket;
   readonly quota: number;
   readonly windowSeconds: number;
@@ -41,12 +41,12 @@ export interface RateLimiter {
     bucket: RateLimitBucket,
     key: string,
     points?: number,
-  ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
+  ): Promise<RateLimitUsage | undefined> | RateLimitUsage | undefined;
   /** Returns the current state of a caller's quota without counting a request. */
   peek(
     bucket: RateLimitBucket,
     key: string,
-  ): Promise<RateLimitState | undefined> | RateLimitState | undefined;
+  ): Promise<RateLimitUsage | undefined> | RateLimitUsage | undefined;
   /** Subtracts one counted request of a caller, for example because the attempt did not fail. */
   giveBack(bucket: RateLimitBucket, key: string): Promise<void> | void;
   /**
@@ -63,9 +63,12 @@ export interface RateLimiter {
  */
 const callersMax = 200_000;
 
-export function createMemoryRateLimiter(scale: RateLimitScale, now: () => number = Date.now): RateLimiter {
+export function createMemoryRateLimiter(
+  scale: RateLimitQuotaFactors,
+  now: () => number = Date.now,
+): RateLimiter {
   const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
-  const countIn = (bucket: RateLimitBucket, key: string, points: number): RateLimitState | undefined => {
+  const countIn = (bucket: RateLimitBucket, key: string, points: number): RateLimitUsage | undefined => {
     const quota = getScaledRateLimitQuota(bucket, scale);
     if (quota === undefined) return undefined;
     const { windowSeconds } = rateLimitQuotas[bucket];
@@ -79,7 +82,7 @@ export function createMemoryRateLimiter(scale: RateLimitScale, now: () => number
       if (points > 0) windows.set(name, window);
     }
     window.count += points;
-    return calculateRateLimitState(bucket, quota, {
+    return calculateRateLimitUsage(bucket, quota, {
       count: window.count,
       points,
       msLeft: window.endsAt - time,
@@ -114,11 +117,11 @@ interface CountedWindow {
  * Calculates the state of a caller's quota (for example how many requests remain) from the number of requests
  * or points in the caller's current time window.
  */
-export function calculateRateLimitState(
+export function calculateRateLimitUsage(
   bucket: RateLimitBucket,
   quota: number,
   { count, points, msLeft }: CountedWindow,
-): RateLimitState {
+): RateLimitUsage {
   return {
     bucket,
     quota,
@@ -151,7 +154,7 @@ export function countRequestAgainstQuota(
   applyLimit(reply, counted);
 }
 
-function applyLimit(reply: FastifyReply, state: RateLimitState | undefined): void {
+function applyLimit(reply: FastifyReply, state: RateLimitUsage | undefined): void {
   if (state === undefined) return;
   setLimitHeaders(reply, state);
   if (state.isExceeded) throw createRateLimitFailure("rate_limited", state);
@@ -172,7 +175,7 @@ export async function requireRemainingQuota(
 /** Sets the rate limit headers that draft-ietf-httpapi-ratelimit-headers defines. */
 function setLimitHeaders(
   reply: FastifyReply,
-  { bucket, quota, windowSeconds, remaining, resetSeconds }: RateLimitState,
+  { bucket, quota, windowSeconds, remaining, resetSeconds }: RateLimitUsage,
 ): void {
   void reply
     .header("ratelimit-policy", `"${bucket}";q=${quota};w=${windowSeconds}`)
@@ -181,7 +184,7 @@ function setLimitHeaders(
 
 export function createRateLimitFailure(
   code: "rate_limited" | "too_many_failed_attempts",
-  state: RateLimitState,
+  state: RateLimitUsage,
 ): Error {
   const message =
     `At most ${state.quota} ${describeCountedUnits(state)} in ${state.windowSeconds} s; try again in ` +
@@ -196,7 +199,7 @@ export function createRateLimitFailure(
 }
 
 /** Says what a rate limit counts. For points, also says how many points the time window has counted. */
-function describeCountedUnits({ bucket, used }: RateLimitState): string {
+function describeCountedUnits({ bucket, used }: RateLimitUsage): string {
   if (bucket.includes("-fail")) return "failed attempts";
   const owner = bucket.startsWith("graphql") && bucket.endsWith("-merchant") ? " of the merchant" : "";
   return bucket.startsWith("graphql-cost")

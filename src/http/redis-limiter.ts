@@ -11,22 +11,22 @@ import { Redis } from "ioredis";
 import { RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import {
   type RateLimitBucket,
-  type RateLimitScale,
+  type RateLimitQuotaFactors,
   rateLimitQuotas,
   getScaledRateLimitQuota,
 } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
 import {
   createMemoryRateLimiter,
-  type RateLimitState,
+  type RateLimitUsage,
   type RateLimiter,
-  calculateRateLimitState,
+  calculateRateLimitUsage,
 } from "./rate-limiter.ts";
 
 /** The state of a caller's quota; undefined if the rate limit does not apply to the caller. */
-type CountedState = RateLimitState | undefined;
+type CountedState = RateLimitUsage | undefined;
 
-export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: Log): RateLimiter {
+export function createRedisRateLimiter(url: string, scale: RateLimitQuotaFactors, log: Log): RateLimiter {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 250 });
   const memory = createMemoryRateLimiter(scale);
   let isAway = false;
@@ -49,7 +49,7 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
     try {
       const result = points > 0 ? await limiter.consume(key, points) : await limiter.get(key);
       recordRedisState(true);
-      return calculateRateLimitState(bucket, quota, {
+      return calculateRateLimitUsage(bucket, quota, {
         count: result?.consumedPoints ?? 0,
         points,
         msLeft: result?.msBeforeNext ?? rateLimitQuotas[bucket].windowSeconds * 1000,
@@ -59,7 +59,7 @@ export function createRedisRateLimiter(url: string, scale: RateLimitScale, log: 
       // that Redis has not answered.
       recordRedisState(error instanceof RateLimiterRes);
       if (error instanceof RateLimiterRes)
-        return calculateRateLimitState(bucket, quota, {
+        return calculateRateLimitUsage(bucket, quota, {
           count: error.consumedPoints,
           points,
           msLeft: error.msBeforeNext,

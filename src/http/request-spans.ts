@@ -3,13 +3,13 @@
  * installation. Makes the id of the request known to all code that the request runs.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type RequestOrigin, runWithRequestOrigin } from "#foundation/request-origin.ts";
+import { type RequestIdAndRoute, runWithRequestIdAndRoute } from "#foundation/request-origin.ts";
 import { isTracingEnabled, type Span, startSpan } from "#foundation/tracing.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     span: Span | null;
-    origin: RequestOrigin | null;
+    origin: RequestIdAndRoute | null;
   }
 }
 
@@ -43,18 +43,19 @@ export function traceHttpRequests(server: FastifyInstance): void {
 }
 
 /**
- * Registers the hooks that make the request known to the code that it runs (`getRequestOrigin`). The hook
- * `preValidation` repeats this, because Fastify reads the body in the async context of the connection.
+ * Registers the hooks that make the request known to the code that it runs (`getCurrentRequestIdAndRoute`).
+ * The hook `preValidation` repeats this, because Fastify reads the body in the async context of the
+ * connection.
  */
 function nameOriginOfRequests(server: FastifyInstance): void {
   server.decorateRequest("origin", null);
   server.addHook("onRequest", (request, _reply, done) => {
     const { config, url: route } = request.routeOptions;
     request.origin = { requestId: request.id, operationId: config.operationId, route };
-    runWithRequestOrigin(request.origin, done);
+    runWithRequestIdAndRoute(request.origin, done);
   });
   server.addHook("preValidation", ({ origin }, _reply, done) => {
-    runWithRequestOrigin(origin ?? undefined, done);
+    runWithRequestIdAndRoute(origin ?? undefined, done);
   });
 }
 

@@ -12,7 +12,7 @@ import { getClientAddress } from "./caller.ts";
 import { createEventLoopDelayMeter } from "./event-loop-delay.ts";
 import {
   answerMalformedHttpRequest,
-  createBodySizeFailure,
+  createBodyTooLargeFailure,
   type ErrorResponseServices,
   sendFailureResponse,
   toPublicFailure,
@@ -116,7 +116,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
       if (request.bodyBytesMax !== null && bytes.length > request.bodyBytesMax)
-        throw createBodySizeFailure(request.bodyBytesMax);
+        throw createBodyTooLargeFailure(request.bodyBytesMax);
       // A REST operation refuses a missing body itself, so that the error names the required fields.
       const isLeftToOperation = bytes.length === 0 && request.routeOptions.config.operationId !== undefined;
       done(null, isLeftToOperation ? undefined : parseJsonBody(bytes as Buffer));
@@ -288,7 +288,7 @@ function refuseUnderPressure(server: FastifyInstance): void {
     const delayMs = meter.getMeanDelayMs();
     const isRefused =
       delayMs >= eventLoopDelayMsMax &&
-      shouldShedRequest({ headers: request.headers, route: request.routeOptions.url }, delayMs);
+      shouldShedRequestUnderLoad({ headers: request.headers, route: request.routeOptions.url }, delayMs);
     done(
       isRefused
         ? createFailure("service_unavailable", {
@@ -310,7 +310,10 @@ interface Shedding {
  * tolerate more delay. Requests of the console have no Authorization header but count as requests with a
  * credential, because they have a session cookie.
  */
-export function shouldShedRequest({ headers, route = "" }: Shedding, eventLoopDelayMs: number): boolean {
+export function shouldShedRequestUnderLoad(
+  { headers, route = "" }: Shedding,
+  eventLoopDelayMs: number,
+): boolean {
   if (routesWithoutShedding.has(route)) return false;
   const hasCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
   return !hasCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;

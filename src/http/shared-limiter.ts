@@ -12,9 +12,9 @@
  * answers again (130). Each request is sent in a separate message (80). The parent's table of callers has no
  * size limit (209).
  */
-import { type RateLimitBucket, type RateLimitScale, getScaledRateLimitQuota } from "#access/viewer.ts";
+import { type RateLimitBucket, type RateLimitQuotaFactors, getScaledRateLimitQuota } from "#access/viewer.ts";
 import type { Log } from "#foundation/log.ts";
-import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "./rate-limiter.ts";
+import { createMemoryRateLimiter, type RateLimitUsage, type RateLimiter } from "./rate-limiter.ts";
 
 /** One end of a message channel between two processes, for example between a parent process and its child. */
 export interface InterProcessMessagePort {
@@ -44,11 +44,11 @@ interface LimitAnswerBatch {
    * The state of the caller's quota for each counted request of the message, in the same order; null if rate
    * limits are off.
    */
-  readonly states: readonly (RateLimitState | null)[];
+  readonly states: readonly (RateLimitUsage | null)[];
 }
 
 interface PendingRequest extends LimitRequest {
-  readonly answer: (state: RateLimitState | undefined | PromiseLike<RateLimitState | undefined>) => void;
+  readonly answer: (state: RateLimitUsage | undefined | PromiseLike<RateLimitUsage | undefined>) => void;
 }
 
 const timeoutMs = 1_000;
@@ -56,7 +56,7 @@ const timeoutMs = 1_000;
 /** Creates the rate limiter of a child process, which sends its requests to the parent process to be counted. */
 export function createChildProcessRateLimiter(
   port: InterProcessMessagePort,
-  { scale, log }: { readonly scale: RateLimitScale; readonly log: Log },
+  { scale, log }: { readonly scale: RateLimitQuotaFactors; readonly log: Log },
 ): RateLimiter {
   const ownLimiter = createMemoryRateLimiter(scale);
   let isAway = false;
@@ -79,7 +79,7 @@ export function createChildProcessRateLimiter(
         );
     },
   });
-  const send = (request: LimitRequest): Promise<RateLimitState | undefined> | RateLimitState | undefined => {
+  const send = (request: LimitRequest): Promise<RateLimitUsage | undefined> | RateLimitUsage | undefined => {
     if (getScaledRateLimitQuota(request.bucket, scale) === undefined) return undefined;
     return isAway ? count(ownLimiter, request) : channel.send(request);
   };
@@ -101,7 +101,7 @@ interface ChannelOptions {
 }
 
 interface Channel {
-  readonly send: (request: LimitRequest) => Promise<RateLimitState | undefined>;
+  readonly send: (request: LimitRequest) => Promise<RateLimitUsage | undefined>;
   /** Counts in this process all requests that the parent process was asked to count and has not answered. */
   readonly countUnanswered: () => void;
 }
@@ -187,7 +187,7 @@ async function answerBatch(
 function count(
   limiter: RateLimiter,
   { action, bucket, key, points }: LimitRequest,
-): Promise<RateLimitState | undefined> | RateLimitState | undefined {
+): Promise<RateLimitUsage | undefined> | RateLimitUsage | undefined {
   if (action !== "giveBack") return limiter[action](bucket, key, points);
   const done = limiter.giveBack(bucket, key);
   return done instanceof Promise ? done.then(() => undefined) : undefined;

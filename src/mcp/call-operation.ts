@@ -15,7 +15,7 @@ import {
 } from "./operation-tools.ts";
 
 /** An MCP request and its caller. */
-export interface McpCaller {
+export interface McpRequestWithViewer {
   readonly request: FastifyRequest;
   /** The verified owner of the request's credential; undefined if the caller sent no credential. */
   readonly viewer: IntegratorViewer | undefined;
@@ -28,7 +28,10 @@ export interface McpCaller {
 export async function callRestOperationForMcp(
   server: FastifyInstance,
   { operation, tool }: McpOperationTool,
-  { caller, args }: { readonly caller: McpCaller; readonly args: Readonly<Record<string, unknown>> },
+  {
+    caller,
+    args,
+  }: { readonly caller: McpRequestWithViewer; readonly args: Readonly<Record<string, unknown>> },
 ): Promise<CallToolResult> {
   const call = readArguments(tool.inputSchema, args);
   if (typeof call === "string") return toErrorResult(call);
@@ -134,7 +137,7 @@ const encodeSegment = (value: string): string =>
   /^\.{0,2}$/.test(value) ? "%00" : encodeURIComponent(value.toWellFormed());
 
 function toHeaders(
-  { request: { headers, ip }, viewer }: McpCaller,
+  { request: { headers, ip }, viewer }: McpRequestWithViewer,
   { body, values }: OperationArguments,
 ): Record<string, string> {
   const { host } = headers;

@@ -4,7 +4,7 @@
  */
 import { INVALID_PARAMS, ProtocolError, Server } from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
-import { callRestOperationForMcp, type McpCaller } from "./call-operation.ts";
+import { callRestOperationForMcp, type McpRequestWithViewer } from "./call-operation.ts";
 import type { McpOperationTool } from "./operation-tools.ts";
 import { listMcpPrompts, renderMcpPrompt } from "./prompts.ts";
 import type { McpResources } from "./resources.ts";
@@ -27,7 +27,7 @@ export interface McpServerOptions {
 
 export function createMcpServer(
   { http, version, tools, resources }: McpServerOptions,
-  caller: McpCaller,
+  caller: McpRequestWithViewer,
 ): Server {
   const server = new Server(
     { name: "commerce-gateway", title: "Commerce Gateway", version },

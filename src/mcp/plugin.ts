@@ -11,12 +11,12 @@ import { createFailure } from "#foundation/failure.ts";
 import { addPublicUrlToOpenApi } from "#gateway/plugin.ts";
 import type { ApiDescription } from "#gateway/api-description.ts";
 import type { RestGatewayServices } from "#gateway/rest-call.ts";
-import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
+import { authenticateApiKeyOrAccessToken } from "#gateway/steps/authorize.ts";
 import { authenticateRequest, toClientAddressKey } from "#http/caller.ts";
 import { countRequestAgainstQuota, requireRemainingQuota } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest, isLoopbackUrl } from "#pages/shared/loopback.ts";
-import type { McpCaller } from "./call-operation.ts";
+import type { McpRequestWithViewer } from "./call-operation.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { createMcpOperationTools, type McpOperationTool } from "./operation-tools.ts";
 import { createMcpResources, type McpResourceSource } from "./resources.ts";
@@ -43,7 +43,7 @@ export const mcpPlugin: FastifyPluginAsync<McpPluginOptions> = async (
     document: addPublicUrlToOpenApi(api.document, publicUrl),
     listEventExamples,
   });
-  const callers = new WeakMap<Request, McpCaller>();
+  const callers = new WeakMap<Request, McpRequestWithViewer>();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const caller = requestInfo === undefined ? undefined : callers.get(requestInfo);
@@ -62,7 +62,7 @@ interface McpRoute {
   readonly services: McpServices;
   readonly tools: ToolMap;
   readonly handler: McpHttpHandler;
-  readonly callers: WeakMap<Request, McpCaller>;
+  readonly callers: WeakMap<Request, McpRequestWithViewer>;
 }
 
 function mountMcp(server: FastifyInstance, { services, tools, handler, callers }: McpRoute): void {
@@ -130,7 +130,7 @@ async function identifyMcpCaller(
     ...challenge,
     limiter,
     verify: (authorization) =>
-      authenticateIntegrator(request, authorization, {
+      authenticateApiKeyOrAccessToken(request, authorization, {
         credentials,
         resource: "mcp",
         // The DPoP proof is stored only after the caller's rate limit was checked, so callers over their

@@ -60,7 +60,7 @@ export function computeGraphqlOperationCost({
 }
 
 /** A function (cost meter) that computes the cost of one document for the variables of a request. */
-export type GraphqlCostMeter = (values: CostContext) => number;
+export type GraphqlDocumentCostCalculator = (values: CostContext) => number;
 
 /**
  * The maximum number of computed costs that are cached for one document, one for each combination of
@@ -79,7 +79,10 @@ const combinationLengthMax = 500;
  * depends on no variable. If variables are invalid, the meter throws the same error as
  * `computeGraphqlDocumentCost`.
  */
-export function createGraphqlCostMeter(schema: GraphQLSchema, document: DocumentNode): GraphqlCostMeter {
+export function createGraphqlDocumentCostCalculator(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+): GraphqlDocumentCostCalculator {
   const names = findCostVariables(schema, document);
   const { variableDefinitions = [] } = getOperationAST(document) ?? {};
   const costs = new LRUCache<string, number>({ max: knownCostsMax });

@@ -30,7 +30,7 @@ type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
  * Replaces each use of a fragment (`...Name`) in a document by the fields of the fragment, in the same
  * position.
  */
-export function inlineFragments(document: DocumentNode, fragments: Fragments): DocumentNode {
+export function inlineGraphqlFragments(document: DocumentNode, fragments: Fragments): DocumentNode {
   const definitions = document.definitions.flatMap((definition): DefinitionNode[] => {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) return [];
     if (definition.kind !== Kind.OPERATION_DEFINITION) return [definition];
@@ -42,7 +42,7 @@ export function inlineFragments(document: DocumentNode, fragments: Fragments): D
 }
 
 /** Collects the fragments of all documents by name. Throws if two fragments have the same name. */
-export function collectFragments(documents: readonly DocumentNode[]): Fragments {
+export function collectGraphqlFragments(documents: readonly DocumentNode[]): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of documents.flatMap(({ definitions }) => definitions)) {
     if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
@@ -161,7 +161,7 @@ export function compileMeshDocuments(
   contractSchema: GraphQLSchema,
   loaded: readonly LoadedDocument[],
 ): MeshDocuments {
-  const fragments = collectFragments(loaded.map(({ document }) => document));
+  const fragments = collectGraphqlFragments(loaded.map(({ document }) => document));
   const operations: DocumentNode[] = [];
   const events = new Map<string, DocumentNode>();
   for (const { document: written, location } of loaded.toSorted((a, b) =>
@@ -170,7 +170,7 @@ export function compileMeshDocuments(
     const definition = written.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     if (definition === undefined) continue;
     const document = markAsBuiltInGraphqlDocument(
-      convertEnumValuesToLowerCase(contractSchema, inlineFragments(written, fragments)),
+      convertEnumValuesToLowerCase(contractSchema, inlineGraphqlFragments(written, fragments)),
       `The document ${basename(location)}`,
     );
     const [fault] = validate(contractSchema, document);

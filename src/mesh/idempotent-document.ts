@@ -18,7 +18,7 @@ import {
 } from "graphql";
 import { createFailureWithDetail, type Failure } from "#foundation/failure.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
-import type { LockAndRead } from "#database/transaction.ts";
+import type { RowLockWithReadQuery } from "#database/transaction.ts";
 import { idempotencyKeyArgument } from "#graph/mutation.ts";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { getCallerKindOfViewer, type GraphqlContext, staffCallers } from "#graph/context.ts";
@@ -132,7 +132,7 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /** The results of the work that a document's mutations do before their transaction begins. */
-export interface PreparedMutation {
+export interface MutationPreparationResult {
   /**
    * The result of the last function that ran before the transaction, for example a DNS lookup for a webhook
    * URL (`MutationPreparationFunction` in `graph/mutation.ts`); undefined if the mutations have no such
@@ -140,16 +140,18 @@ export interface PreparedMutation {
    */
   readonly prepared: unknown;
   /** The row that the mutation locks and reads when its transaction begins, if there is one. */
-  readonly lockAndRead: LockAndRead | undefined;
+  readonly lockAndRead: RowLockWithReadQuery | undefined;
 }
 
-const noWork: PreparedMutation = { prepared: undefined, lockAndRead: undefined };
+const noWork: MutationPreparationResult = { prepared: undefined, lockAndRead: undefined };
 
 /**
  * Runs the functions that a document's mutations need before their transaction begins, for example a DNS
  * lookup.
  */
-export async function prepareMutations(args: GraphqlDocumentExecutionArgs): Promise<PreparedMutation> {
+export async function runMutationPreparationFunctions(
+  args: GraphqlDocumentExecutionArgs,
+): Promise<MutationPreparationResult> {
   const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
   const found = findMutationsToPrepare(schema, args);
   if (found.length === 0) return noWork;
@@ -160,7 +162,7 @@ export async function prepareMutations(args: GraphqlDocumentExecutionArgs): Prom
   // later, with the errors of graphql-js.
   if (coerced === undefined) return noWork;
   let prepared: unknown;
-  let lockAndRead: LockAndRead | undefined;
+  let lockAndRead: RowLockWithReadQuery | undefined;
   for (const [node, field] of found) {
     const values = getArgumentValues(field, node, coerced);
     const { prepare, open } = field.extensions.change ?? {};

@@ -6,7 +6,7 @@
 import type { DocumentNode, OperationTypeNode } from "graphql";
 import { parseAndCheckTrustedDocument, type MeshInstance } from "./check-document.ts";
 import { compileGraphqlDocument, type CompiledGraphqlDocument } from "./compiled-query.ts";
-import { createGraphqlCostMeter, type GraphqlCostMeter } from "./document-cost.ts";
+import { createGraphqlDocumentCostCalculator, type GraphqlDocumentCostCalculator } from "./document-cost.ts";
 
 /**
  * A trusted document that is ready to run. `run` finds the compiled query and the cost of the document by the
@@ -17,7 +17,7 @@ export interface PreparedGraphqlDocument {
   /** The name of the only operation in the document. */
   readonly name: string;
   readonly operation: `${OperationTypeNode}`;
-  readonly measureCost: GraphqlCostMeter;
+  readonly measureCost: GraphqlDocumentCostCalculator;
   /** The compiled query; undefined if the document cannot be compiled, so that graphql-js executes it. */
   readonly query: CompiledGraphqlDocument | undefined;
 }
@@ -42,7 +42,7 @@ export const createGraphqlDocumentPreparer =
     const { document } = checked;
     const ready = {
       ...checked,
-      measureCost: createGraphqlCostMeter(mesh.schema, document),
+      measureCost: createGraphqlDocumentCostCalculator(mesh.schema, document),
       query: compileGraphqlDocument(mesh.schema, document),
     };
     prepared.set(document, ready);

@@ -38,7 +38,7 @@ type AdapterServices = Pick<
   "db" | "clock" | "keyring" | "publicUrl" | "limitGrant" | "onRevoked"
 >;
 
-export function createOidcAdapters(
+export function createOidcStorageAdapterFactory(
   services: AdapterServices,
   library: OidcProviderModule,
 ): (kind: string) => Adapter {

@@ -11,7 +11,7 @@ import { parseJsonBody } from "#http/body.ts";
  * Makes the routes of a Fastify plugin check JSON bodies by the same rules as all other routes of the
  * service.
  */
-export function acceptOnlyCheckedJsonBodies(server: FastifyInstance): void {
+export function registerCheckedJsonBodyParser(server: FastifyInstance): void {
   server.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, checkJsonBody);
 }
 
@@ -24,7 +24,7 @@ async function checkJsonBody(_request: FastifyRequest, bytes: Buffer): Promise<B
  * Returns the Node request from which oidc-provider can read the body. If the body was JSON, this is a copy
  * of the request with the checked body. Otherwise, it is the request itself, whose body was not read yet.
  */
-export function toReadableRequest({ raw, body }: FastifyRequest): IncomingMessage {
+export function toRequestWithReadableBody({ raw, body }: FastifyRequest): IncomingMessage {
   if (!Buffer.isBuffer(body)) return raw;
   const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor, socket } = raw;
   const copy = Object.assign(new IncomingMessage(socket), {

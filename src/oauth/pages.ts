@@ -10,9 +10,9 @@ import type { HtmlPage } from "#pages/shared/page.ts";
 import {
   renderSignInFaultSummary,
   renderSignInFields,
-  type SignInFormState,
+  type SignInFormEmailAndError,
 } from "#pages/shared/sign-in-fields.ts";
-import { findActiveStaff, type SignedInStaff } from "#access/people/staff.ts";
+import { findActiveStaffAccount, type SignedInStaff } from "#access/people/staff.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 
 export interface RequestingApp {
@@ -20,7 +20,7 @@ export interface RequestingApp {
   readonly publisher: string | null;
 }
 
-export interface OauthSignInPageData extends SignInFormState {
+export interface OauthSignInPageData extends SignInFormEmailAndError {
   readonly app: RequestingApp;
   readonly leadsTo: string | undefined;
 }
@@ -195,6 +195,6 @@ export async function findSignedInStaff(
   reader: DatabaseReader,
   { accountId, acr }: SignedInSession,
 ): Promise<SignedInStaff | undefined> {
-  const staff = await findActiveStaff(reader, accountId);
+  const staff = await findActiveStaffAccount(reader, accountId);
   return staff !== undefined && String(staff.version) === acr ? staff : undefined;
 }

@@ -25,7 +25,7 @@ import {
 import { integratorScopes } from "#access/viewer.ts";
 import { createOauthErrorPageHandler, createOauthJsonErrorHandler } from "./error-handlers.ts";
 import { interactionRoute, registerOauthInteractionRoutes } from "./interactions.ts";
-import { acceptOnlyCheckedJsonBodies, toReadableRequest } from "./json-bodies.ts";
+import { registerCheckedJsonBodyParser, toRequestWithReadableBody } from "./json-bodies.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { createOauthProviderGetter, type RefusedOauthRequest } from "./provider.ts";
 
@@ -139,7 +139,7 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
   const basePath = pathname.replace(/\/$/, "");
   const passToProvider = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const provider = await currentProvider();
-    const raw = toReadableRequest(request);
+    const raw = toRequestWithReadableBody(request);
     reply.hijack();
     requests.set(raw, request);
     // Fastify sends no headers after `hijack`, so the headers that hooks have set are copied to Node's
@@ -155,7 +155,7 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
   void server.register((bare, _options, done) => {
     // The body parsers of Fastify are removed, because oidc-provider reads the body of a request itself.
     bare.removeAllContentTypeParsers();
-    acceptOnlyCheckedJsonBodies(bare);
+    registerCheckedJsonBodyParser(bare);
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
     const onPage = { onRequest: services.limitAddress, errorHandler: createOauthErrorPageHandler(services) };
     for (const url of [oauthPaths.authorization, resumePath]) bare.get(url, onPage, passToProvider);

@@ -7,7 +7,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Configuration, ErrorOut, KoaContextWithOIDC, Provider } from "oidc-provider";
-import { findActiveStaff } from "#access/people/staff.ts";
+import { findActiveStaffAccount } from "#access/people/staff.ts";
 import {
   accessTokenLifetimeSeconds,
   getAccessTokenAudience,
@@ -19,7 +19,7 @@ import { integratorScopes } from "#access/viewer.ts";
 import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
 import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
-import { createOidcAdapters } from "./adapter.ts";
+import { createOidcStorageAdapterFactory } from "./adapter.ts";
 import {
   type AgentRegistrationFeatureOptions,
   createAgentRegistrationFeatures,
@@ -150,7 +150,7 @@ function createConfiguration(
   const basePath = new URL(publicUrl).pathname.replace(/\/$/, "");
   const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
   return {
-    adapter: createOidcAdapters(services, library),
+    adapter: createOidcStorageAdapterFactory(services, library),
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
@@ -228,7 +228,7 @@ function createLookups({ db }: OauthServices): Pick<Configuration, "loadExisting
       // than the browser session in which it was given. For such a request, only the staff account is
       // checked, which must be enabled.
       const staff = await (session === undefined
-        ? findActiveStaff(db, id)
+        ? findActiveStaffAccount(db, id)
         : findSignedInStaff(db, { accountId: id, acr: session.acr }));
       return staff === undefined
         ? undefined

@@ -19,7 +19,7 @@ export const idleEventLoopSampleMs = 1_000;
  */
 const busyShare = 0.05;
 
-export interface EventLoopSamplerOptions {
+export interface EventLoopLagSamplerOptions {
   /** Called with each lag in milliseconds. */
   readonly onLag: (ms: number) => void;
   /**
@@ -30,7 +30,7 @@ export interface EventLoopSamplerOptions {
 }
 
 /** Starts to measure the lag of the event loop. Returns a function that ends the measurement. */
-export function startEventLoopSampler({ onLag, readUtilization }: EventLoopSamplerOptions): () => void {
+export function startEventLoopLagSampler({ onLag, readUtilization }: EventLoopLagSamplerOptions): () => void {
   let pauseMs = eventLoopSampleMs;
   let dueAtMs = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -116,7 +116,7 @@ export function registerEventLoopMetrics(registry: Registry): void {
     gauge: new Gauge({ name: metricName(name), help, registers, aggregator }),
     read,
   }));
-  startEventLoopSampler({
+  startEventLoopLagSampler({
     onLag: (ms) => lags.record(Math.round(ms * 1e6)),
     readUtilization: createUtilizationReader(),
   });

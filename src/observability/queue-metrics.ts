@@ -13,7 +13,7 @@ import {
   installationSendingMax,
   type DeliveryClaimTimeSqlExpressions,
   createDeliveryClaimTimeSqlExpressions,
-  countSendingDeliveriesSql,
+  sendingDeliveryCountSql,
   availableSendTokensOfEndpointSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
@@ -245,13 +245,13 @@ function endpoints(moment: DeliveryClaimTimeSqlExpressions): RawBuilder<unknown>
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =
     any(i.scopes) as sees_catalog,
       ${availableSendTokensOfEndpointSql(moment)} >= 1
-        and ${countSendingDeliveriesSql(
+        and ${sendingDeliveryCountSql(
           sql`${ofInstallation}
           and s.endpoint_id = w.id`,
           moment,
         )} <
         ${endpointSendingMax}
-        and ${countSendingDeliveriesSql(ofInstallation, moment)} < ${installationSendingMax} as has_room
+        and ${sendingDeliveryCountSql(ofInstallation, moment)} < ${installationSendingMax} as has_room
     from waiting join webhook_endpoint w on w.id = waiting.id and w.status = 'enabled'
     join webhook_endpoint_health h on h.endpoint_id = w.id
       join installation i on i.id = w.installation_id`;

@@ -8,7 +8,7 @@ import type { HttpRouteConfig, HttpRequestObserver } from "#http/server.ts";
 import { type RateLimitBucket, rateLimitQuotas } from "#access/viewer.ts";
 import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
-import type { RateLimitState, RateLimiter } from "#http/rate-limiter.ts";
+import type { RateLimitUsage, RateLimiter } from "#http/rate-limiter.ts";
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -145,7 +145,7 @@ export function createRateLimitMetrics(registry: Registry): (limiter: RateLimite
   });
 }
 
-type LimitResult = RateLimitState | undefined;
+type LimitResult = RateLimitUsage | undefined;
 
 /**
  * Calls `observe` with the state that a rate limiter returned, and returns this state. If the limiter

@@ -3,7 +3,7 @@
  * subscriptions, and the connections to other processes.
  */
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { DatabaseConnectionPoolState } from "#database/connect.ts";
+import type { DatabaseConnectionPoolCounts } from "#database/connect.ts";
 
 /**
  * Functions that read the current state of the service, for gauges whose values are read at each request for
@@ -11,7 +11,7 @@ import type { DatabaseConnectionPoolState } from "#database/connect.ts";
  */
 export interface ServiceStateMetricReaders {
   /** Reads the state of the database connection pool; undefined for PGlite, which has a single connection. */
-  readonly pool: () => DatabaseConnectionPoolState | undefined;
+  readonly pool: () => DatabaseConnectionPoolCounts | undefined;
   readonly subscriptions: () => number;
   /**
    * Returns true if this process currently receives the notifications that other processes send through the
@@ -42,7 +42,7 @@ export interface AllServiceStateMetricReaders extends ServiceStateMetricReaders 
 
 /** Registers the gauges of the service's state (for example open connections) in the registry. */
 export function registerServiceStateMetrics(registry: Registry, read: AllServiceStateMetricReaders): void {
-  const pool = (): DatabaseConnectionPoolState => read.pool() ?? pglitePool;
+  const pool = (): DatabaseConnectionPoolCounts => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
   register(registry, {
     name: "commerce_database_connections_max",
@@ -133,7 +133,7 @@ function register(registry: Registry, { read, ...options }: StateGauge): void {
   registry.registerMetric(gauge);
 }
 
-function registerConnections(registry: Registry, pool: () => DatabaseConnectionPoolState): void {
+function registerConnections(registry: Registry, pool: () => DatabaseConnectionPoolCounts): void {
   const gauge = new Gauge({
     name: "commerce_database_connections",
     help: "Open connections of the pool, by state: busy or idle.",
@@ -148,4 +148,4 @@ function registerConnections(registry: Registry, pool: () => DatabaseConnectionP
   registry.registerMetric(gauge);
 }
 
-const pglitePool: DatabaseConnectionPoolState = { max: 1, total: 1, idle: 1, waiting: 0 };
+const pglitePool: DatabaseConnectionPoolCounts = { max: 1, total: 1, idle: 1, waiting: 0 };

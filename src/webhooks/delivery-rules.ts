@@ -97,7 +97,7 @@ export const initialEndpointHealth: EndpointHealthCounters = {
   probeAt: null,
 };
 
-export interface EndpointHealthChange {
+export interface EndpointHealthAfterAttempt {
   readonly health: EndpointHealthCounters;
   /** The state that the endpoint gets because of this attempt; null if its state does not change. */
   readonly becomes: "degraded" | "gone" | "failing" | null;
@@ -107,11 +107,11 @@ export interface EndpointHealthChange {
  * Computes the health of an endpoint after an attempt. One success resets the health and closes the circuit
  * breaker.
  */
-export function calculateEndpointHealthChange(
+export function calculateEndpointHealthAfterAttempt(
   health: EndpointHealthCounters,
   step: DeliveryAttemptOutcome,
   { attempt, now, scale }: Omit<DeliveryAttemptOutcomeInput, "random">,
-): EndpointHealthChange {
+): EndpointHealthAfterAttempt {
   if (step.kind === "succeeded") return { health: initialEndpointHealth, becomes: null };
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;

@@ -160,7 +160,7 @@ function fault(code: string, message: string): FailureDetail {
  * Checks the IP addresses of the host names of new endpoint URLs. Callers use it before the transaction,
  * because DNS lookups are slow.
  */
-export interface HostNameChecker {
+export interface EndpointHostNameChecker {
   /**
    * Returns the faults of the IP addresses of the URL's host name. The addresses are cached for 15 seconds.
    * Never rejects.
@@ -171,7 +171,9 @@ export interface HostNameChecker {
 const keptMs = 15_000;
 const namesMax = 1_000;
 
-export function createHostNameChecker(resolve: HostNameResolver = resolveHostName): HostNameChecker {
+export function createEndpointHostNameChecker(
+  resolve: HostNameResolver = resolveHostName,
+): EndpointHostNameChecker {
   const found = new LRUCache<string, readonly FailureDetail[]>({ max: namesMax, ttl: keptMs });
   return {
     faultsOf: async (url) => {

@@ -20,7 +20,7 @@ export const listenCursor = z.object({
 });
 export type EventListenerCursor = z.infer<typeof listenCursor>;
 
-export interface EventListenStart {
+export interface EventListenerStartOptions {
   readonly merchantId: string;
   /**
    * The time from which the listener receives events; null if it receives only events that are added from now
@@ -32,7 +32,7 @@ export interface EventListenStart {
 /** Returns the cursor of a new listener. */
 export async function createEventListenerCursor(
   reader: DatabaseReader,
-  { merchantId, since }: EventListenStart,
+  { merchantId, since }: EventListenerStartOptions,
 ): Promise<EventListenerCursor> {
   const first =
     since === null
@@ -67,7 +67,7 @@ export interface EventForListener {
   readonly body: string;
 }
 
-export interface ListenedEventPage {
+export interface EventListenerPage {
   readonly events: readonly EventForListener[];
   /** The cursor with which the listener reads the events after this page. */
   readonly cursor: EventListenerCursor;
@@ -95,7 +95,7 @@ export async function findEventsForListener(
   reader: DatabaseReader,
   { installationId, eventTypes }: EventListenerFilter,
   { position }: EventListenerCursor,
-): Promise<ListenedEventPage> {
+): Promise<EventListenerPage> {
   const groups = eventTypes.filter((name) => name.endsWith(".*")).map((name) => name.slice(0, -2));
   const { rows } = await sql<ListenedRow>`
     select f.last_position, exists (

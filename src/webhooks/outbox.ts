@@ -4,7 +4,7 @@
  * stored bodies: a snapshot with the whole object, and a thin body with only the object's id.
  */
 import { LRUCache } from "lru-cache";
-import { bufferInsert, buildInsertSqlQuery } from "#database/prepared-template.ts";
+import { bufferInsertUntilNextStatement, buildInsertSqlQuery } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
@@ -102,7 +102,7 @@ export async function runFunctionAndInsertOutboxEvents<Result>(
   events.push(...last.flatMap((createEvents) => createEvents()));
   if (events.length === 0) return result;
   const rows = await toEventRows(transaction, events, { render, ...context, fannedOutAt: null });
-  for (const chunk of chunksOf(rows)) await bufferInsert(transaction, "event", chunk);
+  for (const chunk of chunksOf(rows)) await bufferInsertUntilNextStatement(transaction, "event", chunk);
   return result;
 }
 

@@ -14,7 +14,7 @@ import {
   findBulkReplayFaults,
   bulkReplayPageSize,
   countReplaySkipReasons,
-  type DeliveryCursorPosition,
+  type ReplayCursorPosition,
   createReplayTargetEndpointChecker,
   findFailedDeliveries,
   findInstallationIdForReplay,
@@ -23,7 +23,7 @@ import {
   findReplaySkipReason,
   type ReplaySkipReason,
   type ReplaySkipReasonCount,
-  toReplayCursor,
+  encodeReplayCursor,
 } from "./replay-selection.ts";
 
 export interface BulkReplayResult {
@@ -59,7 +59,7 @@ export async function replayDeliveries(
     replayed: chosen.length,
     passedOver: countReplaySkipReasons(passedOver),
     hasMore: found.length > bulkReplayPageSize,
-    endCursor: last === undefined ? null : toReplayCursor(last),
+    endCursor: last === undefined ? null : encodeReplayCursor(last),
   };
 }
 
@@ -71,7 +71,7 @@ interface NumberedCandidate extends ReplayCandidate {
  * Locks events until the end of the transaction, so that two transactions cannot replay the same event at the
  * same time.
  */
-async function lockEvents(transaction: Transaction, found: readonly DeliveryCursorPosition[]): Promise<void> {
+async function lockEvents(transaction: Transaction, found: readonly ReplayCursorPosition[]): Promise<void> {
   const eventIds = [...new Set(found.map((row) => row.eventId))];
   await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(
     transaction,
@@ -84,7 +84,7 @@ async function selectReplays(
   {
     page,
     input,
-  }: { readonly page: readonly DeliveryCursorPosition[]; readonly input: BulkReplayDeliveriesInput },
+  }: { readonly page: readonly ReplayCursorPosition[]; readonly input: BulkReplayDeliveriesInput },
 ): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
   // The deliveries are read only after their events are locked, so that the statement also sees replays that
   // another transaction has just created.

@@ -108,8 +108,8 @@ async function lockDelivery(
   deliveryId: string,
 ): Promise<LockedDelivery> {
   const { merchantId, installationId } = context;
-  const isTheirs = sql`${equalsIfValueGivenSql(sql`d.merchant_id`, merchantId)}
-    and ${equalsIfValueGivenSql(sql`d.installation_id`, installationId)}`;
+  const isTheirs = sql`${equalsUnlessValueIsNullSql(sql`d.merchant_id`, merchantId)}
+    and ${equalsUnlessValueIsNullSql(sql`d.installation_id`, installationId)}`;
   const which = sql`d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""} and ${isTheirs}
     and ${mayInstallationReadEvent}`;
   const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i
@@ -131,7 +131,7 @@ async function lockDelivery(
  * Returns the SQL condition that a column equals the given value. If the value is null, the condition is
  * always true.
  */
-export const equalsIfValueGivenSql = (
+export const equalsUnlessValueIsNullSql = (
   column: RawBuilder<unknown>,
   value: string | null,
 ): RawBuilder<boolean> => (value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`);

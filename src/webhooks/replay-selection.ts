@@ -19,7 +19,7 @@ import {
 } from "./delivery-rules.ts";
 import {
   mayInstallationReadEvent,
-  equalsIfValueGivenSql,
+  equalsUnlessValueIsNullSql,
   replayNoteLengthMax,
   replayCountOfDeliverySql,
   type ReplayCommandContext,
@@ -110,12 +110,12 @@ export function findBulkReplayFaults({
   return faults;
 }
 
-export interface DeliveryCursorPosition {
+export interface ReplayCursorPosition {
   readonly id: string;
   readonly eventId: string;
 }
 
-export const toReplayCursor = ({ eventId, id }: DeliveryCursorPosition): string =>
+export const encodeReplayCursor = ({ eventId, id }: ReplayCursorPosition): string =>
   Buffer.from(`${eventId} ${id}`).toString("base64url");
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
@@ -129,11 +129,11 @@ export async function findInstallationIdForReplay(
   context: Pick<ReplayCommandContext, "merchantId">,
   { endpointId, installationId }: Pick<FailedDeliveryFilter, "endpointId" | "installationId">,
 ): Promise<string | undefined> {
-  const named = equalsIfValueGivenSql(
+  const named = equalsUnlessValueIsNullSql(
     sql`i.id`,
     installationId === null || installationId === undefined ? null : cleanIdOrEmpty(installationId),
   );
-  const isTheirs = equalsIfValueGivenSql(sql`i.merchant_id`, context.merchantId);
+  const isTheirs = equalsUnlessValueIsNullSql(sql`i.merchant_id`, context.merchantId);
   const { rows } =
     endpointId === null || endpointId === undefined
       ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
@@ -161,12 +161,12 @@ export async function findFailedDeliveries(
     until,
     after,
   }: FailedDeliveryFilter & { readonly installationId: string },
-): Promise<readonly DeliveryCursorPosition[]> {
+): Promise<readonly ReplayCursorPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
-  const ofEndpoint = equalsIfValueGivenSql(sql`d.endpoint_id`, endpointId ?? null);
+  const ofEndpoint = equalsUnlessValueIsNullSql(sql`d.endpoint_id`, endpointId ?? null);
   // The status is written as a literal into the SQL text, so that the query planner can use the partial index
   // of unsuccessful deliveries.
-  const { rows } = await sql<DeliveryCursorPosition>`
+  const { rows } = await sql<ReplayCursorPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
     on i.id = d.installation_id
     where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
@@ -177,7 +177,7 @@ export async function findFailedDeliveries(
   return rows;
 }
 
-export interface ReplayCandidate extends DeliveryStateForReplayCheck, DeliveryCursorPosition {
+export interface ReplayCandidate extends DeliveryStateForReplayCheck, ReplayCursorPosition {
   readonly merchantId: string;
   readonly installationId: string;
   readonly endpointId: string;
@@ -193,7 +193,7 @@ export interface ReplayCandidate extends DeliveryStateForReplayCheck, DeliveryCu
 /** Reads the values by which the service decides whether each delivery may be replayed. */
 export async function loadReplayCandidates(
   reader: DatabaseReader,
-  page: readonly DeliveryCursorPosition[],
+  page: readonly ReplayCursorPosition[],
   toEndpointId: string | null,
 ): Promise<readonly ReplayCandidate[]> {
   const { rows } = await sql<ReplayCandidate>`

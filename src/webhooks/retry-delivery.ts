@@ -6,10 +6,10 @@
 import { sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
-import { countWithNoun, isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
+import { formatCountWithNoun, isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { heldAtSql } from "./delivery-order.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
-import { equalsIfValueGivenSql, type ReplayCommandContext } from "./replay-delivery.ts";
+import { equalsUnlessValueIsNullSql, type ReplayCommandContext } from "./replay-delivery.ts";
 
 export interface RetryDeliveryInput {
   readonly deliveryId: string;
@@ -48,7 +48,7 @@ export async function retryDelivery(
     from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
       join installation i on i.id = d.installation_id
     where d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""}
-      and ${equalsIfValueGivenSql(sql`d.merchant_id`, merchantId)}
+      and ${equalsUnlessValueIsNullSql(sql`d.merchant_id`, merchantId)}
     for no key update of d`.execute(transaction);
   const [delivery] = rows;
   if (delivery === undefined) throw createFailure("webhook_delivery_not_found");
@@ -69,7 +69,7 @@ const notWaitingFailure = (delivery: WaitingDelivery): Failure =>
   conflictFailure(delivery, {
     message:
       `The delivery has changed: its status is ${delivery.status}, after ` +
-      `${countWithNoun(delivery.attemptCount, "attempt")}.`,
+      `${formatCountWithNoun(delivery.attemptCount, "attempt")}.`,
     reason: null,
   });
 

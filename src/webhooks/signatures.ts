@@ -7,7 +7,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { EncryptionContext } from "#foundation/encryption.ts";
 
-export interface WebhookToSign {
+export interface WebhookSignatureInput {
   /** The event id, which the webhook request contains in the header `webhook-id`. */
   readonly id: string;
   /** The Unix time of this delivery attempt, in seconds. */
@@ -31,7 +31,7 @@ export const getWebhookSecretEncryptionContext = (id: string): EncryptionContext
 });
 
 /** Returns the value of the header `webhook-signature` of a webhook request. */
-export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSign): string {
+export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookSignatureInput): string {
   if (secrets.length === 0 || secrets.length > 2)
     throw new Error(`A webhook needs one or two secrets to sign; got ${secrets.length}.`);
   const content = buildSignedContent({ id, timestamp: String(timestampSeconds), body });

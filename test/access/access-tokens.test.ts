@@ -7,7 +7,7 @@ import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, typ
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   createAccessTokenVerifier,
-  type OauthGrantState,
+  type OauthGrantVerificationData,
   type AccessTokenSentByCaller,
 } from "#access/oauth/access-tokens.ts";
 import { verifyDpopProof } from "#access/oauth/dpop.ts";
@@ -167,7 +167,7 @@ describe("a proof", () => {
 
 describe("an access token", () => {
   const [grantId, clientId, staffId] = [createId("oauthGrant"), createId("oauthClient"), createId("staff")];
-  const grant: OauthGrantState = {
+  const grant: OauthGrantVerificationData = {
     grantId,
     clientId,
     clientMetadataUrl: null,
@@ -200,7 +200,7 @@ describe("an access token", () => {
   };
   interface Asked {
     readonly bent?: JwtOverrides;
-    readonly grant?: Partial<OauthGrantState> | null;
+    readonly grant?: Partial<OauthGrantVerificationData> | null;
     readonly shown?: Partial<AccessTokenSentByCaller>;
     readonly admit?: () => void;
   }
@@ -260,7 +260,7 @@ describe("an access token", () => {
     });
   });
 
-  it.each<[string, Partial<OauthGrantState> | null]>([
+  it.each<[string, Partial<OauthGrantVerificationData> | null]>([
     ["there is none", null],
     ["it was revoked, whenever", { revokedAt: later(60_000) }],
     ["it ends now", { expiresAt: now }],

@@ -9,12 +9,12 @@ import {
   streamAuditEntryPages,
   commandLineActor,
 } from "#access/audit.ts";
-import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { createStaffAccount, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createId, getIdKind } from "#foundation/ids.ts";
+import { createId, getObjectKindOfId } from "#foundation/ids.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
@@ -98,7 +98,7 @@ describeOnBoth("the audit log", (open) => {
       const appId = await registerApp(transaction, access, { name: "App", publisher: null });
       return [
         await createInstallation(transaction, access, { merchantId, appId, scopes: [] }),
-        await createStaff(transaction, access, { merchantId, ...person }),
+        await createStaffAccount(transaction, access, { merchantId, ...person }),
       ];
     });
     const targets = [merchantId, installationId, staffId, createId("cart"), null];
@@ -191,11 +191,11 @@ it("an audit entry has an actor for staff members and apps, and none for buyers"
 });
 
 it("the audit log recognizes the type of an id, and rejects other texts", () => {
-  expect(getIdKind(createId("cart"))).toBe("cart");
-  expect(getIdKind(createId("webhookEndpoint"))).toBe("webhookEndpoint");
+  expect(getObjectKindOfId(createId("cart"))).toBe("cart");
+  expect(getObjectKindOfId(createId("webhookEndpoint"))).toBe("webhookEndpoint");
   expect(
     ["", "cart", "cart_", "cart_1", "nobody_00000000000000000000000000", `${createId("cart")}x`].map(
-      getIdKind,
+      getObjectKindOfId,
     ),
   ).toEqual(Array.from({ length: 6 }, () => undefined));
 });

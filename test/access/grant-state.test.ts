@@ -2,8 +2,8 @@
 import { beforeAll, expect, it } from "vitest";
 import { createOauthGrant, type CreatedOauthGrant, revokeOauthGrant } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { findOauthGrantState, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
-import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { findOauthGrantVerificationData, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
+import { createStaffAccount, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { updateInstallation, registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
@@ -44,7 +44,7 @@ describeOnPostgres("a grant's state", (open) => {
         defaultMarket: "DE",
       } as const;
       merchantId = await createMerchant(transaction, access, merchant);
-      staffId = await createStaff(transaction, access, { merchantId, ...person });
+      staffId = await createStaffAccount(transaction, access, { merchantId, ...person });
       appId = await registerApp(transaction, access, { name: "App", publisher: null });
       clientId = await createOauthClient(transaction, access, {
         appId,
@@ -57,7 +57,7 @@ describeOnPostgres("a grant's state", (open) => {
 
   it("combines the states of the grant, its client, its installation and their merchant", async () => {
     const made = await grant();
-    const found = await findOauthGrantState(db, made.grantId);
+    const found = await findOauthGrantVerificationData(db, made.grantId);
     expect(found).toEqual({
       grantId: made.grantId,
       clientId,
@@ -78,13 +78,15 @@ describeOnPostgres("a grant's state", (open) => {
     await write((transaction) =>
       updateInstallation(transaction, access, { installationId, status: "suspended" }),
     );
-    expect(await findOauthGrantState(db, made.grantId)).toMatchObject({ installationStatus: "suspended" });
+    expect(await findOauthGrantVerificationData(db, made.grantId)).toMatchObject({
+      installationStatus: "suspended",
+    });
     await write((transaction) =>
       updateInstallation(transaction, access, { installationId, status: "active" }),
     );
     await write((transaction) => revokeOauthGrant(transaction, access, made.grantId));
-    expect(await findOauthGrantState(db, made.grantId)).toMatchObject({ revokedAt: now });
-    expect(await findOauthGrantState(db, createId("oauthGrant"))).toBeUndefined();
+    expect(await findOauthGrantVerificationData(db, made.grantId)).toMatchObject({ revokedAt: now });
+    expect(await findOauthGrantVerificationData(db, createId("oauthGrant"))).toBeUndefined();
   });
 
   it("records its last use once a minute, and of no other grant", async () => {
@@ -104,6 +106,6 @@ describeOnPostgres("a grant's state", (open) => {
   it("shows that its client is disabled", async () => {
     const { grantId } = await grant();
     await write((transaction) => disableOauthClient(transaction, access, clientId));
-    expect((await findOauthGrantState(db, grantId))?.clientDisabledAt).toEqual(now);
+    expect((await findOauthGrantVerificationData(db, grantId))?.clientDisabledAt).toEqual(now);
   });
 });

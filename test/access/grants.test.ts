@@ -12,10 +12,10 @@ import {
   deleteOauthGrantsPastRetention,
 } from "#access/oauth/grants.ts";
 import { createOauthClient, disableOauthClient, enableOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createCredentialVerifier, type OauthGrantStateFinder } from "#access/credentials.ts";
+import { createCredentialVerifier, type OauthGrantVerificationDataFinder } from "#access/credentials.ts";
 import { findOauthServerRecord, saveOauthServerRecord } from "#access/oauth/oauth-items.ts";
 import type { PermissionScope } from "#access/viewer.ts";
-import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { createStaffAccount, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { updateInstallation, registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
@@ -72,7 +72,7 @@ describeOnPostgres("grants", (open) => {
       const made = await createMerchant(transaction, access, merchant);
       return {
         merchantId: made,
-        staffId: await createStaff(transaction, access, { merchantId: made, ...person }),
+        staffId: await createStaffAccount(transaction, access, { merchantId: made, ...person }),
       };
     });
   };
@@ -84,7 +84,7 @@ describeOnPostgres("grants", (open) => {
       password: "a long enough password",
     });
     return runInTransaction(db, (transaction) =>
-      createStaff(transaction, access, { merchantId: owner, ...person }),
+      createStaffAccount(transaction, access, { merchantId: owner, ...person }),
     );
   };
 
@@ -99,8 +99,8 @@ describeOnPostgres("grants", (open) => {
   let statementCount = 0;
   const elsewhereDesk = () => {
     const events = createInProcessEvents();
-    let find: OauthGrantStateFinder = () => Promise.resolve(undefined);
-    const createVerifier = (findGrant: OauthGrantStateFinder) => {
+    let find: OauthGrantVerificationDataFinder = () => Promise.resolve(undefined);
+    const createVerifier = (findGrant: OauthGrantVerificationDataFinder) => {
       find = findGrant;
       return () => Promise.reject(new Error("Nobody shows a token here."));
     };

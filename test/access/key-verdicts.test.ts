@@ -5,12 +5,15 @@
 import { describe, expect, it } from "vitest";
 import {
   authenticateApiKey,
-  type ApiKeyState,
+  type ApiKeyVerificationData,
   generateCredentialSecret,
   findOwnerOfRefusedApiKey,
   getApiKeySuspensionCause,
 } from "#access/keys/verify-keys.ts";
-import { authenticateInternalToken, type InternalTokenState } from "#access/keys/internal-tokens.ts";
+import {
+  authenticateInternalToken,
+  type InternalTokenVerificationData,
+} from "#access/keys/internal-tokens.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
 const later = (ms: number): Date => new Date(now.getTime() + ms);
@@ -22,7 +25,7 @@ const refusalOf = (work: Promise<unknown>): Promise<{ code: string; message: str
 
 describe("an API key", () => {
   const { value, id: keyId, digest, prefix } = generateCredentialSecret("cpk", "live");
-  const row: ApiKeyState = {
+  const row: ApiKeyVerificationData = {
     id: "key_1",
     keyId,
     mode: "live",
@@ -37,7 +40,7 @@ describe("an API key", () => {
     installationStatus: "active",
     merchantStatus: "active",
   };
-  const check = (change: Partial<ApiKeyState> | undefined = {}) =>
+  const check = (change: Partial<ApiKeyVerificationData> | undefined = {}) =>
     authenticateApiKey(value, now, () => Promise.resolve(Object.assign({}, row, change)));
 
   it("is looked up by its id and a digest of the whole key, which reveals nothing", async () => {
@@ -68,11 +71,11 @@ describe("an API key", () => {
   });
 
   it("that is cached has one viewer object as long as it is cached", async () => {
-    const find = (): Promise<ApiKeyState> => Promise.resolve(row);
+    const find = (): Promise<ApiKeyVerificationData> => Promise.resolve(row);
     expect(await authenticateApiKey(value, now, find)).toBe(await authenticateApiKey(value, later(1), find));
   });
 
-  it.each<[Partial<ApiKeyState>, string]>([
+  it.each<[Partial<ApiKeyVerificationData>, string]>([
     [{ revokedAt: later(60_000) }, "api_key_revoked"],
     [{ installationStatus: "uninstalled" }, "api_key_revoked"],
     [{ revokedAt: now, expiresAt: now }, "api_key_revoked"],
@@ -111,7 +114,7 @@ describe("an API key", () => {
 
 describe("an internal token", () => {
   const { value, id: tokenId, digest } = generateCredentialSecret("cit", "admin");
-  const row: InternalTokenState = {
+  const row: InternalTokenVerificationData = {
     id: "tok_1",
     role: "admin",
     merchantId: "mer_1",
@@ -122,12 +125,12 @@ describe("an internal token", () => {
     merchantStatus: "active",
     allowedOrigins: null,
   };
-  const check = (change: Partial<InternalTokenState> = {}) =>
+  const check = (change: Partial<InternalTokenVerificationData> = {}) =>
     authenticateInternalToken(value, now, () => Promise.resolve({ ...row, ...change }));
 
   it("is looked up by its id and a digest of the whole token, and names the caller", async () => {
     const asked: unknown[] = [];
-    const find = (presented: unknown): Promise<InternalTokenState> => (
+    const find = (presented: unknown): Promise<InternalTokenVerificationData> => (
       asked.push(presented),
       Promise.resolve(row)
     );
@@ -163,7 +166,7 @@ describe("an internal token", () => {
       });
   });
 
-  it.each<[Partial<InternalTokenState>, string, string?]>([
+  it.each<[Partial<InternalTokenVerificationData>, string, string?]>([
     [{ revokedAt: later(60_000) }, "api_key_revoked", "The internal token was revoked."],
     [{ revokedAt: now, expiresAt: now, merchantStatus: "suspended" }, "api_key_revoked"],
     [{ expiresAt: now }, "api_key_expired", "The internal token has expired."],

@@ -6,10 +6,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createOauthGrant } from "#access/oauth/grants.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import {
-  createStaff,
-  disableStaff,
-  enableStaff,
-  findActiveStaff,
+  createStaffAccount,
+  disableStaffAccount,
+  enableStaffAccount,
+  findActiveStaffAccount,
   validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
@@ -42,10 +42,14 @@ describeOnPostgres("a staff member", (open) => {
       ...input,
     });
     return runInTransaction(db, (transaction) =>
-      createStaff(transaction, { ...by, now }, { merchantId: owner, ...person }),
+      createStaffAccount(transaction, { ...by, now }, { merchantId: owner, ...person }),
     );
   };
-  const change = (work: typeof disableStaff, staffId: string, by: string | null = null): Promise<void> =>
+  const change = (
+    work: typeof disableStaffAccount,
+    staffId: string,
+    by: string | null = null,
+  ): Promise<void> =>
     runInTransaction(db, (transaction) => work(transaction, { merchantId: by, now }, staffId));
   const setPassword = async (
     staffId: string,
@@ -104,7 +108,7 @@ describeOnPostgres("a staff member", (open) => {
     };
     expect(staffId).toMatch(/^stf_/);
     expect(await authenticateStaffByPassword(db, " ana@shop.EXAMPLE ", password)).toEqual(viewer);
-    expect(await findActiveStaff(db, staffId)).toEqual(viewer);
+    expect(await findActiveStaffAccount(db, staffId)).toEqual(viewer);
     expect(await authenticateStaffByPassword(db, "ana@shop.example", `${password}.`)).toBeUndefined();
     expect(await authenticateStaffByPassword(db, "bob@shop.example", password)).toBeUndefined();
     const row = await db
@@ -154,10 +158,10 @@ describeOnPostgres("a staff member", (open) => {
     it("cannot sign in, and the member's grants are revoked", async () => {
       const staffId = await create({ email: "five@shop.example" });
       const grantId = await letIn(staffId);
-      await change(disableStaff, staffId);
+      await change(disableStaffAccount, staffId);
       expect(await authenticateStaffByPassword(db, "five@shop.example", password)).toBeUndefined();
-      expect(await findActiveStaff(db, staffId)).toBeUndefined();
-      await change(disableStaff, staffId);
+      expect(await findActiveStaffAccount(db, staffId)).toBeUndefined();
+      await change(disableStaffAccount, staffId);
       expect(await stateOf(staffId, grantId)).toEqual({
         disabledAt: now,
         revokedAt: now,
@@ -169,9 +173,9 @@ describeOnPostgres("a staff member", (open) => {
     it("can sign in again once enabled, and revoked grants stay revoked", async () => {
       const staffId = await create({ email: "seven@shop.example" });
       const grantId = await letIn(staffId);
-      await change(enableStaff, staffId);
-      await change(disableStaff, staffId);
-      await change(enableStaff, staffId);
+      await change(enableStaffAccount, staffId);
+      await change(disableStaffAccount, staffId);
+      await change(enableStaffAccount, staffId);
       expect(await authenticateStaffByPassword(db, "seven@shop.example", password)).toMatchObject({
         staffId,
         version: 3,
@@ -186,19 +190,19 @@ describeOnPostgres("a staff member", (open) => {
 
     it("leaves the address to others, and can be enabled if no account uses it", async () => {
       const staffId = await create({ email: "eight@shop.example" });
-      await change(disableStaff, staffId);
+      await change(disableStaffAccount, staffId);
       const successor = await create({ email: "Eight@shop.example", password: "another password" });
       expect(await authenticateStaffByPassword(db, "eight@shop.example", password)).toBeUndefined();
       expect(await authenticateStaffByPassword(db, "eight@shop.example", "another password")).toMatchObject({
         staffId: successor,
       });
-      await expect(change(enableStaff, staffId)).rejects.toMatchObject({
+      await expect(change(enableStaffAccount, staffId)).rejects.toMatchObject({
         code: "already_exists",
         parts: { details: [{ field: "/staffId" }] },
       });
-      expect(await findActiveStaff(db, staffId)).toBeUndefined();
-      await change(disableStaff, successor);
-      await change(enableStaff, staffId);
+      expect(await findActiveStaffAccount(db, staffId)).toBeUndefined();
+      await change(disableStaffAccount, successor);
+      await change(enableStaffAccount, staffId);
       expect(await authenticateStaffByPassword(db, "eight@shop.example", password)).toMatchObject({
         staffId,
       });
@@ -241,7 +245,7 @@ describeOnPostgres("a staff member", (open) => {
   it("can be changed only by its own merchant", async () => {
     const staffId = await create({ email: "six@shop.example" });
     const foreign = { code: "resource_not_found" };
-    await expect(change(disableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);
+    await expect(change(disableStaffAccount, staffId, "mer_other")).rejects.toMatchObject(foreign);
     await expect(setPassword(staffId, "another password", { by: "mer_other" })).rejects.toMatchObject(
       foreign,
     );
@@ -249,10 +253,10 @@ describeOnPostgres("a staff member", (open) => {
       staffId,
       version: 1,
     });
-    await change(disableStaff, staffId, merchantId);
-    await expect(change(enableStaff, staffId, "mer_other")).rejects.toMatchObject(foreign);
-    expect(await findActiveStaff(db, staffId)).toBeUndefined();
-    await change(enableStaff, staffId, merchantId);
-    expect(await findActiveStaff(db, staffId)).toBeDefined();
+    await change(disableStaffAccount, staffId, merchantId);
+    await expect(change(enableStaffAccount, staffId, "mer_other")).rejects.toMatchObject(foreign);
+    expect(await findActiveStaffAccount(db, staffId)).toBeUndefined();
+    await change(enableStaffAccount, staffId, merchantId);
+    expect(await findActiveStaffAccount(db, staffId)).toBeDefined();
   });
 });

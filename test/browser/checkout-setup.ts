@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { axeFaults } from "./axe-faults.ts";
 import { type Shop, startShop } from "./checkout-shop.ts";
@@ -31,7 +31,7 @@ export function useCheckout(environment: () => Record<string, string> = () => ({
       settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir, ...environment() }),
       log: createLog("silent"),
     });
-    const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+    const demo = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
     if (demo === undefined) throw new Error("There is no demo.");
     const address = await app.listen();
     const { id } = await app.services.db

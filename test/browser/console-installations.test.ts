@@ -1,7 +1,7 @@
 /** The console's installations and keys in Chromium: words for people, and first-run states that lead on. */
 import { expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
-import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { createStaffAccount, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import {
   button,
@@ -36,7 +36,7 @@ async function newShop(slug: string): Promise<Office> {
   const staff = { email: `${slug}@shop.example`, password: "a long enough password" };
   const person = await validateStaffFieldsAndHashPassword({ ...staff, name: "Nora" });
   await runInTransaction(db, (transaction) =>
-    createStaff(transaction, { merchantId, now }, { merchantId, ...person }),
+    createStaffAccount(transaction, { merchantId, now }, { merchantId, ...person }),
   );
   return { app, demo: { ...demo, staff }, ...rest };
 }

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { type Receiver, startReceiver } from "./console-receiver.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
@@ -34,7 +34,7 @@ export function useOffice(environment: () => Record<string, string> = () => ({})
       settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir, ...environment() }),
       log: createLog("silent"),
     });
-    const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+    const demo = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
     if (demo === undefined) throw new Error("There is no demo.");
     office = {
       app,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 
 export interface DemoService extends AsyncDisposable {
@@ -19,7 +19,7 @@ export async function openDemoService(): Promise<DemoService> {
     settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
     log: createLog("silent"),
   });
-  const demo = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+  const demo = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
   if (demo === undefined) throw new Error("There is no demo.");
   return {
     address: await app.listen(),

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { axeFaults } from "./axe-faults.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
     settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
     log: createLog("silent"),
   });
-  const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+  const prepared = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
   if (prepared === undefined) throw new Error("There is no demo.");
   demo = prepared;
   address = await app.listen();

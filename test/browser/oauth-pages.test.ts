@@ -13,7 +13,7 @@ import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { type OauthApp, startOauthApp } from "./oauth-app.ts";
 import { pageFaults } from "./page-faults.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
     settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
     log: createLog("silent"),
   });
-  const prepared = await prepareDemo(app.database, { ...app.services, dataDir, now: new Date() });
+  const prepared = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
   if (prepared === undefined) throw new Error("There is no demo.");
   demo = prepared;
   address = await app.listen();

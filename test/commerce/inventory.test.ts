@@ -10,7 +10,7 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { createWorld, makePublished, countVersionRises, startOfWorld, type World } from "./writes-world.ts";
 
 describeOnBoth("stockAdjust", (open, engine) => {
@@ -127,9 +127,9 @@ describeOnBoth("stockAdjust", (open, engine) => {
       await world.run(replaceStockHolds, { sessionId, expiresAt, lines: [{ variantId, quantity: 3 }] });
       return { variantId, sessionId };
     };
-    const count = (transaction: Transaction, context: CommandContext, variantId: string) =>
+    const count = (transaction: Transaction, context: MerchantCommandContext, variantId: string) =>
       setStockToCountedQuantities(transaction, context, [{ variantId, onHand: 1, isNew: false }]);
-    const limit = (transaction: Transaction, context: CommandContext, variantId: string) =>
+    const limit = (transaction: Transaction, context: MerchantCommandContext, variantId: string) =>
       saveStockSettings(transaction, context, [
         { variantId, isNew: false, backorderLimit: 0, lowStockThreshold: null },
       ]);
@@ -137,7 +137,7 @@ describeOnBoth("stockAdjust", (open, engine) => {
       string,
       number,
       number,
-      (transaction: Transaction, context: CommandContext, variantId: string) => Promise<unknown>,
+      (transaction: Transaction, context: MerchantCommandContext, variantId: string) => Promise<unknown>,
       object,
     ][] = [
       [

@@ -11,13 +11,13 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { Open } from "#test/support/databases.ts";
 import type { DomainEvent } from "#webhooks/outbox.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 
 export interface World {
   readonly database: OpenedDatabase;
   readonly db: Database;
-  readonly context: CommandContext;
-  readonly other: CommandContext;
+  readonly context: MerchantCommandContext;
+  readonly other: MerchantCommandContext;
   /** The market with the countries DE and AT, in EUR; the other market has US, in USD. */
   readonly europe: string;
   readonly america: string;
@@ -27,15 +27,23 @@ export interface World {
   /** Returns the events published since the last call. */
   takeEvents(): DomainEvent[];
   /** The same merchant's context, the given number of milliseconds later. */
-  later(milliseconds: number): CommandContext;
-  run<Input, Result>(verb: Verb<Input, Result>, input: Input, context?: CommandContext): Promise<Result>;
+  later(milliseconds: number): MerchantCommandContext;
+  run<Input, Result>(
+    verb: Verb<Input, Result>,
+    input: Input,
+    context?: MerchantCommandContext,
+  ): Promise<Result>;
   /** Runs a command and returns its refusal. Also checks that the refused command wrote and reindexed nothing. */
-  refusal<Input, Result>(verb: Verb<Input, Result>, input: Input, context?: CommandContext): Promise<Refusal>;
+  refusal<Input, Result>(
+    verb: Verb<Input, Result>,
+    input: Input,
+    context?: MerchantCommandContext,
+  ): Promise<Refusal>;
 }
 
 export type Verb<Input, Result> = (
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: Input,
 ) => Promise<Result>;
 
@@ -60,16 +68,16 @@ export async function createWorld(open: Open): Promise<World> {
       .execute();
   }
   let indexed: string[][] = [];
-  const reindex: CommandContext["reindex"] = (_, productIds) => {
+  const reindex: MerchantCommandContext["reindex"] = (_, productIds) => {
     indexed.push([...productIds]);
     return Promise.resolve();
   };
   let events: DomainEvent[] = [];
-  const outbox: CommandContext["outbox"] = {
+  const outbox: MerchantCommandContext["outbox"] = {
     append: (event) => void events.push(event),
     appendLast: (createEvents) => void events.push(...createEvents()),
   };
-  const contextOf = (merchantId: string, now = startOfWorld): CommandContext => ({
+  const contextOf = (merchantId: string, now = startOfWorld): MerchantCommandContext => ({
     merchantId,
     now,
     reindex,

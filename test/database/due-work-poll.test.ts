@@ -1,6 +1,6 @@
 /** How often a process looks for due work: often while it has work, rarely while it has none. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createDueWorkPoll, type DueWorkPoll } from "#database/due-work-poll.ts";
+import { createDueWorkPoller, type DueWorkPoller } from "#database/due-work-poll.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-interface Polled extends DueWorkPoll {
+interface Polled extends DueWorkPoller {
   /** Lets the time pass, and returns how many searches ran meanwhile. */
   readonly searchesIn: (ms: number) => number;
   readonly notices: { areReceived: boolean };
@@ -20,7 +20,7 @@ interface Polled extends DueWorkPoll {
 function createPoll(): Polled {
   const notices = { areReceived: true };
   const told: number[] = [];
-  const poll = createDueWorkPoll({
+  const poll = createDueWorkPoller({
     search: (withinMs) => void told.push(withinMs),
     everyMs: 1_000,
     areNoticesReceived: () => notices.areReceived,

@@ -13,7 +13,7 @@ import {
   DataFolderInUseError,
   DataFolderUnusableError,
   lockDataFolder,
-  readProcessEntryWithPs,
+  readProcessStatusWithPsCommand,
   waitForDataFolderLock,
 } from "#database/folder-lock.ts";
 
@@ -89,20 +89,20 @@ it("the lock of a folder is taken over from a process that has ended but is stil
     writeLock({ pid, startedAt: null });
     lockDataFolder(folder)();
     // Systems without /proc have the program `ps`.
-    if (hasPs) expect(readProcessEntryWithPs(pid)?.hasEnded).toBe(true);
+    if (hasPs) expect(readProcessStatusWithPsCommand(pid)?.hasEnded).toBe(true);
   } finally {
     parent.kill("SIGKILL");
   }
 });
 
 it.runIf(hasPs)("the entry of a process is read with ps if there is no /proc", async () => {
-  const own = readProcessEntryWithPs(process.pid);
+  const own = readProcessStatusWithPsCommand(process.pid);
   expect(own).toEqual({
     startedAt: expect.stringMatching(/^\w{3} \w{3} +\d+ [\d:]{8} \d{4}$/) as unknown,
     hasEnded: false,
   });
-  expect(readProcessEntryWithPs(process.pid)).toEqual(own);
-  expect(readProcessEntryWithPs(await deadPid())).toBeUndefined();
+  expect(readProcessStatusWithPsCommand(process.pid)).toEqual(own);
+  expect(readProcessStatusWithPsCommand(await deadPid())).toBeUndefined();
 });
 
 it("a start waits for the lock of a process that is ending", async () => {

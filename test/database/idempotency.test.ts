@@ -16,7 +16,7 @@ import {
 } from "#database/idempotency.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { isDatabaseUnreachable } from "#database/database-errors.ts";
+import { isDatabaseUnreachableError } from "#database/database-errors.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -406,7 +406,7 @@ describe("a lost connection", () => {
       await effect(transaction, "never");
       return answerOf("never");
     });
-    expect(isDatabaseUnreachable(await lost.catch((thrown: unknown) => thrown))).toBe(true);
+    expect(isDatabaseUnreachableError(await lost.catch((thrown: unknown) => thrown))).toBe(true);
     await expect
       .poll(() => doOnce(claimOf(), countedWork().work).catch(String))
       .toEqual({ recorded: answerOf("e1"), isReplay: false });

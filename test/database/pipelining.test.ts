@@ -10,7 +10,7 @@ import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
 import {
   runInTransaction,
   runStatementsPipelined,
-  bufferWrite,
+  bufferWriteUntilNextStatement,
   type Transaction,
 } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -29,7 +29,7 @@ const record = (status: number): CompiledQuery =>
   );
 const isWrite = (statement: string): boolean => /insert/.test(statement);
 const buffer = (transaction: Transaction, query: CompiledQuery): Promise<void> =>
-  bufferWrite(transaction, { query, tables: ["app"] });
+  bufferWriteUntilNextStatement(transaction, { query, tables: ["app"] });
 const idsOf = async (db: Pick<Database, "selectFrom">): Promise<string[]> =>
   (await db.selectFrom("app").select("id").orderBy("id").execute()).map(({ id }) => id);
 const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
@@ -86,8 +86,8 @@ describeOnBoth("a transaction", (open) => {
       statements.length = 0;
       await runInTransaction(db, async (transaction) => {
         await buffer(transaction, insert("b"));
-        await bufferWrite(transaction, { query: record(1), tables: ["idempotencyRecord"] });
-        await bufferWrite(transaction, { query: record(2), tables: ["idempotencyRecord"] });
+        await bufferWriteUntilNextStatement(transaction, { query: record(1), tables: ["idempotencyRecord"] });
+        await bufferWriteUntilNextStatement(transaction, { query: record(2), tables: ["idempotencyRecord"] });
         await buffer(transaction, insert("c"));
         expect(statements.filter(isWrite)).toEqual([]);
       });

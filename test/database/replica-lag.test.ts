@@ -5,7 +5,7 @@ import { createReplicaLagMonitor } from "#app/replica-lag.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
 import { type PostgresServer, startPostgres, startStandby } from "#test/support/postgres.ts";
@@ -114,7 +114,7 @@ describe("a streaming replica", () => {
     stack.defer(() => app.close());
     await pauseReplica();
     const { tokens } =
-      (await prepareDemo(app.database, {
+      (await prepareDemoDataAndFile(app.database, {
         ...app.services,
         dataDir: temporaryFolder(),
         now: new Date(),

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import {
   getViolatedConstraint,
-  isDatabaseUnreachable,
+  isDatabaseUnreachableError,
   convertTemporaryFailureToUnavailable,
   getSqlState,
   uniqueViolation,
@@ -182,7 +182,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
   const away = await openDatabase({ url: "postgres://127.0.0.1:1/none" });
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);
-    expect(isDatabaseUnreachable(error)).toBe(true);
+    expect(isDatabaseUnreachableError(error)).toBe(true);
     expect(convertTemporaryFailureToUnavailable(toFailure(error))).toMatchObject({
       code: "service_unavailable",
       status: 503,
@@ -191,10 +191,10 @@ it("an unreachable database is distinguished from a wrong statement", async () =
   } finally {
     await away.close();
   }
-  expect(isDatabaseUnreachable(new Thrown("22012"))).toBe(false);
+  expect(isDatabaseUnreachableError(new Thrown("22012"))).toBe(false);
   expect(convertTemporaryFailureToUnavailable(toFailure(new Thrown("22012")))).toMatchObject({
     code: "internal_error",
   });
   for (const code of ["57P01", "08006", "53300", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
-    expect(isDatabaseUnreachable(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
+    expect(isDatabaseUnreachableError(new Error("outer", { cause: new Thrown(code) }))).toBe(true);
 });

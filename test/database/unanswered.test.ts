@@ -10,8 +10,8 @@ import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { isDatabaseUnreachable } from "#database/database-errors.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { isDatabaseUnreachableError } from "#database/database-errors.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { expectError } from "#test/support/expect-error.ts";
@@ -69,7 +69,7 @@ describe("a PostgreSQL that does not answer", () => {
   }
 
   it("causes 503 in about three seconds on every connection, and is used again later", async () => {
-    const demo = await prepareDemo(app.database, {
+    const demo = await prepareDemoDataAndFile(app.database, {
       ...app.services,
       dataDir: temporaryFolder(),
       now: new Date(),
@@ -120,7 +120,7 @@ describe.each([true, false])("a statement that exceeds its time limit (prepared:
     const pid = await pidOf(db);
     const error: unknown = await sleep(db, 30).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ message: "Query read timeout" });
-    expect(isDatabaseUnreachable(error)).toBe(true);
+    expect(isDatabaseUnreachableError(error)).toBe(true);
     expect(await pidOf(db)).not.toEqual(pid);
     await expect.poll(() => sleeping(db)).toBe(0);
     await database.close();
@@ -170,7 +170,7 @@ it("changes fail while the synchronous standby is away, and their backends do no
           );
     const written = await Promise.allSettled(Array.from({ length: 15 }, (_, id) => write(id)));
     for (const result of written)
-      expect(result.status === "rejected" && isDatabaseUnreachable(result.reason)).toBe(true);
+      expect(result.status === "rejected" && isDatabaseUnreachableError(result.reason)).toBe(true);
     const backends = async (): Promise<unknown> => {
       const [[row] = []] = await run(`select count(*) <= ${poolSize} as are_within_pool,
         count(*) filter (where wait_event = 'SyncRep') as waiting
@@ -202,7 +202,7 @@ describe("the server's own time limits", () => {
       await sql`select pg_sleep(30)`.execute(transaction);
     }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "57014" });
-    expect(isDatabaseUnreachable(error)).toBe(true);
+    expect(isDatabaseUnreachableError(error)).toBe(true);
     await database.close();
   });
 });

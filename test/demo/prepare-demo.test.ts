@@ -14,7 +14,7 @@ import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { type PartialDemoJsonFileContent, readDemoJsonFile, writeDemoJsonFile } from "#demo/demo-file.ts";
 import { orderScenarios } from "#demo/orders/order-scenarios.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { demoRender } from "#test/support/copies.ts";
@@ -35,8 +35,12 @@ const keys = {
   otherMerchant: "k9",
 };
 const tokens = { storefront: "t1", browser: "t5", admin: "t2", analyst: "t3", operator: "t4" };
-const prepare = (database: OpenedDatabase, dataDir: string, at = now): ReturnType<typeof prepareDemo> =>
-  prepareDemo(database, {
+const prepare = (
+  database: OpenedDatabase,
+  dataDir: string,
+  at = now,
+): ReturnType<typeof prepareDemoDataAndFile> =>
+  prepareDemoDataAndFile(database, {
     dataDir,
     publicUrl: "https://api.test",
     now: at,

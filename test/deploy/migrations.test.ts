@@ -5,7 +5,7 @@
  * same name that provably allows more.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readIndexStatements } from "#database/apply-migrations.ts";
+import { parseIndexMigrationStatements } from "#database/apply-migrations.ts";
 import { type OpenedDatabase, openDatabase, type SqlScriptRunner } from "#database/connect.ts";
 import { type DatabaseMigration, readMigrationFiles } from "#database/migrate.ts";
 
@@ -250,7 +250,7 @@ describe("migrations", () => {
 
   it("outside of a transaction only create and drop indexes", () => {
     for (const migration of readMigrationFiles())
-      expect(() => readIndexStatements(migration), migration.name).not.toThrow();
+      expect(() => parseIndexMigrationStatements(migration), migration.name).not.toThrow();
   });
 
   it("older than the rule would violate it, so the runbook names them", () => {

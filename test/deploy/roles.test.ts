@@ -10,7 +10,7 @@ import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { openDatabase } from "#database/connect.ts";
 import { migrate, readMigrationFiles } from "#database/migrate.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -70,7 +70,7 @@ describe("the roles of deploy/postgres/roles.sql", () => {
     const app = await start(url, { DATABASE_OWNER_URL: urlOf(url, "commerce_owner") });
     stack.defer(() => app.close());
     expect(await ownersOf(url)).toEqual([{ owner: "commerce_owner" }]);
-    const demo = await prepareDemo(app.database, {
+    const demo = await prepareDemoDataAndFile(app.database, {
       ...app.services,
       dataDir: temporaryFolder(),
       now: new Date(),

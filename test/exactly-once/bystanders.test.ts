@@ -2,7 +2,7 @@
 import { Client } from "pg";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createAddressWrite, openCart, openShop, parseAnswer } from "#soak/shop.ts";
 import { demoRender } from "#test/support/copies.ts";
@@ -21,7 +21,7 @@ it("fifty duplicates take no connection from others, in the same process and in 
     openDatabase({ url, poolSize: pools.first }),
   ]);
   const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);
-  const demo = await prepareDemo(here, {
+  const demo = await prepareDemoDataAndFile(here, {
     dataDir: temporaryFolder(),
     publicUrl,
     now: clock.now(),

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
 import { startPostgres } from "#test/support/postgres.ts";
@@ -42,7 +42,11 @@ export async function startOnOwnPostgres(): Promise<OwnPostgres> {
     ...environment,
   });
   const app = await createServiceApp({ settings, log: createLog("silent") });
-  const demo = await prepareDemo(app.database, { ...app.services, dataDir: folder, now: new Date() });
+  const demo = await prepareDemoDataAndFile(app.database, {
+    ...app.services,
+    dataDir: folder,
+    now: new Date(),
+  });
   await app.listen();
   return {
     app,

@@ -1,7 +1,7 @@
 /** The similarity of words, and the names that a mistyped text probably means. */
 import { describe, expect, it } from "vitest";
-import { findCountryCodeByName, suggestCountryCode } from "#foundation/country-names.ts";
-import { computeEditDistance, findNearestText } from "#foundation/nearest.ts";
+import { findCountryCodeByName, formatCountryCodeSuggestion } from "#foundation/country-names.ts";
+import { computeEditDistance, findMostSimilarTexts } from "#foundation/nearest.ts";
 
 describe("the typo distance", () => {
   it.each([
@@ -40,12 +40,16 @@ describe("the nearest name", () => {
     ["…", []],
     ["order.placed".padEnd(101, "x"), []],
   ])("to %j is %j", (text, nearest) => {
-    expect(findNearestText(text, names)).toEqual(nearest);
+    expect(findMostSimilarTexts(text, names)).toEqual(nearest);
   });
 
   it("may be several that are equally similar, at most as many as asked for", () => {
-    expect(findNearestText("tent", ["tint", "tant", "tunt", "tenten"])).toEqual(["tint", "tant", "tunt"]);
-    expect(findNearestText("tent", ["tint", "tant"], 1)).toEqual(["tint"]);
+    expect(findMostSimilarTexts("tent", ["tint", "tant", "tunt", "tenten"])).toEqual([
+      "tint",
+      "tant",
+      "tunt",
+    ]);
+    expect(findMostSimilarTexts("tent", ["tint", "tant"], 1)).toEqual(["tint"]);
   });
 });
 
@@ -69,8 +73,8 @@ describe("a country is recognized in a text", () => {
   });
 
   it("at the end of a message, only from a text", () => {
-    expect(suggestCountryCode("France")).toBe("; the value seems to mean FR");
-    expect(suggestCountryCode("Atlantis")).toBe("");
-    expect(suggestCountryCode(276)).toBe("");
+    expect(formatCountryCodeSuggestion("France")).toBe("; the value seems to mean FR");
+    expect(formatCountryCodeSuggestion("Atlantis")).toBe("");
+    expect(formatCountryCodeSuggestion(276)).toBe("");
   });
 });

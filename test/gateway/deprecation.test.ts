@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildRestContract } from "#gateway/contract.ts";
+import { buildRestOperationsAndSchemas } from "#gateway/contract.ts";
 import { connectMcpClient } from "#test/mcp/mcp-client.ts";
 import { fillMeshFolder } from "#test/mesh/mesh-folder.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";
@@ -89,7 +89,7 @@ describe("a deprecation", () => {
   const bindings = readFileSync(new URL("../../schema/rest.graphql", import.meta.url), "utf8");
   const schema = buildSchema(`${bindings} type Query { ping: Boolean }`);
   const build = (stability: string, since: string, sunset: string) =>
-    buildRestContract(schema, [
+    buildRestOperationsAndSchemas(schema, [
       parse(`query x @rest(method: GET, path: "/x", tag: "X", response: "X", stability: ${stability})
         @deprecation(since: "${since}", sunset: "${sunset}", instead: "Use y.")
         @anonymous(bucket: "anon-read") { data: ping }`),

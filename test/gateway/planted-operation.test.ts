@@ -7,8 +7,8 @@ import type { FastifyInstance } from "fastify";
 import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInProcessEvents } from "#foundation/events.ts";
-import { buildRestContract } from "#gateway/contract.ts";
-import { mountRestOperations } from "#gateway/operations.ts";
+import { buildRestOperationsAndSchemas } from "#gateway/contract.ts";
+import { registerRestOperationRoutes } from "#gateway/operations.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import { createFastifyServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
@@ -39,9 +39,9 @@ describe("an operation with a scope and a body", () => {
   const executed: Record<string, unknown>[] = [];
   beforeAll(async () => {
     world = await createWorld("pglite");
-    const { operations } = buildRestContract(schema, [document]);
+    const { operations } = buildRestOperationsAndSchemas(schema, [document]);
     server = await createFastifyServer({ publicUrl, log: createLog("silent"), proxies: 0 });
-    mountRestOperations(
+    registerRestOperationRoutes(
       server,
       {
         db: world.database.db,
@@ -153,7 +153,7 @@ describe("an operation with a scope and a body", () => {
   });
 
   it("lists every answer field in the document, with null for nullable fields", () => {
-    const { components } = buildRestContract(schema, [document]);
+    const { components } = buildRestOperationsAndSchemas(schema, [document]);
     expect(components.get("Thing")).toMatchObject({
       properties: { id: { type: "string" }, size: { type: ["integer", "null"] } },
       required: ["id", "size"],
@@ -169,7 +169,7 @@ describe("an operation with a scope and a body", () => {
     for (const security of ["", '@anonymous(bucket: "anon-read") @requires']) {
       const text = `query x @rest(method: GET, path: "/x", tag: "X", response: "X") ${security} { data: ping
         }`;
-      expect(() => buildRestContract(schema, [parse(text)])).toThrow(
+      expect(() => buildRestOperationsAndSchemas(schema, [parse(text)])).toThrow(
         "x must have exactly one of @anonymous, @requires and @oauth.",
       );
     }

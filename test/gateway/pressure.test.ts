@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createFastifyServer, shouldShedRequest } from "#http/server.ts";
+import { createFastifyServer, shouldShedRequestUnderLoad } from "#http/server.ts";
 
 it.each([
   ["a caller without credentials", {}, [true, true]],
@@ -22,13 +22,13 @@ it.each([
   ],
 ])("an overloaded process decides by the request whether to refuse it: %s", (_who, headers, shed) => {
   expect([
-    shouldShedRequest({ headers, route: "/graphql" }, 1_500),
-    shouldShedRequest({ headers, route: "/graphql" }, 3_000),
+    shouldShedRequestUnderLoad({ headers, route: "/graphql" }, 1_500),
+    shouldShedRequestUnderLoad({ headers, route: "/graphql" }, 3_000),
   ]).toEqual(shed);
 });
 
 it.each(["/healthz", "/readyz", "/metrics"])("an overloaded process always answers %s", (route) => {
-  expect(shouldShedRequest({ headers: {}, route }, 60_000)).toBe(false);
+  expect(shouldShedRequestUnderLoad({ headers: {}, route }, 60_000)).toBe(false);
 });
 
 /** Blocks the event loop for this time. */

@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLog } from "#foundation/log.ts";
-import { createMemoryRateLimiter, type RateLimitState, type RateLimiter } from "#http/rate-limiter.ts";
+import { createMemoryRateLimiter, type RateLimitUsage, type RateLimiter } from "#http/rate-limiter.ts";
 import {
   answerRateLimitRequestsOfChildProcess,
   createChildProcessRateLimiter,
@@ -76,7 +76,7 @@ function member(): Member {
   return only;
 }
 
-const admitted = (states: readonly (RateLimitState | undefined)[]): number =>
+const admitted = (states: readonly (RateLimitUsage | undefined)[]): number =>
   states.filter((state) => state?.isExceeded === false).length;
 
 describe("processes while the shared limiter answers", () => {

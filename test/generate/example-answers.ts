@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import {
   type OpenApiDocument,
@@ -48,7 +48,7 @@ export async function exampleAnswers(): Promise<Record<string, unknown>> {
     clock,
   });
   try {
-    const demo = await prepareDemo(app.database, { ...app.services, dataDir, now });
+    const demo = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now });
     if (demo === undefined) throw new Error("There is no demo.");
     const world = { app, database: app.database, demo, clock } as unknown as World;
     return await askAll(app, {

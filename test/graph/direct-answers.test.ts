@@ -13,13 +13,13 @@ import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import { createLog } from "#foundation/log.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
-import { createAnswerReplayRecorder, getRequestViewer, setRequestViewer } from "#graphql/authenticate.ts";
+import { createIdempotentReplayRecorder, getRequestViewer, setRequestViewer } from "#graphql/authenticate.ts";
 import {
-  createDirectAnswerFunction,
-  type DirectAnswerServices,
+  createAnswerWithoutYogaFunction,
+  type AnswerWithoutYogaServices,
   hasYogaRequestHooks,
 } from "#graphql/direct-answers.ts";
-import { createGraphqlCostSpender } from "#graphql/quotas.ts";
+import { createGraphqlCostCharger } from "#graphql/quotas.ts";
 import { preparedFromRequest } from "#graphql/repeated-texts.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
@@ -37,9 +37,9 @@ const ready: PreparedGraphqlDocument = {
   query: undefined,
 };
 
-const find = vi.fn<DirectAnswerServices["documents"]["find"]>();
-const prepareDocument = vi.fn<DirectAnswerServices["prepareDocument"]>();
-const execute = vi.fn<DirectAnswerServices["execute"]>();
+const find = vi.fn<AnswerWithoutYogaServices["documents"]["find"]>();
+const prepareDocument = vi.fn<AnswerWithoutYogaServices["prepareDocument"]>();
+const execute = vi.fn<AnswerWithoutYogaServices["execute"]>();
 
 beforeEach(() => {
   find.mockReset().mockResolvedValue(row);
@@ -47,8 +47,8 @@ beforeEach(() => {
   execute.mockReset().mockResolvedValue({ data: { x: 1 } });
 });
 
-const createAnswers = (): ReturnType<typeof createDirectAnswerFunction> =>
-  createDirectAnswerFunction({
+const createAnswers = (): ReturnType<typeof createAnswerWithoutYogaFunction> =>
+  createAnswerWithoutYogaFunction({
     documents: { find },
     prepareDocument,
     execute,
@@ -235,8 +235,8 @@ it("the functions of a GraphQL context do not keep the HTTP request in memory", 
     return {
       request: new WeakRef(request),
       kept: [
-        createAnswerReplayRecorder(request),
-        createGraphqlCostSpender({ address: "127.0.0.1", viewer, limiter }),
+        createIdempotentReplayRecorder(request),
+        createGraphqlCostCharger({ address: "127.0.0.1", viewer, limiter }),
       ],
     };
   };

@@ -3,7 +3,7 @@
  * other error.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reindexDueProducts } from "#commerce/search/index-products.ts";
+import { reindexProductsWithChangedAvailability } from "#commerce/search/index-products.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 describe("limits of /graphql", () => {
@@ -254,9 +254,11 @@ describe("regressions of the limits of /graphql", () => {
     };
     expect(await facet()).toEqual(["preorder"]);
     world.clock.advance(400 * 86_400_000);
-    expect(await reindexDueProducts(world.database.db, world.clock.now())).toBeGreaterThan(0);
+    expect(
+      await reindexProductsWithChangedAvailability(world.database.db, world.clock.now()),
+    ).toBeGreaterThan(0);
     expect(await facet()).not.toContain("preorder");
-    expect(await reindexDueProducts(world.database.db, world.clock.now())).toBe(0);
+    expect(await reindexProductsWithChangedAvailability(world.database.db, world.clock.now())).toBe(0);
   });
 
   it("no prices of another market are returned for a market without prices", async () => {

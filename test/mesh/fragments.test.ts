@@ -16,11 +16,11 @@ import {
   visit,
 } from "graphql";
 import { describe, expect, it } from "vitest";
-import { collectFragments, inlineFragments } from "#mesh/documents.ts";
+import { collectGraphqlFragments, inlineGraphqlFragments } from "#mesh/documents.ts";
 import { documentPaths, fragments, readInlined, readWritten } from "#test/support/documents.ts";
 
 const inline = (operation: string, ...shared: readonly string[]): DocumentNode =>
-  inlineFragments(parse(operation), collectFragments(shared.map((text) => parse(text))));
+  inlineGraphqlFragments(parse(operation), collectGraphqlFragments(shared.map((text) => parse(text))));
 const same = (text: string): string => print(parse(text));
 
 const money = "fragment MoneyFields on Money { amountMinor currency }";
@@ -28,7 +28,7 @@ const money = "fragment MoneyFields on Money { amountMinor currency }";
 describe("collecting fragments", () => {
   it("finds them by name, also beside operations", () => {
     const texts = [`${money} fragment A on B { c }`, "{ d }", "{ e } fragment F on G { h }"];
-    const found = collectFragments(texts.map((text) => parse(text)));
+    const found = collectGraphqlFragments(texts.map((text) => parse(text)));
     expect([...found.keys()]).toEqual(["MoneyFields", "A", "F"]);
     expect([...found.values()].map((fragment) => print(fragment))).toEqual([
       "fragment MoneyFields on Money {\n  amountMinor\n  currency\n}",
@@ -42,7 +42,9 @@ describe("collecting fragments", () => {
     ["one document", [`${money} ${money}`]],
   ])("refuses two fragments of the same name in %s", (_where, texts) => {
     const documents = texts.map((text) => parse(text));
-    expect(() => collectFragments(documents)).toThrow(new Error("Two fragments are named MoneyFields."));
+    expect(() => collectGraphqlFragments(documents)).toThrow(
+      new Error("Two fragments are named MoneyFields."),
+    );
   });
 });
 
@@ -88,11 +90,11 @@ describe("inlining fragments", () => {
   });
 
   it("copies fields for every spread and does not change its input", () => {
-    const shared = collectFragments([parse(money)]);
+    const shared = collectGraphqlFragments([parse(money)]);
     const given = parse("{ a { ...MoneyFields } b { ...MoneyFields } }");
     const before = JSON.stringify([given, ...shared.values()]);
     const fields: FieldNode[] = [];
-    visit(inlineFragments(given, shared), { Field: (node) => void fields.push(node) });
+    visit(inlineGraphqlFragments(given, shared), { Field: (node) => void fields.push(node) });
     const ofMoney = ["amountMinor", "currency"];
     expect(fields.map(({ name }) => name.value)).toEqual(["a", ...ofMoney, "b", ...ofMoney]);
     expect(new Set(fields).size).toBe(6);

@@ -4,7 +4,7 @@ import { getMesh } from "@graphql-mesh/runtime";
 import { printSchemaWithDirectives } from "@graphql-tools/utils";
 import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { collectFragments, inlineFragments } from "#mesh/documents.ts";
+import { collectGraphqlFragments, inlineGraphqlFragments } from "#mesh/documents.ts";
 import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
 import { convertEnumValuesToLowerCase } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
@@ -39,10 +39,10 @@ describe("openMesh", () => {
     expect(resolvers(ours.schema)).toEqual(resolvers(theirs.schema));
     expect(resolvers(ours.schema)).not.toContain(undefined);
     const written = config.documents.flatMap(({ document }) => (document === undefined ? [] : [document]));
-    const fragments = collectFragments(written);
+    const fragments = collectGraphqlFragments(written);
     const texts = written
       .map((document) =>
-        print(convertEnumValuesToLowerCase(ours.contractSchema, inlineFragments(document, fragments))),
+        print(convertEnumValuesToLowerCase(ours.contractSchema, inlineGraphqlFragments(document, fragments))),
       )
       .filter((text) => text !== "");
     expect(

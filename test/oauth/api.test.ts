@@ -1,7 +1,7 @@
 /** The API accepts an access token exactly as long as its grant is in force. */
 import { createHash } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { disableStaff } from "#access/people/staff.ts";
+import { disableStaffAccount } from "#access/people/staff.ts";
 import { updateInstallation } from "#access/installations.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -59,7 +59,8 @@ describe.each(["postgres"] as const)("a token at the API, %s", (engine) => {
     ["redeemed once more", async (app: LetIn) => void (await redeem(world(), app))],
     [
       "of a person who was disabled",
-      (app: LetIn) => change((transaction, access) => disableStaff(transaction, access, app.person.staffId)),
+      (app: LetIn) =>
+        change((transaction, access) => disableStaffAccount(transaction, access, app.person.staffId)),
     ],
     ["of an app that was uninstalled", (app: LetIn) => uninstall(app)],
   ])("is refused once it is %s", async (_when, end) => {

@@ -4,7 +4,7 @@
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
-import { createStaff, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
+import { createStaffAccount, validateStaffFieldsAndHashPassword } from "#access/people/staff.ts";
 import type { StaffRole } from "#access/viewer.ts";
 import { registerApp } from "#access/installations.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -30,7 +30,11 @@ export async function createPerson(
   const { id: merchantId } = world.demo.merchants[merchant];
   const person = await validateStaffFieldsAndHashPassword({ email, name: `Person ${count}`, password });
   const staffId = await runInTransaction(world.database.db, (transaction) =>
-    createStaff(transaction, { merchantId: null, now: world.clock.now() }, { merchantId, role, ...person }),
+    createStaffAccount(
+      transaction,
+      { merchantId: null, now: world.clock.now() },
+      { merchantId, role, ...person },
+    ),
   );
   return { staffId, email };
 }

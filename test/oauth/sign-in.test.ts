@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
-  disableStaff,
-  enableStaff,
+  disableStaffAccount,
+  enableStaffAccount,
   validateAndHashNewStaffPassword,
   setStaffPassword,
 } from "#access/people/staff.ts";
@@ -233,8 +233,8 @@ describe("a signed-in person", () => {
     await runInTransaction(world().database.db, async (transaction) => {
       if (!isDisabled)
         return setStaffPassword(transaction, access, { staffId, passwordHash, isRevokingGrants: false });
-      await disableStaff(transaction, access, staffId);
-      return enableStaff(transaction, access, staffId);
+      await disableStaffAccount(transaction, access, staffId);
+      return enableStaffAccount(transaction, access, staffId);
     });
     expect(
       (await browser.submit(consent, { action: "allow", scope: "catalog:read" }, from())).text,
@@ -267,7 +267,9 @@ describe("a signed-in person", () => {
     const consent = await browser.submit(page, { email, password, action: "sign-in" }, from());
     expect(consent.text).toContain("Allow App");
     const access = { merchantId: null, now: world().clock.now() };
-    await runInTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
+    await runInTransaction(world().database.db, (transaction) =>
+      disableStaffAccount(transaction, access, staffId),
+    );
     const allowed = await browser.submit(consent, { action: "allow", scope: "catalog:read" }, from());
     expect(allowed.text).toContain("<title>Sign in</title>");
     const next = await browser.open((await askAuthorization(await createClient(world()))).url);

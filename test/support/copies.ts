@@ -12,7 +12,7 @@ import { parseServiceSettings } from "#app/settings.ts";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { openPGlite } from "#database/pglite.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
 import { createDatabase } from "./create-database.ts";
@@ -191,7 +191,7 @@ async function seed(
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "encryption-keys"), `${encryptionKeys}\n`, { mode: 0o600 });
   const keyring = createEncryptionKeyring(loadOrCreateEncryptionKeys(dataDir));
-  const demo = await prepareDemo(database, {
+  const demo = await prepareDemoDataAndFile(database, {
     dataDir,
     publicUrl,
     now,

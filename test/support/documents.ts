@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DocumentNode, parse } from "graphql";
-import { collectFragments, inlineFragments } from "#mesh/documents.ts";
+import { collectGraphqlFragments, inlineGraphqlFragments } from "#mesh/documents.ts";
 
 const folder = new URL("../../schema/", import.meta.url).pathname;
 
@@ -12,7 +12,8 @@ export const readWritten = (path: string): DocumentNode => parse(readFileSync(jo
 /** Lists the paths of documents that match a pattern, relative to schema/. */
 export const documentPaths = (pattern: string): string[] => globSync(pattern, { cwd: folder }).toSorted();
 
-export const fragments = collectFragments(documentPaths("fragments/*.graphql").map(readWritten));
+export const fragments = collectGraphqlFragments(documentPaths("fragments/*.graphql").map(readWritten));
 
 /** Reads an operation or event with its fragments replaced by their fields. The path is relative to schema/. */
-export const readInlined = (path: string): DocumentNode => inlineFragments(readWritten(path), fragments);
+export const readInlined = (path: string): DocumentNode =>
+  inlineGraphqlFragments(readWritten(path), fragments);

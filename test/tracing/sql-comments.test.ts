@@ -13,11 +13,11 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import { appendRequestComment, formatSqlComment } from "#database/sql-comment.ts";
+import { appendRequestIdSqlComment, formatSqlComment } from "#database/sql-comment.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemo } from "#demo/prepare-demo.ts";
+import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
-import { runWithRequestOrigin } from "#foundation/request-origin.ts";
+import { runWithRequestIdAndRoute } from "#foundation/request-origin.ts";
 import { runInSpan } from "#foundation/tracing.ts";
 import { createHttpSender, findFreePort } from "#soak/service.ts";
 import { createRestWrite, type HttpAnswer, openCart, openShop, type SendRequest } from "#soak/shop.ts";
@@ -38,20 +38,21 @@ const [shownBytes = ""] = ["compose.yaml", "deploy/patroni/patroni.yml"].map(
 describe("the comment of a statement", () => {
   it("follows the specification of sqlcommenter: sorted, percent-encoded, at the end", () => {
     const origin = { requestId: "req_1", operationId: "getPublicCart", route: "/carts/:cartId" };
-    expect(runWithRequestOrigin(origin, () => appendRequestComment("select $1"))).toBe(
+    expect(runWithRequestIdAndRoute(origin, () => appendRequestIdSqlComment("select $1"))).toBe(
       "select $1 /*operation='getPublicCart',request_id='req_1'*/",
     );
     const page = { requestId: "req_1", operationId: undefined, route: "/graphql" };
-    expect(runWithRequestOrigin(page, () => appendRequestComment("select $1"))).toBe(
+    expect(runWithRequestIdAndRoute(page, () => appendRequestIdSqlComment("select $1"))).toBe(
       "select $1 /*request_id='req_1',route='%2Fgraphql'*/",
     );
-    expect(appendRequestComment("select $1")).toBe("select $1");
+    expect(appendRequestIdSqlComment("select $1")).toBe("select $1");
   });
 
   it("names the trace span of the statement if the request is traced", () => {
     noteSpans();
     const origin = { requestId: "req_1", operationId: "getPublicCart", route: undefined };
-    const statement = (): string => runWithRequestOrigin(origin, () => appendRequestComment("commit"));
+    const statement = (): string =>
+      runWithRequestIdAndRoute(origin, () => appendRequestIdSqlComment("commit"));
     expect(runInSpan({ name: "commit" }, statement)).toBe(
       "commit /*operation='getPublicCart',request_id='req_1',traceparent='trace%200'*/",
     );
@@ -120,7 +121,7 @@ describe("a service with DATABASE_COMMENTS=1", () => {
       dataDir: temporaryFolderUntil((end) => stack.defer(end)),
       now: new Date(),
     };
-    demo = (await prepareDemo(app.database, options)) as DemoJsonFileContent;
+    demo = (await prepareDemoDataAndFile(app.database, options)) as DemoJsonFileContent;
     await app.listen();
     const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       delivered.push((await json(request)) as (typeof delivered)[number]);

@@ -10,7 +10,7 @@ import {
   eventLoopMetricNames,
   eventLoopSampleMs,
   idleEventLoopSampleMs,
-  startEventLoopSampler,
+  startEventLoopLagSampler,
 } from "#observability/event-loop-metrics.ts";
 import { readScrape } from "./scrape.ts";
 
@@ -43,7 +43,7 @@ describe("the lag of the event loop", () => {
   /** Runs the sampler at the given utilization, and returns how many lags it measures within ten seconds. */
   function countLags(utilization: number): number {
     const lags: number[] = [];
-    const stop = startEventLoopSampler({
+    const stop = startEventLoopLagSampler({
       onLag: (ms) => void lags.push(ms),
       readUtilization: () => utilization,
     });

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type LiveGraphqlResult,
-  type LiveSubscriptionState,
+  type LiveSubscriptionConnectionState,
   startLiveSubscription,
 } from "#pages/shared/browser/live-subscription.ts";
 
@@ -66,7 +66,7 @@ describe("the client", () => {
       variables: { id: "x" },
       headers: () => ({ "x-commerce-console": "1" }),
       onNext: (result) => void results.push(result),
-      onState: (state: LiveSubscriptionState, status) =>
+      onState: (state: LiveSubscriptionConnectionState, status) =>
         void states.push(status === undefined ? state : `${state} ${status}`),
       signal: leaving.signal,
     });

@@ -4,8 +4,8 @@ import {
   attemptsMax,
   getDeliveryAttemptDelaySeconds,
   type EndpointHealthCounters,
-  type EndpointHealthChange,
-  calculateEndpointHealthChange,
+  type EndpointHealthAfterAttempt,
+  calculateEndpointHealthAfterAttempt,
   decideAttemptOutcome,
   type DeliveryAttemptOutcome,
   initialEndpointHealth,
@@ -167,9 +167,10 @@ describe("the health of an endpoint", () => {
   const after = (
     steps: readonly (readonly [DeliveryAttemptOutcome, Date])[],
     from: EndpointHealthCounters = initialEndpointHealth,
-  ): EndpointHealthChange =>
-    steps.reduce<EndpointHealthChange>(
-      ({ health }, [step, now]) => calculateEndpointHealthChange(health, step, { attempt: 1, now, scale: 1 }),
+  ): EndpointHealthAfterAttempt =>
+    steps.reduce<EndpointHealthAfterAttempt>(
+      ({ health }, [step, now]) =>
+        calculateEndpointHealthAfterAttempt(health, step, { attempt: 1, now, scale: 1 }),
       { health: from, becomes: null },
     );
   const times = (
@@ -193,7 +194,7 @@ describe("the health of an endpoint", () => {
       probeAt: minutes(2),
     });
     expect(
-      calculateEndpointHealthChange(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health
+      calculateEndpointHealthAfterAttempt(open.health, failed, { attempt: 1, now: start, scale: 0.01 }).health
         .probeAt,
     ).toEqual(new Date(start.getTime() + 600));
   });
@@ -225,8 +226,8 @@ describe("the health of an endpoint", () => {
     const ten = after([...times(9, failed, start), [failed, hours(24)]]).health;
     const nine = after([...times(8, failed, start), [failed, hours(24)]]).health;
     expect(after([[failed, new Date(hours(120).getTime() - 1)]], ten).becomes).toBeNull();
-    const again = (health: EndpointHealthCounters): EndpointHealthChange =>
-      calculateEndpointHealthChange(health, failed, { attempt: 2, now: hours(120), scale: 1 });
+    const again = (health: EndpointHealthCounters): EndpointHealthAfterAttempt =>
+      calculateEndpointHealthAfterAttempt(health, failed, { attempt: 2, now: hours(120), scale: 1 });
     expect(again(nine)).toMatchObject({ becomes: null, health: { failedSinceSuccess: 9 } });
     expect(again(ten).becomes).toBe("failing");
     expect(after([[failed, hours(120)]], nine).becomes).toBe("failing");
@@ -234,9 +235,9 @@ describe("the health of an endpoint", () => {
 
   test("becomes disabled however many deliveries wait behind an open breaker", () => {
     let health: EndpointHealthCounters = initialEndpointHealth;
-    let became: EndpointHealthChange["becomes"] = null;
+    let became: EndpointHealthAfterAttempt["becomes"] = null;
     for (let minute = 0; became !== "failing" && minute <= 121 * 60; minute += 1)
-      ({ health, becomes: became } = calculateEndpointHealthChange(health, failed, {
+      ({ health, becomes: became } = calculateEndpointHealthAfterAttempt(health, failed, {
         attempt: 1,
         now: minutes(minute),
         scale: 1,
@@ -246,7 +247,7 @@ describe("the health of an endpoint", () => {
 
   test("becomes disabled at once with 410, whatever happened before", () => {
     expect(
-      calculateEndpointHealthChange(
+      calculateEndpointHealthAfterAttempt(
         initialEndpointHealth,
         { kind: "gone" },
         { attempt: 1, now: start, scale: 1 },

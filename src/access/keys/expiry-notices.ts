@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
  * API key that is being rotated. A notice whose time has already passed for the new expiry counts as sent,
  * because the event of the rotation already contains the new expiry.
  */
-export function buildRotatedKeyExpiryNoticeCountSql(expiresAt: Date, now: Date): Expression<number> {
+export function expiryNoticeCountAfterRotationSql(expiresAt: Date, now: Date): Expression<number> {
   const hoursLeft = (expiresAt.getTime() - now.getTime()) / hourMs;
   return sql<number>`greatest(expiry_notices, ${hoursLeft <= 24 ? 2 : hoursLeft <= 168 ? 1 : 0}::integer)`;
 }

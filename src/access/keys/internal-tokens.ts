@@ -20,7 +20,7 @@ import {
 import type { InternalTokenRole, AllowedGraphqlDocuments, InternalTokenViewer } from "#access/viewer.ts";
 
 /** The state of an internal token and of its merchant, as stored in the database. */
-export interface InternalTokenState {
+export interface InternalTokenVerificationData {
   readonly id: string;
   readonly role: InternalTokenRole;
   readonly merchantId: string | null;
@@ -47,7 +47,7 @@ export interface InternalTokenSentByCaller {
 export async function authenticateInternalToken(
   value: string,
   now: Date,
-  find: (presented: InternalTokenSentByCaller) => Promise<InternalTokenState | undefined>,
+  find: (presented: InternalTokenSentByCaller) => Promise<InternalTokenVerificationData | undefined>,
 ): Promise<InternalTokenViewer> {
   const parsed = parseCredentialSecret("cit", value);
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cit", value);
@@ -65,7 +65,7 @@ export const toInternalTokenViewer = ({
   merchantId,
   documents,
   allowedOrigins,
-}: InternalTokenState): InternalTokenViewer => ({
+}: InternalTokenVerificationData): InternalTokenViewer => ({
   kind: "internal",
   tokenId,
   role,
@@ -76,7 +76,7 @@ export const toInternalTokenViewer = ({
 
 /** Throws a failure if the internal token is revoked or expired, or if its merchant is suspended. */
 export function requireUsableInternalToken(
-  row: Pick<InternalTokenState, "revokedAt" | "expiresAt" | "merchantStatus">,
+  row: Pick<InternalTokenVerificationData, "revokedAt" | "expiresAt" | "merchantStatus">,
   now: Date,
 ): void {
   // The time of the revocation is not compared with `now`, because the clock of the process that revoked the
@@ -92,20 +92,20 @@ export function requireUsableInternalToken(
  * Reads the state of an internal token; undefined if the id is unknown or the token does not match the stored
  * digest. The comparison takes the same time in both cases.
  */
-export async function findInternalTokenState(
+export async function findInternalTokenVerificationData(
   reader: DatabaseReader,
   tokenId: string,
   value: string,
-): Promise<InternalTokenState | undefined> {
+): Promise<InternalTokenVerificationData | undefined> {
   const row = await selectTokenState(reader).where("tokenId", "=", tokenId).executeTakeFirst();
   return matchesSecretDigest(value, row?.digest) ? row : undefined;
 }
 
 /** Reads the state of the internal token with this id, `tok_…`; undefined if there is none. */
-export const findInternalTokenStateById = (
+export const findInternalTokenVerificationDataById = (
   reader: DatabaseReader,
   internalTokenId: string,
-): Promise<InternalTokenState | undefined> =>
+): Promise<InternalTokenVerificationData | undefined> =>
   selectTokenState(reader).where("internalToken.id", "=", internalTokenId).executeTakeFirst();
 
 /**
@@ -116,7 +116,7 @@ export const findPublishableTokenAllowedForOrigin = (
   reader: DatabaseReader,
   origin: string,
   now: Date,
-): Promise<Pick<InternalTokenState, "id" | "merchantId"> | undefined> =>
+): Promise<Pick<InternalTokenVerificationData, "id" | "merchantId"> | undefined> =>
   reader
     .selectFrom("internalToken")
     .select(["id", "merchantId"])

@@ -3,7 +3,7 @@ import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type InstallationOrApiKeyEvent, invalidateCachedCredentials } from "#access/credential-changes.ts";
-import { buildRotatedKeyExpiryNoticeCountSql } from "./expiry-notices.ts";
+import { expiryNoticeCountAfterRotationSql } from "./expiry-notices.ts";
 import { generateCredentialSecret } from "./verify-keys.ts";
 import type { PermissionScope } from "#access/viewer.ts";
 
@@ -190,7 +190,7 @@ export async function rotateApiKey(
     .set({
       rotatesTo: created.apiKeyId,
       expiresAt,
-      expiryNotices: buildRotatedKeyExpiryNoticeCountSql(expiresAt, access.now),
+      expiryNotices: expiryNoticeCountAfterRotationSql(expiresAt, access.now),
       version: key.version + 1,
     })
     .where("id", "=", key.id)

@@ -12,11 +12,11 @@ import { LRUCache } from "lru-cache";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
-import { type ApiKeyViewer, type CredentialOwnerIds, isPermissionScope } from "#access/viewer.ts";
+import { type ApiKeyViewer, type CredentialAndOwnerIds, isPermissionScope } from "#access/viewer.ts";
 import { describeMalformedCredentialSecret } from "./describe-secret.ts";
 
 /** The state of an API key, its installation and its merchant, as stored in the database. */
-export interface ApiKeyState {
+export interface ApiKeyVerificationData {
   readonly id: string;
   readonly keyId: string;
   readonly mode: string;
@@ -33,7 +33,7 @@ export interface ApiKeyState {
 }
 
 export const verifyApiKey = (reader: DatabaseReader, value: string, now: Date): Promise<ApiKeyViewer> =>
-  authenticateApiKey(value, now, ({ keyId }) => findApiKeyState(reader, keyId, value));
+  authenticateApiKey(value, now, ({ keyId }) => findApiKeyVerificationData(reader, keyId, value));
 
 export interface ApiKeySentByCaller {
   readonly keyId: string;
@@ -48,7 +48,7 @@ export interface ApiKeySentByCaller {
 export async function authenticateApiKey(
   value: string,
   now: Date,
-  find: (presented: ApiKeySentByCaller) => Promise<ApiKeyState | undefined>,
+  find: (presented: ApiKeySentByCaller) => Promise<ApiKeyVerificationData | undefined>,
 ): Promise<ApiKeyViewer> {
   const parsed = parseCredentialSecret("cpk", value);
   if (parsed === undefined) throw createMalformedCredentialSecretFailure("cpk", value);
@@ -68,11 +68,11 @@ const unknownKeyMessage =
   "This service has no such API key. Compare the key with the one that was shown when it was created, and " +
   "check that the request goes to the service that created the key.";
 
-const ownersOfFailures = new WeakMap<object, CredentialOwnerIds>();
+const ownersOfFailures = new WeakMap<object, CredentialAndOwnerIds>();
 
 function refused(
   code: "api_key_revoked" | "api_key_expired",
-  { id: credentialId, merchantId, installationId }: ApiKeyState,
+  { id: credentialId, merchantId, installationId }: ApiKeyVerificationData,
 ): Failure {
   const failure = createFailure(code);
   ownersOfFailures.set(failure, { credentialId, merchantId, installationId });
@@ -83,16 +83,16 @@ function refused(
  * Returns the owner of the API key that was refused with this error, if the key is expired or revoked.
  * Returns undefined for other errors.
  */
-export const findOwnerOfRefusedApiKey = (error: unknown): CredentialOwnerIds | undefined =>
+export const findOwnerOfRefusedApiKey = (error: unknown): CredentialAndOwnerIds | undefined =>
   typeof error === "object" && error !== null ? ownersOfFailures.get(error) : undefined;
 
 /**
  * Cache of the viewers (identity and permissions) of API keys. The cache key is the cached database row of
  * the API key, so each viewer is built once per cached row.
  */
-const viewers = new WeakMap<ApiKeyState, ApiKeyViewer>();
+const viewers = new WeakMap<ApiKeyVerificationData, ApiKeyViewer>();
 
-function toViewer(row: ApiKeyState): ApiKeyViewer {
+function toViewer(row: ApiKeyVerificationData): ApiKeyViewer {
   return {
     kind: "api_key",
     apiKeyId: row.id,
@@ -108,7 +108,7 @@ function toViewer(row: ApiKeyState): ApiKeyViewer {
 }
 
 export function getApiKeySuspensionCause(
-  row: Pick<ApiKeyState, "merchantStatus" | "installationStatus">,
+  row: Pick<ApiKeyVerificationData, "merchantStatus" | "installationStatus">,
 ): ApiKeyViewer["suspended"] {
   if (row.merchantStatus === "suspended") return "merchant_suspended";
   return row.installationStatus === "suspended" ? "installation_suspended" : null;
@@ -118,11 +118,11 @@ export function getApiKeySuspensionCause(
  * Reads the state of an API key; undefined if the id is unknown or the key does not match the stored digest.
  * The comparison takes the same time in both cases.
  */
-export async function findApiKeyState(
+export async function findApiKeyVerificationData(
   reader: DatabaseReader,
   keyId: string,
   value: string,
-): Promise<ApiKeyState | undefined> {
+): Promise<ApiKeyVerificationData | undefined> {
   const row = await reader
     .selectFrom("apiKey")
     .innerJoin("installation", "installation.id", "apiKey.installationId")

@@ -50,7 +50,7 @@ export interface AccessTokenVerifierServices {
    * Reads the state of a grant, for example from a cache. If omitted, each verification reads it from the
    * database.
    */
-  readonly findGrant?: (grantId: string) => Promise<OauthGrantState | undefined>;
+  readonly findGrant?: (grantId: string) => Promise<OauthGrantVerificationData | undefined>;
 }
 
 /**
@@ -73,7 +73,7 @@ export function createAccessTokenVerifier({
   clock,
   publicUrl,
   signingKeys,
-  findGrant = (id) => findOauthGrantState(db, id),
+  findGrant = (id) => findOauthGrantVerificationData(db, id),
 }: AccessTokenVerifierServices): AccessTokenVerifier {
   return async (presented, admit) => {
     const { token, scheme, resource } = presented;
@@ -213,7 +213,7 @@ function thumbprintOf(cnf: unknown): string {
 
 const invalid = (): Failure => createFailure("oauth_token_invalid");
 
-export interface OauthGrantState {
+export interface OauthGrantVerificationData {
   readonly grantId: string;
   readonly clientId: string;
   /**
@@ -238,10 +238,10 @@ export interface OauthGrantState {
  * Reads the current state of a grant, its client, installation and merchant; undefined if no grant has this
  * id.
  */
-export function findOauthGrantState(
+export function findOauthGrantVerificationData(
   reader: DatabaseReader,
   grantId: string,
-): Promise<OauthGrantState | undefined> {
+): Promise<OauthGrantVerificationData | undefined> {
   return reader
     .selectFrom("oauthGrant")
     .innerJoin("oauthClient", "oauthClient.id", "oauthGrant.clientId")
@@ -276,7 +276,11 @@ export function findOauthGrantState(
  * have in common. Throws `oauth_token_invalid` if the grant is not in force or belongs to another client or
  * person.
  */
-function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: Date): OAuthViewer {
+function toViewer(
+  claims: TokenClaims,
+  grant: OauthGrantVerificationData | undefined,
+  now: Date,
+): OAuthViewer {
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
   if ((grant.clientMetadataUrl ?? grant.clientId) !== claims.clientId) throw invalid();
   if (grant.staffId !== claims.staffId) throw invalid();
@@ -302,7 +306,7 @@ function toViewer(claims: TokenClaims, grant: OauthGrantState | undefined, now: 
  * that revoked the grant may be ahead.
  */
 function isInForce(
-  { revokedAt, expiresAt, clientDisabledAt, installationStatus }: OauthGrantState,
+  { revokedAt, expiresAt, clientDisabledAt, installationStatus }: OauthGrantVerificationData,
   now: Date,
 ): boolean {
   if (installationStatus === "uninstalled" || revokedAt !== null || clientDisabledAt !== null) return false;

@@ -87,7 +87,7 @@ export async function validateAndHashNewStaffPassword(password: string, salt?: B
   return hashPassword(password, salt);
 }
 
-export async function createStaff(
+export async function createStaffAccount(
   transaction: Transaction,
   access: AccessManagementCommandContext,
   input: NewStaffAccount,
@@ -156,7 +156,7 @@ export function normalizeStaffEmail(email: string): string {
  * Disables an account. From the commit on, all sessions of the account have ended, signing in is refused, and
  * the grants that the account's owner gave are revoked.
  */
-export async function disableStaff(
+export async function disableStaffAccount(
   transaction: Transaction,
   access: AccessManagementCommandContext,
   staffId: string,
@@ -176,7 +176,7 @@ export async function disableStaff(
  * account was disabled stay revoked. Throws `already_exists` if by now another account of the merchant that
  * is not disabled has the same e-mail address.
  */
-export async function enableStaff(
+export async function enableStaffAccount(
   transaction: Transaction,
   access: AccessManagementCommandContext,
   staffId: string,
@@ -240,7 +240,7 @@ async function lockStaff(
   transaction: Transaction,
   access: AccessManagementCommandContext,
   staffId: string,
-): Promise<Pick<StaffRow, "id" | "role" | "disabledAt">> {
+): Promise<Pick<StaffAccountRow, "id" | "role" | "disabledAt">> {
   const account = await transaction
     .selectFrom("staffAccount")
     .select(["id", "role", "disabledAt"])
@@ -293,7 +293,7 @@ export async function authenticateStaffByPassword(
 }
 
 /** Returns a staff account; undefined if no account has the id or the account is disabled. */
-export async function findActiveStaff(
+export async function findActiveStaffAccount(
   reader: DatabaseReader,
   staffId: string,
 ): Promise<SignedInStaff | undefined> {
@@ -319,7 +319,7 @@ const toViewer = ({
   name,
   role,
   version,
-}: Pick<StaffRow, (typeof viewerColumns)[number]>): SignedInStaff => ({
+}: Pick<StaffAccountRow, (typeof viewerColumns)[number]>): SignedInStaff => ({
   kind: "staff",
   staffId: id,
   merchantId,
@@ -329,7 +329,7 @@ const toViewer = ({
   version,
 });
 
-export type StaffRow = Omit<Selectable<StaffAccountTable>, "emailNormalized" | "passwordHash">;
+export type StaffAccountRow = Omit<Selectable<StaffAccountTable>, "emailNormalized" | "passwordHash">;
 
 const staffColumns = [
   "id",
@@ -343,7 +343,10 @@ const staffColumns = [
   "lastSignedInAt",
 ] as const;
 
-export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]): Promise<StaffRow[]> =>
+export const findStaffAccounts = (
+  reader: DatabaseReader,
+  ids: readonly string[],
+): Promise<StaffAccountRow[]> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)
@@ -357,7 +360,7 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
 export const buildStaffAccountSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
+): SelectQueryBuilder<Tables, "staffAccount", StaffAccountRow> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)

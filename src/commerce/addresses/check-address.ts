@@ -4,7 +4,7 @@
  * changed. Messages of faults never repeat entered values.
  */
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
-import { suggestCountryCode } from "#foundation/country-names.ts";
+import { formatCountryCodeSuggestion } from "#foundation/country-names.ts";
 import { isCountryCode } from "#foundation/text.ts";
 import { type CountryAddressRules, getCountryAddressRules } from "./address-country.ts";
 import {
@@ -12,7 +12,7 @@ import {
   createUnknownRegionFault,
   createAddressFieldFault,
   findRegionAndPostalCodeFaults,
-  getAddressFieldPointer,
+  getAddressFieldJsonPointer,
 } from "./code-faults.ts";
 import {
   type AddressField,
@@ -41,10 +41,10 @@ export function normalizeAndValidateAddress(
       createAddressFieldFault(
         "countryCode",
         "unknown_country",
-        `The country must be a country code of ISO 3166-1 alpha-2, for example DE${suggestCountryCode(text)}.`,
+        `The country must be a country code of ISO 3166-1 alpha-2, for example DE${formatCountryCodeSuggestion(text)}.`,
       ),
     );
-  if (!faults.some(({ field }) => field === getAddressFieldPointer("regionCode")))
+  if (!faults.some(({ field }) => field === getAddressFieldJsonPointer("regionCode")))
     faults.push(...regionLengthFaults(address));
   if (level === "strict") faults.push(...strictFaults(address, new Set(faults.map(({ field }) => field))));
   const [first] = faults;
@@ -57,7 +57,7 @@ export function normalizeAndValidateAddress(
     address,
     corrected: addressFields
       .filter((field) => (input[field] ?? "") !== (address[field] ?? ""))
-      .map(getAddressFieldPointer),
+      .map(getAddressFieldJsonPointer),
   };
 }
 
@@ -147,11 +147,11 @@ function isTooLong(field: AddressField, text: string): boolean {
  */
 function strictFaults(address: PostalAddress, faultyFields: ReadonlySet<string>): FailureDetail[] {
   const isChecked = (field: AddressField): boolean =>
-    address[field] !== null && !faultyFields.has(getAddressFieldPointer(field));
+    address[field] !== null && !faultyFields.has(getAddressFieldJsonPointer(field));
   const faults: FailureDetail[] = [];
   if (isCountryCode(address.countryCode)) {
     const missing = findMissingAddressFields(address).filter(
-      (field) => !faultyFields.has(getAddressFieldPointer(field)),
+      (field) => !faultyFields.has(getAddressFieldJsonPointer(field)),
     );
     faults.push(
       ...missing.map((field) => createMissingAddressFieldFault(field, address.countryCode)),

@@ -7,10 +7,10 @@ import { type CountryAddressRules, getCountryAddressRules } from "./address-coun
 import { findMostSimilarRegionCodes, getPostalCodeExample } from "./address-hints.ts";
 import type { AddressField, PostalAddress } from "./postal-address.ts";
 
-export const getAddressFieldPointer = (field: AddressField): string => `/address/${field}`;
+export const getAddressFieldJsonPointer = (field: AddressField): string => `/address/${field}`;
 
 export function createAddressFieldFault(field: AddressField, code: string, message: string): FailureDetail {
-  return { in: "body", field: getAddressFieldPointer(field), code, message };
+  return { in: "body", field: getAddressFieldJsonPointer(field), code, message };
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Insertable, type Selectable, sql, type UpdateQueryBuilder, type Up
 import type { Database } from "#database/connect.ts";
 import type { PersonalDataTable, Tables } from "#database/tables.ts";
 import {
-  bufferWrite,
+  bufferWriteUntilNextStatement,
   runInTransaction,
   type DatabaseReader,
   type Transaction,
@@ -174,7 +174,7 @@ export function bufferPersonalDataErasure(
   now: Date,
 ): Promise<void> {
   const query = buildErasure(transaction, ids, now).compile();
-  return bufferWrite(transaction, { query, tables: ["personalData"] });
+  return bufferWriteUntilNextStatement(transaction, { query, tables: ["personalData"] });
 }
 
 const buildErasure = (

@@ -52,7 +52,7 @@ type Quantities = Pick<
  * The after-sales options of one order line, and the unit counts of the line, for example its delivered
  * units.
  */
-export interface AfterSalesLineEligibility {
+export interface OrderLineAfterSalesEligibility {
   readonly lineId: string;
   readonly quantities: Quantities;
   readonly options: readonly AfterSalesOption[];
@@ -71,7 +71,7 @@ export interface AfterSalesEligibility {
   readonly orderId: string;
   readonly orderVersion: number;
   readonly decision: "eligible" | "partially_eligible" | "not_eligible";
-  readonly lines: readonly AfterSalesLineEligibility[];
+  readonly lines: readonly OrderLineAfterSalesEligibility[];
   readonly orderLevel: readonly OrderLevelAfterSalesOption[];
   readonly openCases: readonly OpenReturnSummary[];
   readonly policies: readonly AfterSalesPolicy[];
@@ -196,7 +196,9 @@ function addUndeliveredUnits(
   };
 }
 
-function overallDecision(lines: readonly AfterSalesLineEligibility[]): AfterSalesEligibility["decision"] {
+function overallDecision(
+  lines: readonly OrderLineAfterSalesEligibility[],
+): AfterSalesEligibility["decision"] {
   const decided: EligibilityDecision[] = lines.map(({ options }) =>
     findMostFavorableEligibilityDecision(options.map(({ decision }) => decision)),
   );

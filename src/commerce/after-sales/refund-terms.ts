@@ -27,7 +27,7 @@ interface RefundOptionTermsInput {
 }
 
 /** Returns the terms of an after-sales option that refunds units of one order line. */
-export function createAfterSalesRefundTerms(
+export function createRefundOptionTerms(
   context: AfterSalesOptionEvaluationContext,
   { kind, quantity, methods, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {

@@ -36,7 +36,7 @@ import {
   createZeroReturnShippingFee,
   getReturnMethodsOfPolicy,
   getKeepItemRefundLimit,
-  createAfterSalesRefundTerms,
+  createRefundOptionTerms,
   getRequiredReturnEvidence,
   calculateValueOfSingleLineReturn,
 } from "./refund-terms.ts";
@@ -58,7 +58,7 @@ export function createReturnRefundOption(context: AfterSalesOptionEvaluationCont
     window,
     policyId,
     terms: (quantity) =>
-      createAfterSalesRefundTerms(context, {
+      createRefundOptionTerms(context, {
         kind: "return_refund",
         quantity,
         methods: getReturnMethodsOfPolicy(rules),
@@ -134,7 +134,7 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
     window,
     policyId,
     terms: (quantity) =>
-      createAfterSalesRefundTerms(context, {
+      createRefundOptionTerms(context, {
         kind: "refund_only",
         quantity,
         methods: ["keep_item"],
@@ -174,7 +174,7 @@ export function createRefundOptionForUndeliveredUnits(
     window: windows.loss,
     policyId,
     terms: (quantity) => ({
-      ...createAfterSalesRefundTerms(
+      ...createRefundOptionTerms(
         { ...context, isFault: true },
         { kind: "refund_only", quantity, methods: ["keep_item"], isLost: true },
       ),
@@ -215,7 +215,7 @@ export function createWithdrawalOption(context: AfterSalesOptionEvaluationContex
     window: windows.withdrawal,
     policyId,
     terms: (units) => ({
-      ...createAfterSalesRefundTerms(context, {
+      ...createRefundOptionTerms(context, {
         kind: "withdrawal",
         quantity: units,
         methods,

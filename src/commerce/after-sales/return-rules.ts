@@ -5,7 +5,7 @@
  */
 import type { ReturnMethod } from "#commerce/markets/policy-rules.ts";
 import {
-  computeRemainingShippingMinor,
+  computeRemainingShippingPriceMinor,
   computeValueOfOrderLineUnitsMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
@@ -67,7 +67,7 @@ export function calculateReturnedUnitsValue(
     amountMinor: lineUnitsValue(order, { lineId, quantity }),
   }));
   const shippingMinor = refundsDelivery(order, valued)
-    ? Math.max(0, computeRemainingShippingMinor(order))
+    ? Math.max(0, computeRemainingShippingPriceMinor(order))
     : 0;
   const isRestocked = kind === "return_refund" && !isFault;
   const fees = lines.map(({ amountMinor }) =>

@@ -6,7 +6,7 @@
 
 import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/tax-amounts.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import type { PromotionForBuyers } from "#commerce/promotions/read-promotions.ts";
+import type { BuyerVisiblePromotion } from "#commerce/promotions/read-promotions.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";
 
@@ -110,7 +110,7 @@ export interface StoredCartPromotion {
 }
 
 /** A promotion in a cart, together with the texts and rules of the promotion. */
-export type CartPromotionWithRule = StoredCartPromotion & PromotionForBuyers;
+export type CartPromotionWithRule = StoredCartPromotion & BuyerVisiblePromotion;
 
 export interface StoredCartAddress {
   readonly id: string;

@@ -143,7 +143,7 @@ export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolea
   );
 }
 
-export type ComparableCart = Pick<CartAggregate, CartTableColumn> &
+export type CartFieldsToCompare = Pick<CartAggregate, CartTableColumn> &
   Pick<RepricedCart, "lines" | "promotions" | "buyerEmailId"> & {
     readonly address: Pick<StoredCartAddress, "id"> | null;
   };
@@ -224,7 +224,7 @@ function comparedFieldNames<Field extends string>(
  * Returns a text that describes the content and the prices of a cart. Two carts have the same text if a buyer
  * would see no difference between them.
  */
-export function createCartComparisonKey(cart: ComparableCart): string {
+export function createCartComparisonKey(cart: CartFieldsToCompare): string {
   return JSON.stringify([
     comparedColumns.map((name) => toCanonicalJson(cart[name])),
     [cart.buyerEmailId, cart.address?.id],

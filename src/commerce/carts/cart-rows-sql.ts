@@ -3,14 +3,14 @@
  * and promotions.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createTemplateSqlParameter } from "#database/prepared-template.ts";
+import { createNamedSqlTemplateParameter } from "#database/prepared-template.ts";
 import { cartColumns, cartColumnTypes, type StoredCartPromotion, toSnakeCase } from "./cart-aggregate.ts";
 import { cartLifetimeMs } from "./cart-status.ts";
 import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
 
-export const cartId = createTemplateSqlParameter<string>("cartId");
-export const merchantId = createTemplateSqlParameter<string>("merchantId");
-export const savedAt = createTemplateSqlParameter<Date>("now");
+export const cartId = createNamedSqlTemplateParameter<string>("cartId");
+export const merchantId = createNamedSqlTemplateParameter<string>("merchantId");
+export const savedAt = createNamedSqlTemplateParameter<Date>("now");
 
 /** The values from which the rows of a cart in the database are written. */
 export interface CartRowValues {
@@ -65,7 +65,7 @@ function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unk
   return { ...Object.fromEntries(cartColumns.map((name) => [toSnakeCase(name), values[name]])), ...further };
 }
 
-export const cartRecord = sql`json_to_record(${createTemplateSqlParameter("record")}::json) as n(${sql.raw(types)})`;
+export const cartRecord = sql`json_to_record(${createNamedSqlTemplateParameter("record")}::json) as n(${sql.raw(types)})`;
 
 export const upsertLines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity,
@@ -75,7 +75,7 @@ export const upsertLines = sql`lines as (
     n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
       n."discountMinor", n."taxRate", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions,
       ${savedAt}::timestamptz
-    from json_to_recordset(${createTemplateSqlParameter("lines")}::json) as n(id text, position int, "productId" text,
+    from json_to_recordset(${createNamedSqlTemplateParameter("lines")}::json) as n(id text, position int, "productId" text,
     "variantId" text,
       quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor"
       bigint, "taxRate" jsonb, "taxMinor" bigint, "totalMinor" bigint,
@@ -91,7 +91,7 @@ export const upsertLines = sql`lines as (
 const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<unknown> => sql`
     select ${cartId}, n."promotionId", n.trigger, n."promotionCodeId", n.state, n."suspendedReason",
     n."discountMinor", n.allocations, n.position
-    from json_to_recordset(${createTemplateSqlParameter(trigger)}::json) as n("promotionId" text, trigger text,
+    from json_to_recordset(${createNamedSqlTemplateParameter(trigger)}::json) as n("promotionId" text, trigger text,
       "promotionCodeId" text, state text, "suspendedReason" text, "discountMinor" bigint, allocations jsonb,
       position int)`;
 

@@ -3,7 +3,7 @@
  * market.
  */
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
-import type { CartTaxTerms } from "#commerce/pricing/tax-amounts.ts";
+import type { CartTaxRatesAndRules } from "#commerce/pricing/tax-amounts.ts";
 import { getTaxProvider, standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import type { StoredDeliveryOption } from "./cart-aggregate.ts";
 import type { CartPricingMarket } from "./load-offer.ts";
@@ -16,10 +16,10 @@ interface TaxedCart {
   readonly chosen: StoredDeliveryOption | undefined;
 }
 
-export function findCartTaxTerms(
+export function findCartTaxRatesAndRules(
   { taxes, taxRounding, deliveries }: CartPricingMarket,
   { address, lines, chosen }: TaxedCart,
-): CartTaxTerms {
+): CartTaxRatesAndRules {
   const provider = getTaxProvider();
   const method = deliveries.find(({ id }) => id === chosen?.id);
   const shipping = {

@@ -12,7 +12,7 @@ import {
 import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { bufferWrite, runInTransaction, type Transaction } from "#database/transaction.ts";
+import { bufferWriteUntilNextStatement, runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import {
@@ -134,7 +134,7 @@ async function endCart(
         where cart_id = ${cart.id} and a->>'lineId' is null) s
       where p.cart_id = s.cart_id and p.promotion_id = s.promotion_id)
     select 1`.compile(transaction);
-  await bufferWrite(transaction, { query, tables: ["cart", "cartLine", "cartPromotion"] });
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["cart", "cartLine", "cartPromotion"] });
 }
 
 async function schedulePersonalDataErasure(
@@ -154,7 +154,7 @@ async function schedulePersonalDataErasure(
     .where("id", "in", ids)
     .where("erasedAt", "is", null)
     .compile();
-  await bufferWrite(transaction, { query, tables: ["personalData"] });
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["personalData"] });
 }
 
 interface CartExpiryServices {

@@ -8,12 +8,12 @@ import { type RawBuilder, sql } from "kysely";
 import type { InProcessEvents } from "#foundation/events.ts";
 import { AmountOutOfRangeError } from "#commerce/pricing/discounts.ts";
 import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
-import { prepareStatementTemplate, createTemplateSqlParameter } from "#database/prepared-template.ts";
+import { prepareStatementTemplate, createNamedSqlTemplateParameter } from "#database/prepared-template.ts";
 import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import type { CartAggregate, StoredCartWarning } from "./cart-aggregate.ts";
@@ -30,17 +30,17 @@ import {
   type CurrentCartPricingData,
   type LoadCurrentCartPricingDataOptions,
 } from "./load-offer.ts";
-import { takeOpenedCart, takeOpenedOffer } from "./open-cart.ts";
+import { takePreloadedCart, takePreloadedCartPricingData } from "./open-cart.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
-import { toSavedCart } from "./to-saved-cart.ts";
+import { buildStoredCartAfterChange } from "./to-saved-cart.ts";
 import { type CartsByIdSqlQueryRow, buildCartsByIdSqlQuery, findCarts } from "./find-carts.ts";
 
 /**
  * The context of commands that change carts. If `BuyerRepresentedByCaller` names a buyer, the commands do not
  * find carts of other buyers.
  */
-export interface CartCommandContext extends CommandContext, BuyerRepresentedByCaller {
+export interface CartCommandContext extends MerchantCommandContext, BuyerRepresentedByCaller {
   readonly keyring: EncryptionKeyring;
   /**
    * True if the service itself runs the command, and no caller. The command then finds the carts of all
@@ -126,7 +126,7 @@ export async function lockAndReadCartIfFound(
   cartId: string,
 ): Promise<CartAggregate | undefined> {
   const id = toDatabaseSafeId(cartId);
-  const cart = takeOpenedCart(transaction, id) ?? (await lockAndReadCartById(transaction, context, id));
+  const cart = takePreloadedCart(transaction, id) ?? (await lockAndReadCartById(transaction, context, id));
   if (cart === undefined || context.isSystem === true) return cart;
   return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
 }
@@ -152,7 +152,7 @@ async function lockAndReadCartById(
 }
 
 const lockStatement = (): RawBuilder<unknown> =>
-  sql`select c.id from cart c where c.id = ${createTemplateSqlParameter("id")} and c.merchant_id = ${createTemplateSqlParameter("merchantId")}
+  sql`select c.id from cart c where c.id = ${createNamedSqlTemplateParameter("id")} and c.merchant_id = ${createNamedSqlTemplateParameter("merchantId")}
     for no key update`;
 
 /** The checkout session for which the cart stays locked after the change. */
@@ -195,12 +195,15 @@ export async function applyCartChangePlan(
   const { draft, event, codeNormalized, reviewOffer, checkResult } = planned;
   const request = toOfferRequest(context, draft, { codeNormalized, lockingSession });
   const offer =
-    takeOpenedOffer(transaction, cart.id, request) ??
+    takePreloadedCartPricingData(transaction, cart.id, request) ??
     (await loadCurrentCartPricingData(transaction, request));
   const isInCheckout = isLockedBefore(lockingSession);
   const areWarningsSeen = typeof target?.expectedVersion === "number";
   const basis = { before: cart, offer, now: context.now, isInCheckout, areWarningsSeen };
-  const { next, refusal } = repriceCartOrFail(reviewOffer === undefined ? draft : reviewOffer(offer), basis);
+  const { next, refusal } = repriceCartOrThrowFailure(
+    reviewOffer === undefined ? draft : reviewOffer(offer),
+    basis,
+  );
   checkResult?.(next, refusal);
   const isFree = cart.status === "active" && lockingSession === undefined;
   if ((isFree || isLockedBefore(lockingSession)) && isCartUnchanged(cart, next))
@@ -235,7 +238,7 @@ async function saveCartChange(
   await updateCart(transaction, { before: cart, next, now, status });
   // If the change concerns a checkout session, the cart is read again, because the session has changed too.
   const isWithoutSession = cart.status === "active" && lockingSession === undefined;
-  const saved = isWithoutSession ? toSavedCart({ before: cart, next, offer, now }) : undefined;
+  const saved = isWithoutSession ? buildStoredCartAfterChange({ before: cart, next, offer, now }) : undefined;
   const after = saved ?? (await reloadCartAfterSave(transaction, cart.id, now));
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
@@ -270,7 +273,7 @@ export async function reloadCartAfterSave(
   return cart;
 }
 
-export function repriceCartOrFail(
+export function repriceCartOrThrowFailure(
   draft: UnpricedCartDraft,
   basis: {
     readonly before: CartAggregate | undefined;

@@ -9,7 +9,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import {
   createPaddedInClauseTemplate,
-  createTemplateSqlParameter,
+  createNamedSqlTemplateParameter,
   prepareStatementTemplate,
 } from "#database/prepared-template.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
@@ -61,7 +61,7 @@ export function buildCartsByIdSqlQuery(
   });
 }
 
-const readAt = createTemplateSqlParameter<Date>("now");
+const readAt = createNamedSqlTemplateParameter<Date>("now");
 
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
 

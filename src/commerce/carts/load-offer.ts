@@ -6,23 +6,23 @@ import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { currentPriceAmountSql, currentCompareAtPriceSql } from "#commerce/catalog/current-price.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
-import type { CartTaxTerms, TaxRounding } from "#commerce/pricing/tax-amounts.ts";
+import type { CartTaxRatesAndRules, TaxRounding } from "#commerce/pricing/tax-amounts.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   type PromotionCodeJson,
   promotionCodeJsonSql,
-  type PromotionForBuyers,
+  type BuyerVisiblePromotion,
   type PromotionRuleJson,
-  toPromotionForBuyers,
+  toBuyerVisiblePromotion,
   promotionRuleJsonSql,
   toPromotionRule,
-  promotionUsesByBuyerSql,
+  promotionUseCountOfBuyerSql,
 } from "#commerce/promotions/read-promotions.ts";
 import type { MarketTaxRate } from "#commerce/tax/tax-provider.ts";
 import {
   prepareStatementTemplate,
   createPaddedInClauseTemplate,
-  createTemplateSqlParameter,
+  createNamedSqlTemplateParameter,
 } from "#database/prepared-template.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -76,7 +76,7 @@ export interface CartPricingDeliveryMethod {
   readonly freeFromMinor: number | null;
   readonly minDays: number;
   readonly maxDays: number;
-  readonly taxRule: CartTaxTerms["shipping"]["rule"];
+  readonly taxRule: CartTaxRatesAndRules["shipping"]["rule"];
   readonly taxClass: string;
 }
 
@@ -103,7 +103,7 @@ export interface CurrentCartPricingData {
    */
   readonly code: PromotionRule | undefined;
   /** The values of each loaded promotion that buyers see (code, titles, discount and period), by promotion id. */
-  readonly promotions: ReadonlyMap<string, PromotionForBuyers>;
+  readonly promotions: ReadonlyMap<string, BuyerVisiblePromotion>;
 }
 
 export interface LoadCurrentCartPricingDataOptions {
@@ -130,7 +130,7 @@ export interface LoadCurrentCartPricingDataOptions {
   readonly now: Date;
 }
 
-export interface OfferRow {
+export interface CartPricingDataRow {
   readonly merchantLocale: string;
   readonly market: CartPricingMarket;
   readonly variants: readonly CartPricingVariant[];
@@ -146,13 +146,13 @@ export async function loadCurrentCartPricingData(
   transaction: Transaction,
   request: LoadCurrentCartPricingDataOptions,
 ): Promise<CurrentCartPricingData> {
-  const { rows } = await transaction.executeQuery<OfferRow>(offerQuery(transaction, request));
+  const { rows } = await transaction.executeQuery<CartPricingDataRow>(offerQuery(transaction, request));
   const [row] = rows;
   if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
   return toCurrentCartPricingData(row);
 }
 
-export function toCurrentCartPricingData(row: OfferRow): CurrentCartPricingData {
+export function toCurrentCartPricingData(row: CartPricingDataRow): CurrentCartPricingData {
   const { automatic, code } = row;
   return {
     merchantLocale: row.merchantLocale,
@@ -161,8 +161,8 @@ export function toCurrentCartPricingData(row: OfferRow): CurrentCartPricingData 
     automatic: automatic.map(({ rule, used }) => toPromotionRule(rule, { usedByBuyer: used, code: null })),
     code: code === null ? undefined : toPromotionRule(code.rule, { usedByBuyer: code.used, code: code.code }),
     promotions: new Map([
-      ...automatic.map(({ rule }) => [rule.id, toPromotionForBuyers(rule, null)] as const),
-      ...(code === null ? [] : [[code.rule.id, toPromotionForBuyers(code.rule, code.code.code)] as const]),
+      ...automatic.map(({ rule }) => [rule.id, toBuyerVisiblePromotion(rule, null)] as const),
+      ...(code === null ? [] : [[code.rule.id, toBuyerVisiblePromotion(code.rule, code.code.code)] as const]),
     ]),
   };
 }
@@ -170,22 +170,22 @@ export function toCurrentCartPricingData(row: OfferRow): CurrentCartPricingData 
 function offerQuery(
   transaction: Transaction,
   request: LoadCurrentCartPricingDataOptions,
-): CompiledQuery<OfferRow> {
+): CompiledQuery<CartPricingDataRow> {
   const { variantIds, code, merchantId, marketId, taxCountry, buyerReference, heldBySessionId, now } =
     request;
   const list = createPaddedInClauseTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
   const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
-  const write = (): RawBuilder<OfferRow> => sql`
-    select ${buildOfferColumnsSql({
-      taxCountry: createTemplateSqlParameter("taxCountry"),
-      buyerReference: createTemplateSqlParameter("buyerReference"),
-      heldBySessionId: createTemplateSqlParameter("heldBySessionId"),
+  const write = (): RawBuilder<CartPricingDataRow> => sql`
+    select ${cartPricingDataColumnsSql({
+      taxCountry: createNamedSqlTemplateParameter("taxCountry"),
+      buyerReference: createNamedSqlTemplateParameter("buyerReference"),
+      heldBySessionId: createNamedSqlTemplateParameter("heldBySessionId"),
       variants: sql`(select v.* from variant v where v.id ${list.write()})`,
       code: codeConditions[lookup],
     })}
     from merchant m join market mk on mk.merchant_id = m.id
-    where m.id = ${createTemplateSqlParameter("merchantId")} and mk.id = ${createTemplateSqlParameter("marketId")}`;
+    where m.id = ${createNamedSqlTemplateParameter("merchantId")} and mk.id = ${createNamedSqlTemplateParameter("marketId")}`;
   const values = {
     ...list.values,
     merchantId,
@@ -201,8 +201,8 @@ function offerQuery(
 
 const codeConditions = {
   none: null,
-  id: sql<boolean>`c.id = ${createTemplateSqlParameter("code")}`,
-  normalized: sql<boolean>`c.code_normalized = ${createTemplateSqlParameter("code")}`,
+  id: sql<boolean>`c.id = ${createNamedSqlTemplateParameter("code")}`,
+  normalized: sql<boolean>`c.code_normalized = ${createNamedSqlTemplateParameter("code")}`,
 };
 
 /** The SQL expressions that select the offer for a cart, for example the buyer and the country. */
@@ -220,7 +220,7 @@ interface OfferSqlInput {
  * SQL columns with the current offer for a cart. The statement must use the alias `m` for the merchant and
  * `mk` for the market, and have the template parameter `now`.
  */
-export const buildOfferColumnsSql = (input: OfferSqlInput): RawBuilder<OfferRow> => sql`
+export const cartPricingDataColumnsSql = (input: OfferSqlInput): RawBuilder<CartPricingDataRow> => sql`
     m.default_locale as "merchantLocale", ${marketJson(input)} as market, ${variantsJson(input)} as variants,
     ${automaticPromotionsJson(input)} as automatic, ${promotionCodeJson(input)} as code`;
 
@@ -241,7 +241,7 @@ const marketJson = ({
   'taxClass', t.tax_class, 'name', t.name, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id
       and t.country = coalesce(${taxCountry}::text, t.country)
-      and ${taxRateValidSql(createTemplateSqlParameter("now"))}), '[]'::json),
+      and ${taxRateValidSql(createNamedSqlTemplateParameter("now"))}), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
   d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
       'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days, 'taxRule', d.tax_rule,
@@ -255,10 +255,10 @@ const variantsJson = ({
 }: OfferSqlInput): RawBuilder<readonly CartPricingVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
-    'priceMinor', ${currentPriceAmountSql(createTemplateSqlParameter("now"))}, 'compareAtMinor',
-    ${currentCompareAtPriceSql(createTemplateSqlParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
+    'priceMinor', ${currentPriceAmountSql(createNamedSqlTemplateParameter("now"))}, 'compareAtMinor',
+    ${currentCompareAtPriceSql(createNamedSqlTemplateParameter("now"))}, 'onHand', coalesce(sl.on_hand, 0),
     'reserved', ${reservedUnitsSql(
-      createTemplateSqlParameter("now"),
+      createNamedSqlTemplateParameter("now"),
       sql`h.session_id = ${heldBySessionId}::text`,
     )},
     'backorderLimit', coalesce(sl.backorder_limit, 0), 'lowStockThreshold',
@@ -287,17 +287,19 @@ const variantsJson = ({
     left join stock_level sl on sl.variant_id = v.id
   where v.merchant_id = m.id), '[]'::json)`;
 
-const automaticPromotionsJson = ({ buyerReference }: OfferSqlInput): RawBuilder<OfferRow["automatic"]> =>
+const automaticPromotionsJson = ({
+  buyerReference,
+}: OfferSqlInput): RawBuilder<CartPricingDataRow["automatic"]> =>
   sql`coalesce((
   select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerReference)}, 'used',
-  ${promotionUsesByBuyerSql(buyerReference)}) order by p.priority desc, p.id)
+  ${promotionUseCountOfBuyerSql(buyerReference)}) order by p.priority desc, p.id)
   from promotion p where p.merchant_id = m.id and p.trigger = 'automatic'
   and p.status = 'active'), '[]'::json)`;
 
-const promotionCodeJson = ({ buyerReference, code }: OfferSqlInput): RawBuilder<OfferRow["code"]> =>
+const promotionCodeJson = ({ buyerReference, code }: OfferSqlInput): RawBuilder<CartPricingDataRow["code"]> =>
   code === null
     ? sql`null::json`
     : sql`(
   select json_build_object('rule', ${promotionRuleJsonSql(buyerReference)}, 'used',
-  ${promotionUsesByBuyerSql(buyerReference)}, 'code', ${promotionCodeJsonSql})
+  ${promotionUseCountOfBuyerSql(buyerReference)}, 'code', ${promotionCodeJsonSql})
     from promotion_code c join promotion p on p.id = c.promotion_id where c.merchant_id = m.id and ${code})`;

@@ -10,9 +10,9 @@ import {
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
-import { bufferInsert } from "#database/prepared-template.ts";
+import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { suggestCountryCode } from "#foundation/country-names.ts";
+import { formatCountryCodeSuggestion } from "#foundation/country-names.ts";
 import type { FailureDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { isBuyerReference, isCountryCode } from "#foundation/text.ts";
@@ -31,7 +31,7 @@ import {
   type CartCommandContext,
   lockAndReadCart,
   reloadCartAfterSave,
-  repriceCartOrFail,
+  repriceCartOrThrowFailure,
 } from "./change-cart.ts";
 import { insertCart, publishCartEvents } from "./save-cart.ts";
 import { loadCurrentCartPricingData } from "./load-offer.ts";
@@ -81,7 +81,7 @@ export async function createCart(
     now,
   };
   const offer = await loadCurrentCartPricingData(transaction, offerRequest);
-  const { next } = repriceCartOrFail(
+  const { next } = repriceCartOrThrowFailure(
     { ...draft, lines: addLinesToCartDraft(linesToAdd, { lines: [], offer, now }) },
     { before: undefined, offer, now },
   );
@@ -95,7 +95,7 @@ const createMarketFault = (market: string): FailureDetail =>
   createRequestBodyErrorDetail(
     "/market",
     "unknown_country",
-    `"market" must be a country code of ISO 3166-1 alpha-2, in capitals${suggestCountryCode(market)}.`,
+    `"market" must be a country code of ISO 3166-1 alpha-2, in capitals${formatCountryCodeSuggestion(market)}.`,
   );
 
 function cartCreateFaults(
@@ -300,6 +300,6 @@ export async function replaceBuyerEmailOfCart(
     now,
     eraseAfter,
   });
-  await bufferInsert(transaction, "personalData", [row]);
+  await bufferInsertUntilNextStatement(transaction, "personalData", [row]);
   return id;
 }

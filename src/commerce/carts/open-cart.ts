@@ -4,17 +4,17 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
-import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { toCartLineStock } from "./to-saved-cart.ts";
-import type { DatabaseReader, LockAndRead, Transaction } from "#database/transaction.ts";
+import type { DatabaseReader, RowLockWithReadQuery, Transaction } from "#database/transaction.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import { type CartAggregate, findPromotionAddedByCode, type StoredCartLine } from "./cart-aggregate.ts";
 import { cartWithoutStockSql, type StoredCart } from "./find-carts.ts";
 import {
-  buildOfferColumnsSql,
+  cartPricingDataColumnsSql,
   type CurrentCartPricingData,
   type LoadCurrentCartPricingDataOptions,
-  type OfferRow,
+  type CartPricingDataRow,
   toCurrentCartPricingData,
 } from "./load-offer.ts";
 
@@ -32,7 +32,7 @@ interface CartToOpen {
   readonly addedVariantIds?: readonly string[];
 }
 
-interface OpenedCartRow extends OfferRow {
+interface OpenedCartRow extends CartPricingDataRow {
   /**
    * The stored cart without the stock of its lines, because the offer already contains the stock of their
    * variants.
@@ -55,7 +55,7 @@ const addedVariantsMax = 200;
 
 const openedCarts = new WeakMap<Transaction, OpenedCart>();
 
-export function createCartOpening(db: DatabaseReader, cart: CartToOpen): LockAndRead {
+export function createCartLockAndPreload(db: DatabaseReader, cart: CartToOpen): RowLockWithReadQuery {
   const { merchantId, now, addedVariantIds = [] } = cart;
   const id = toDatabaseSafeId(cart.cartId);
   const codeNormalized = cart.code === undefined ? undefined : normalizePromotionCode(cart.code);
@@ -92,14 +92,14 @@ const variantsOf = {
   stored: sql`(select v.* from cart_line l join variant v on v.id = l.variant_id
     where l.cart_id = q.cart_id)`,
   "stored and added": sql`(select v.* from (select l.variant_id from cart_line l where l.cart_id = q.cart_id
-    union select unnest(${createTemplateSqlParameter("added")}::text[])) w
+    union select unnest(${createNamedSqlTemplateParameter("added")}::text[])) w
     join variant v on v.id = w.variant_id)`,
 };
 
 const codeOf = {
   stored: sql<boolean>`c.id = (select cp.promotion_code_id from cart_promotion cp
     where cp.cart_id = q.cart_id and cp.trigger = 'code')`,
-  entered: sql<boolean>`c.code_normalized = ${createTemplateSqlParameter("code")}`,
+  entered: sql<boolean>`c.code_normalized = ${createNamedSqlTemplateParameter("code")}`,
 };
 
 interface OpenForms {
@@ -108,7 +108,7 @@ interface OpenForms {
 }
 
 function openStatement({ variants, code }: OpenForms): RawBuilder<OpenedCartRow> {
-  const offer = buildOfferColumnsSql({
+  const offer = cartPricingDataColumnsSql({
     taxCountry: sql`q.tax_country`,
     buyerReference: sql`q.buyer_reference`,
     heldBySessionId: sql`null`,
@@ -120,14 +120,14 @@ function openStatement({ variants, code }: OpenForms): RawBuilder<OpenedCartRow>
       left join personal_data a on a.id = c.address_id
       cross join lateral (select c.id as cart_id, c.buyer_reference,
         coalesce(a.masked->>'countryCode', c.country) as tax_country) q
-    where c.id = ${createTemplateSqlParameter("id")}`;
+    where c.id = ${createNamedSqlTemplateParameter("id")}`;
 }
 
 /**
  * Returns the cart that was locked and read when the transaction began; undefined if the transaction did not
  * begin with this cart. Returns the cart only once, because the transaction may change it afterwards.
  */
-export function takeOpenedCart(transaction: Transaction, cartId: string): CartAggregate | undefined {
+export function takePreloadedCart(transaction: Transaction, cartId: string): CartAggregate | undefined {
   const opened = openedCarts.get(transaction);
   if (opened === undefined || opened.isTaken || opened.cart.id !== cartId) return undefined;
   opened.isTaken = true;
@@ -139,7 +139,7 @@ export function takeOpenedCart(transaction: Transaction, cartId: string): CartAg
  * the read offer does not fit the request, for example because the change moves the cart to another country.
  * Returns the offer only once, because a later change of the transaction may have changed the stock.
  */
-export function takeOpenedOffer(
+export function takePreloadedCartPricingData(
   transaction: Transaction,
   cartId: string,
   request: LoadCurrentCartPricingDataOptions,

@@ -27,7 +27,7 @@ import {
   type RepricedCart,
   copyCartSettings,
 } from "./cart-draft.ts";
-import { findCartTaxTerms } from "./cart-tax-terms.ts";
+import { findCartTaxRatesAndRules } from "./cart-tax-terms.ts";
 import type { CurrentCartPricingData, CartPricingMarket } from "./load-offer.ts";
 import { type CartLineWithCurrentPrice, applyCurrentPricingDataToCartLines } from "./price-lines.ts";
 
@@ -242,7 +242,8 @@ function chooseCartPromotions(
     taxIncluded: market.taxIncluded,
     lines,
     shippingMinor,
-    tax: address === null ? null : findCartTaxTerms(market, { address: address.masked, lines, chosen }),
+    tax:
+      address === null ? null : findCartTaxRatesAndRules(market, { address: address.masked, lines, chosen }),
   };
   const facts = {
     marketId: market.id,

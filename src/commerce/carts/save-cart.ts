@@ -4,9 +4,9 @@
  * version by one. The statement is buffered, so that it is sent together with the events and with COMMIT.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
-import { bufferWrite, type Transaction } from "#database/transaction.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { bufferWriteUntilNextStatement, type Transaction } from "#database/transaction.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import {
   type CartAggregate,
@@ -98,11 +98,11 @@ export function updateCart(
  * after the stored version.
  */
 const updatePart = sql`saved as (
-      update cart c set status = ${createTemplateSqlParameter("status")},
-      version = ${createTemplateSqlParameter("version")},
+      update cart c set status = ${createNamedSqlTemplateParameter("status")},
+      version = ${createNamedSqlTemplateParameter("version")},
       ${sql.raw(cartRowColumns.map((name) => `${name} = n.${name}`).join(", "))},
         address_token_digest = case when n.address_id is null then null else
-        coalesce(${createTemplateSqlParameter("addressTokenDigest")}::bytea, c.address_token_digest) end
+        coalesce(${createNamedSqlTemplateParameter("addressTokenDigest")}::bytea, c.address_token_digest) end
       from ${cartRecord} where c.id = ${cartId})`;
 
 /**
@@ -132,7 +132,7 @@ function bufferCartWrite(transaction: Transaction, { name, parts, values }: Cart
     },
   });
   const tables = ["cart", "cartLine", "cartPromotion"] as const;
-  return bufferWrite(transaction, {
+  return bufferWriteUntilNextStatement(transaction, {
     query,
     tables: names.includes("email") ? [...tables, "personalData"] : tables,
   });
@@ -141,8 +141,8 @@ function bufferCartWrite(transaction: Transaction, { name, parts, values }: Cart
 const emailPart = (id: string, now: Date): CartWritePart => ({
   name: "email",
   part: sql`email as (
-      update personal_data set erase_after = ${createTemplateSqlParameter("emailEraseAfter")}::timestamptz
-      where id = ${createTemplateSqlParameter("emailId")}::text and erased_at is null)`,
+      update personal_data set erase_after = ${createNamedSqlTemplateParameter("emailEraseAfter")}::timestamptz
+      where id = ${createNamedSqlTemplateParameter("emailId")}::text and erased_at is null)`,
   values: { emailId: id, emailEraseAfter: new Date(now.getTime() + buyerEmailRetentionMs) },
 });
 
@@ -153,7 +153,7 @@ const removedLinesPart = (lines: readonly StoredCartLine[]): readonly CartWriteP
         {
           name: "removed-lines",
           part: sql`gone as (delete from cart_line l where l.cart_id = ${cartId}
-      and l.id = any(${createTemplateSqlParameter("removedLineIds")}::text[]))`,
+      and l.id = any(${createNamedSqlTemplateParameter("removedLineIds")}::text[]))`,
           values: { removedLineIds: lines.map(({ id }) => id) },
         },
       ];
@@ -165,7 +165,7 @@ const removedPromotionsPart = (promotions: readonly StoredCartPromotion[]): read
         {
           name: "removed-promotions",
           part: sql`dropped as (delete from cart_promotion p where p.cart_id = ${cartId}
-      and p.promotion_id = any(${createTemplateSqlParameter("removedPromotionIds")}::text[]))`,
+      and p.promotion_id = any(${createNamedSqlTemplateParameter("removedPromotionIds")}::text[]))`,
           values: { removedPromotionIds: promotions.map(({ promotionId }) => promotionId) },
         },
       ];
@@ -221,7 +221,7 @@ export function getPromotionCodeEventTypes(before: CartAggregate, after: CartAgg
 }
 
 /** The part of a command's context that is needed to publish events about a cart. */
-export interface CartEventPublishContext extends Pick<CommandContext, "outbox" | "now"> {
+export interface CartEventPublishContext extends Pick<MerchantCommandContext, "outbox" | "now"> {
   readonly publicUrl: string;
 }
 

@@ -18,7 +18,7 @@ import type {
   PostalAddressInput,
 } from "#commerce/addresses/postal-address.ts";
 import { createInvalidFieldFailure } from "#foundation/faults.ts";
-import { bufferInsert } from "#database/prepared-template.ts";
+import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
@@ -190,7 +190,7 @@ export async function encryptAndStoreCartAddress(
     now,
     eraseAfter,
   });
-  await bufferInsert(transaction, "personalData", [row]);
+  await bufferInsertUntilNextStatement(transaction, "personalData", [row]);
   if (cart.address !== null) await bufferPersonalDataErasure(transaction, [cart.address.id], now);
   const plan: CartChangePlanner = (before) => ({
     event: "cart.address_set",

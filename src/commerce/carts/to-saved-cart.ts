@@ -25,7 +25,12 @@ interface CartChangeBasis {
  * Returns the stored cart after a change of an active cart. Returns undefined if the change sets another
  * e-mail address, because the masked form of the address must then be read from the database.
  */
-export function toSavedCart({ before, next, offer, now }: CartChangeBasis): CartAggregate | undefined {
+export function buildStoredCartAfterChange({
+  before,
+  next,
+  offer,
+  now,
+}: CartChangeBasis): CartAggregate | undefined {
   if (next.buyerEmailId !== (before.buyerEmail?.id ?? null)) return undefined;
   const values = toCartColumnValues(next);
   const columns = Object.fromEntries(cartColumns.map((name) => [name, values[name]])) as typeof values;

@@ -10,22 +10,22 @@ import type { DatabaseReader } from "#database/transaction.ts";
  * A cache tag: the name of a part of the catalogs, for example of one product. A cached answer has the cache
  * tags of all parts on which it depends, and becomes outdated when one of these parts changes.
  */
-export type CatalogDependency = string;
+export type CatalogCacheTag = string;
 
 /** The cache tags of every search answer, because a search depends on the catalogs of all merchants. */
-export const searchDependencies: readonly CatalogDependency[] = ["searches"];
+export const searchDependencies: readonly CatalogCacheTag[] = ["searches"];
 
-const wholeCatalog = (merchantId: string): CatalogDependency => `catalog ${merchantId}`;
-const productList = (merchantId: string): CatalogDependency => `list ${merchantId}`;
-const product = (productId: string): CatalogDependency => `product ${productId}`;
+const wholeCatalog = (merchantId: string): CatalogCacheTag => `catalog ${merchantId}`;
+const productList = (merchantId: string): CatalogCacheTag => `list ${merchantId}`;
+const product = (productId: string): CatalogCacheTag => `product ${productId}`;
 
-export const getProductDependencies = (
-  productId: string,
-  merchantId: string,
-): readonly CatalogDependency[] => [product(productId), wholeCatalog(merchantId)];
+export const getProductCacheTags = (productId: string, merchantId: string): readonly CatalogCacheTag[] => [
+  product(productId),
+  wholeCatalog(merchantId),
+];
 
 /** Returns the cache tags of an answer with a list of a merchant's products. */
-export const getProductListDependencies = (merchantId: string): readonly CatalogDependency[] => [
+export const getProductListCacheTags = (merchantId: string): readonly CatalogCacheTag[] => [
   productList(merchantId),
   wholeCatalog(merchantId),
 ];
@@ -37,7 +37,7 @@ const form = /^(?:catalog:(?<catalog>\S*)|products:(?<owner>[^\s:]+):(?<ids>\S*)
  * outdated, and undefined for a notice about something else. The empty notice means that notices may have
  * been missed.
  */
-export function parseCatalogChangeNotice(text: string): readonly CatalogDependency[] | "all" | undefined {
+export function parseCatalogChangeNotice(text: string): readonly CatalogCacheTag[] | "all" | undefined {
   if (text === "") return "all";
   const { groups } = form.exec(text) ?? {};
   if (groups === undefined) return undefined;

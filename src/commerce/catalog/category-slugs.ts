@@ -4,7 +4,7 @@
  * most one category of a merchant.
  */
 import { sql } from "kysely";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
@@ -49,7 +49,7 @@ interface SlugsToSave {
  */
 export async function replaceLocalizedCategorySlugs(
   transaction: Transaction,
-  { merchantId }: CommandContext,
+  { merchantId }: MerchantCommandContext,
   { categoryId, slugs }: SlugsToSave,
 ): Promise<boolean> {
   const wanted = slugs.map(({ locale, slug }) => ({ locale: toCanonicalLocale(locale), slug }));
@@ -112,7 +112,7 @@ async function requireFreeSlugs(
 /** Throws if the general slug of a category is a slug of another category in some locale. */
 export async function requireUnusedUnlocalizedCategorySlug(
   transaction: Transaction,
-  { merchantId }: CommandContext,
+  { merchantId }: MerchantCommandContext,
   { categoryId, slug }: { readonly categoryId: string | null; readonly slug: string },
 ): Promise<void> {
   const owner = await transaction

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 
@@ -24,7 +24,7 @@ export interface MerchantWithLockedCatalog {
  */
 export async function lockMerchantCatalog(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
 ): Promise<MerchantWithLockedCatalog> {
   const merchant = await transaction
     .selectFrom("merchant")
@@ -51,7 +51,7 @@ export interface LockedProduct {
  */
 export async function lockProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   {
     productId,
     expectedVersion,
@@ -78,7 +78,7 @@ export interface LockedEditableProduct extends LockedProduct {
 /** Loads the whole product, as it is before the change, for a product row that is already locked. */
 export async function loadEditableProduct(
   transaction: Transaction,
-  { now }: CommandContext,
+  { now }: MerchantCommandContext,
   product: LockedProduct,
 ): Promise<LockedEditableProduct> {
   const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
@@ -92,7 +92,7 @@ export async function loadEditableProduct(
  */
 export async function lockEditableProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
 ): Promise<LockedEditableProduct> {
   const product = await lockProduct(transaction, context, { productId: input.productId });
@@ -136,7 +136,7 @@ export interface ProductChangeToRecord {
  */
 export async function recordProductChanges(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   {
     changed,
     alsoIndex = [],
@@ -165,7 +165,7 @@ export async function recordProductChanges(
  */
 export async function incrementCatalogVersion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
 ): Promise<void> {
   await transaction
     .updateTable("merchant")
@@ -176,7 +176,7 @@ export async function incrementCatalogVersion(
 
 export async function reindexProducts(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   productIds: readonly string[],
 ): Promise<void> {
   for (let start = 0; start < productIds.length; start += reindexChunk) {

@@ -13,7 +13,7 @@ import {
   createInvalidFieldFailure,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   findLocalizedTextFaults,
@@ -59,7 +59,7 @@ export interface DeleteCategoryInput {
 
 export async function upsertCategory(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpsertCategoryInput,
 ): Promise<{ categoryId: string }> {
   requireNoInputFieldErrors(upsertFaults(input));
@@ -111,7 +111,7 @@ interface Category {
  */
 async function findCategory(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { categoryId, slug, expectedVersion }: UpsertCategoryInput,
 ): Promise<Category | undefined> {
   const rows = await transaction
@@ -148,7 +148,7 @@ interface CategoryRow {
 
 async function insertCategory(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { slugs, ...row }: CategoryRow,
 ): Promise<{ categoryId: string }> {
   const id = createId("category", context.now.getTime());
@@ -164,7 +164,7 @@ async function insertCategory(
 
 async function updateCategory(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   row: CategoryRow & { readonly id: string },
 ): Promise<{ categoryId: string }> {
   const { id, slug, names, parentId, position, slugs } = row;
@@ -186,7 +186,7 @@ async function updateCategory(
 
 export async function deleteCategory(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: DeleteCategoryInput,
 ): Promise<{ categoryId: string }> {
   await lockMerchantCatalog(transaction, context);
@@ -232,7 +232,7 @@ function categoryConflict(
  */
 async function requireValidParent(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { categoryId, parentId }: { readonly categoryId: string | null; readonly parentId: string },
 ): Promise<void> {
   const { rows } = await sql<{ depth: number; isBelow: boolean; height: number }>`
@@ -265,7 +265,7 @@ async function requireValidParent(
 
 async function findEndPosition(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   parentId: string | null,
 ): Promise<number> {
   const { rows } = await sql<{ position: number }>`

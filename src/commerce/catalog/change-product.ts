@@ -19,7 +19,7 @@ import {
 } from "#foundation/faults.ts";
 import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
 import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   findCatalogCodeFormatFaults,
@@ -30,7 +30,7 @@ import {
 import {
   type ProductOptionInput,
   findProductOptionsFaults,
-  requireVariantsFitOptions,
+  requireStoredVariantsFitOptions,
   saveProductOptions,
 } from "./product-options.ts";
 import {
@@ -88,7 +88,7 @@ export interface UpdateProductInput extends ProductInputFields {
 
 export async function createProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: CreateProductInput,
 ): Promise<{ productId: string }> {
   requireNoInputFieldErrors([
@@ -116,7 +116,7 @@ export async function createProduct(
 
 export async function updateProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpdateProductInput,
 ): Promise<{ productId: string }> {
   requireNoInputFieldErrors([
@@ -126,7 +126,7 @@ export async function updateProduct(
   const product = await lockEditableProduct(transaction, context, input);
   await requireTaxClass(transaction, context, { code: input.taxClass, field: "/taxClass" });
   let isChanged = await saveProductFields(transaction, context, { productId: product.id, fields: input });
-  if (input.options !== undefined) await requireVariantsFitOptions(transaction, product);
+  if (input.options !== undefined) await requireStoredVariantsFitOptions(transaction, product);
   if (input.categoryIds !== undefined) {
     await requireCategories(transaction, context, input.categoryIds ?? []);
     isChanged = (await saveProductCategories(transaction, product.id, input.categoryIds ?? [])) || isChanged;
@@ -230,7 +230,10 @@ function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[]
   }));
 }
 
-export async function insertProduct(transaction: Transaction, context: CommandContext): Promise<string> {
+export async function insertProduct(
+  transaction: Transaction,
+  context: MerchantCommandContext,
+): Promise<string> {
   const id = createId("product", context.now.getTime());
   await transaction
     .insertInto("product")
@@ -247,7 +250,7 @@ interface FieldsToSave {
 /** Saves the given fields of a product, whose tax class must exist. Returns true if any value has changed. */
 export async function saveProductFields(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { productId, fields }: FieldsToSave,
 ): Promise<boolean> {
   const areOptionsChanged =
@@ -292,7 +295,7 @@ function patchOf({ brand, rating, attributes, taxClass }: ProductInputFields): R
 
 async function requireCategories(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   categoryIds: readonly string[],
 ): Promise<void> {
   if (categoryIds.length === 0) return;

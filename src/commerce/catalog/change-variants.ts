@@ -10,7 +10,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { type StockLevelBeforeAndAfter, publishStockEvents } from "#commerce/inventory/stock-levels.ts";
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { lockEditableProduct, type LockedProduct, recordProductChanges } from "./change-catalog.ts";
 import { findVariantFaults, type VariantInputFields } from "./catalog-fields.ts";
 import {
@@ -35,7 +35,7 @@ export interface UpsertVariantInput extends VariantInputFields {
 
 export async function upsertVariant(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpsertVariantInput,
 ): Promise<{ productId: string; variantId: string }> {
   requireNoInputFieldErrors(findVariantFaults("", input));
@@ -73,7 +73,7 @@ export interface VariantSaveResult {
  */
 export async function saveVariants(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantToSave[] },
 ): Promise<VariantSaveResult> {
   const current = await readVariants(transaction, context, { product, variants });
@@ -107,7 +107,7 @@ interface VariantKeys {
 
 async function readVariants(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantKeys[] },
 ): Promise<VariantMergeContext> {
   const skus = variants.map(({ sku }) => sku.toLowerCase());
@@ -154,7 +154,7 @@ async function readMediaIds(
  */
 async function insertOrUpdateVariants(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { productId, rows }: { readonly productId: string; readonly rows: readonly VariantRow[] },
 ): Promise<boolean> {
   if (rows.length === 0) return false;

@@ -4,7 +4,7 @@
  * before this job runs.
  */
 import { sql } from "kysely";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -22,9 +22,9 @@ export interface VariantMarketPriceKey {
  * Ends those of the given prices whose end time has passed, and returns the ids of the variants whose price
  * changed. The caller must have locked the merchant's row.
  */
-export async function endExpiredPricesOfGivenVariants(
+export async function endExpiredPricesOfVariants(
   transaction: Transaction,
-  { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
+  { merchantId, now }: Pick<MerchantCommandContext, "merchantId" | "now">,
   prices: readonly VariantMarketPriceKey[],
 ): Promise<string[]> {
   const keys = prices.map(({ variantId, marketId }) => ({ variantId, marketId }));
@@ -105,7 +105,7 @@ export function endExpiredPricesOfAllMerchants({
  * Ends up to 500 prices of one merchant whose end time has passed, earliest end first. Returns the number of
  * ended prices.
  */
-async function endMerchantPrices(transaction: Transaction, context: CommandContext): Promise<number> {
+async function endMerchantPrices(transaction: Transaction, context: MerchantCommandContext): Promise<number> {
   await lockMerchantCatalog(transaction, context);
   const due = await transaction
     .selectFrom("price")
@@ -129,7 +129,7 @@ async function endMerchantPrices(transaction: Transaction, context: CommandConte
   // events contain the values before the end.
   const beforeEnd = new Date(firstEnd.getTime() - 1);
   const befores = await findProductAggregates(transaction, productIds, beforeEnd);
-  await endExpiredPricesOfGivenVariants(transaction, context, due);
+  await endExpiredPricesOfVariants(transaction, context, due);
   const changed = [...befores.values()].map((before) => ({
     before,
     types: ["product.price_changed"] as const,

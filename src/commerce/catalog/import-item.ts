@@ -13,7 +13,7 @@ import {
   type InputFieldErrors,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { findPriceCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
 import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
 import { requirePublishableProduct, saveProductStatus } from "./publish-product.ts";
@@ -59,7 +59,7 @@ export interface ImportedProductChanges {
 
 export async function importProductItem(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
 ): Promise<ImportedProductChanges> {
   requireKnownReferences(item, references);
@@ -158,12 +158,12 @@ function eachPrice<Found>(
  */
 async function findProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   item: ProductImportItem,
 ): Promise<LockedProduct | undefined> {
   const slugs = item.translations.map(({ slug }) => slug);
   const skus = item.variants.map(({ sku }) => sku.toLowerCase());
-  const productIds = await findProductsBySlugOrSku(transaction, context.merchantId, { slugs, skus });
+  const productIds = await findProductIdsBySlugOrSku(transaction, context.merchantId, { slugs, skus });
   const [first] = productIds;
   if (first === undefined) return undefined;
   if (productIds.length > 1) {
@@ -185,7 +185,7 @@ async function findProduct(
   return product;
 }
 
-export async function findProductsBySlugOrSku(
+export async function findProductIdsBySlugOrSku(
   transaction: Transaction,
   merchantId: string,
   { slugs, skus }: { readonly slugs: readonly string[]; readonly skus: readonly string[] },
@@ -200,7 +200,7 @@ export async function findProductsBySlugOrSku(
 
 async function createDraft(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
 ): Promise<LockedProduct> {
   requireNoInputFieldErrors(
@@ -251,7 +251,7 @@ function countsOf(
 
 async function changeStatus(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { product, status }: { readonly product: LockedProduct; readonly status: LockedProduct["status"] },
 ): Promise<readonly ProductEventType[]> {
   if (status === product.status) return [];

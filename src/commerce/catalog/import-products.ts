@@ -15,10 +15,10 @@ import {
 import { findTaxClasses } from "#commerce/tax/tax-classes.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import { getListLengthErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import {
-  findProductsBySlugOrSku,
+  findProductIdsBySlugOrSku,
   type RecordsReferencedByImport,
   type ImportedProductChanges,
   importProductItem,
@@ -60,7 +60,7 @@ export interface ProductImportError {
 
 export async function importProducts(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { items }: ImportProductsInput,
 ): Promise<{ results: ProductImportResult[] }> {
   requireNoInputFieldErrors(
@@ -80,7 +80,7 @@ export async function importProducts(
 
 async function readImportReferences(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   items: readonly ProductImportItem[],
 ): Promise<RecordsReferencedByImport> {
   const { defaultLocale } = await lockMerchantCatalog(transaction, context);
@@ -112,20 +112,20 @@ async function readImportReferences(
  */
 async function readProductsBeforeImport(
   transaction: Transaction,
-  { merchantId, now }: CommandContext,
+  { merchantId, now }: MerchantCommandContext,
   items: readonly ProductImportItem[],
 ): Promise<ReadonlyMap<string, ProductAggregate>> {
   const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toDatabaseSafeId(slug)));
   const skus = items.flatMap(({ variants }) =>
     variants.map(({ sku }) => toDatabaseSafeId(sku).toLowerCase()),
   );
-  const productIds = await findProductsBySlugOrSku(transaction, merchantId, { slugs, skus });
+  const productIds = await findProductIdsBySlugOrSku(transaction, merchantId, { slugs, skus });
   return productIds.length === 0 ? new Map() : findProductAggregates(transaction, productIds, now);
 }
 
 async function importInSavepoint(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
 ): Promise<ImportedProductChanges | Failure> {
   const savepoint = sql.raw("import_item");
@@ -171,7 +171,7 @@ function toResult(index: number, outcome: ImportedProductChanges | Failure): Pro
  */
 async function publishImport(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   {
     imported,
     befores,
@@ -196,7 +196,7 @@ async function publishImport(
 }
 
 function publishCreatedEvents(
-  { outbox }: CommandContext,
+  { outbox }: MerchantCommandContext,
   id: string,
   imported: readonly ImportedProductChanges[],
 ): void {

@@ -13,7 +13,7 @@ import {
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
   isHttpsUrl,
@@ -48,7 +48,7 @@ interface MediaRemoveInput {
 
 export async function attachProductMedia(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: MediaAttachInput,
 ): Promise<{ productId: string; mediaId: string }> {
   requireNoInputFieldErrors(mediaFaults(input));
@@ -135,7 +135,7 @@ export function isAllowedProductMediaUrl(text: string): boolean {
  */
 export async function removeProductMedia(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: MediaRemoveInput,
 ): Promise<{ productId: string; mediaId: string }> {
   const product = await lockEditableProduct(transaction, context, input);

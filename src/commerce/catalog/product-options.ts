@@ -117,7 +117,7 @@ export async function loadProductOptionChoices(
  * Reads the stored variants of a product. Throws a failure if a variant that is not discontinued does not
  * have exactly one of the saved choices for each saved option.
  */
-export async function requireVariantsFitOptions(
+export async function requireStoredVariantsFitOptions(
   transaction: Transaction,
   product: LockedProduct,
 ): Promise<void> {

@@ -13,7 +13,7 @@ import {
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
 import { toProductConflictDetail, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
 
@@ -36,7 +36,7 @@ export interface UpsertProductTranslationInput extends ProductTranslationInput {
 
 export async function upsertProductTranslation(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpsertProductTranslationInput,
 ): Promise<{ productId: string }> {
   requireNoInputFieldErrors(translationFaults("", input));
@@ -115,7 +115,7 @@ export interface ProductTranslationsToSave {
  */
 export async function saveProductTranslations(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   toSave: ProductTranslationsToSave,
 ): Promise<boolean> {
   if (toSave.translations.length === 0) return false;
@@ -149,7 +149,7 @@ export async function saveProductTranslations(
 
 async function reserveSlugs(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { productId, translations, fieldOf }: ProductTranslationsToSave,
 ): Promise<void> {
   const slugs = [...new Set(translations.map(({ slug }) => slug))];

@@ -7,7 +7,7 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
   toProductConflictDetail,
   lockEditableProduct,
@@ -25,7 +25,7 @@ export interface ProductIdAndExpectedVersion {
 
 export async function publishProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string }> {
   const product = await lockEditableProduct(transaction, context, input);
@@ -41,7 +41,7 @@ export async function publishProduct(
 /** Turns a published or archived product into a draft. */
 export async function unpublishProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string }> {
   const product = await lockProduct(transaction, context, input);
@@ -59,7 +59,7 @@ export async function unpublishProduct(
 /** Deletes a draft, or archives it if it was published before. `archived` is true if the product was archived. */
 export async function deleteOrArchiveProduct(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string; archived: boolean }> {
   const product = await lockEditableProduct(transaction, context, { productId: input.productId });
@@ -143,7 +143,7 @@ interface StatusToSet {
  */
 export async function saveProductStatus(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { product, status }: StatusToSet,
 ): Promise<void> {
   const publishedAt = status === "published" ? (product.publishedAt ?? context.now) : product.publishedAt;

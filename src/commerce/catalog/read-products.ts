@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from "kysely";
 import {
   createPaddedInClauseTemplate,
   padListToPowerOfTwo,
-  createTemplateSqlParameter,
+  createNamedSqlTemplateParameter,
   prepareStatementTemplate,
 } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
@@ -209,7 +209,7 @@ function publicProducts(length: number): RawBuilder<unknown> {
   const places = Array.from(
     { length },
     (_, index) =>
-      sql`(${createTemplateSqlParameter(`merchant${index}`)}::text, ${createTemplateSqlParameter(`product${index}`)}::text)`,
+      sql`(${createNamedSqlTemplateParameter(`merchant${index}`)}::text, ${createNamedSqlTemplateParameter(`product${index}`)}::text)`,
   );
   return sql`
     select m.slug as merchant_slug, asked.product_slug, case when p.id is null then null else ${aggregate}
@@ -220,7 +220,7 @@ function publicProducts(length: number): RawBuilder<unknown> {
     left join product p on p.id = s.product_id and p.status = 'published'`;
 }
 
-const now = createTemplateSqlParameter<Date>("now");
+const now = createNamedSqlTemplateParameter<Date>("now");
 
 const prices = sql`coalesce((select json_agg(json_build_object('marketId', pr.market_id, 'amountMinor',
   ${currentPriceAmountSql(now)}, 'compareAtMinor', ${currentCompareAtPriceSql(now)},

@@ -18,9 +18,9 @@ import {
   getDuplicateEntryErrors,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
-import { type VariantMarketPriceKey, endExpiredPricesOfGivenVariants } from "./end-prices.ts";
+import { type VariantMarketPriceKey, endExpiredPricesOfVariants } from "./end-prices.ts";
 import { findProductAggregates } from "./read-products.ts";
 import {
   type ProductChangeToRecord,
@@ -58,7 +58,7 @@ export interface SetPricesInput {
 /** Sets prices of variants and returns the ids of the products whose prices changed. */
 export async function setPrices(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { prices }: SetPricesInput,
 ): Promise<{ productIds: string[] }> {
   requireNoInputFieldErrors([
@@ -139,7 +139,7 @@ function findEndFaults(index: number, { amountMinor, endsAt }: PriceInput, now: 
  */
 async function lockVariants(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   prices: readonly PriceInput[],
 ): Promise<Map<string, string>> {
   const ids = prices.map(({ variantId }) => toDatabaseSafeId(variantId));
@@ -173,7 +173,7 @@ async function lockVariants(
 
 async function requireMarkets(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   prices: readonly PriceInput[],
 ): Promise<void> {
   const rows = await transaction
@@ -224,11 +224,11 @@ export function findPriceCurrencyFaults(
  */
 export async function savePrices(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   prices: readonly PriceInput[],
 ): Promise<string[]> {
   if (prices.length === 0) return [];
-  const expired = await endExpiredPricesOfGivenVariants(transaction, context, prices);
+  const expired = await endExpiredPricesOfVariants(transaction, context, prices);
   const wanted = sql`json_to_recordset(${JSON.stringify(prices)}::json)
     as w("variantId" text, "marketId" text, "amountMinor" bigint, "compareAtMinor" bigint,
     "endsAt" timestamptz)`;

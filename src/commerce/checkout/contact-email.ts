@@ -15,7 +15,7 @@ import type { Transaction } from "#database/transaction.ts";
  * Returns the id of the cart's stored e-mail address. If the cart has none, first copies the e-mail address
  * from the cart's postal address to the cart. Returns null if neither exists.
  */
-export async function findOrStoreContactEmail(
+export async function findOrStoreContactEmailId(
   transaction: Transaction,
   context: CartCommandContext,
   cart: CartAggregate,

@@ -35,7 +35,7 @@ import {
   requireNoStockShortage,
   requireStockForAllCartLines,
 } from "./session-stock.ts";
-import { findOrStoreContactEmail } from "./contact-email.ts";
+import { findOrStoreContactEmailId } from "./contact-email.ts";
 import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
 import { findReturnUrlFaults, digestCheckoutPageSecret } from "./session-page.ts";
 import { getCheckoutPageSecretEncryptionContext } from "./session-aggregate.ts";
@@ -74,7 +74,7 @@ export async function createCheckoutSession(
   const expiresAt = new Date(
     now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.default) * 60_000,
   );
-  const buyerEmailId = await findOrStoreContactEmail(transaction, context, cart);
+  const buyerEmailId = await findOrStoreContactEmailId(transaction, context, cart);
   const after = await applyCartChangePlan(transaction, context, {
     cart,
     target: input,

@@ -250,7 +250,7 @@ function hasStatusAt(status: CheckoutSessionStatus, now: Date): RawBuilder<boole
  * Returns the query that lists checkout sessions. The caller adds paging or counts the rows. The filter
  * compares the status that a session has at the time `now`.
  */
-export function buildSessionListSqlQuery(
+export function buildCheckoutSessionListSqlQuery(
   reader: DatabaseReader,
   { merchantId, status, now }: SessionListFilter,
 ): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {

@@ -14,7 +14,7 @@ import {
   getLanguageOfLocale,
 } from "./eligibility-catalogue.ts";
 
-export interface EligibilityAnswerLanguage {
+export interface EligibilityAnswerLanguageAndLocales {
   readonly language: EligibilityLanguage;
   /**
    * The locales in which the answer may be written, in the order of preference: the caller's locales, then
@@ -26,7 +26,7 @@ export interface EligibilityAnswerLanguage {
 export function chooseEligibilityAnswerLanguage(
   { locale }: Pick<OrderAggregate, "locale">,
   callerLocales: readonly string[],
-): EligibilityAnswerLanguage {
+): EligibilityAnswerLanguageAndLocales {
   const locales = [...callerLocales, locale];
   return { language: chooseEligibilityLanguage(locales), locales };
 }
@@ -38,7 +38,7 @@ export function chooseEligibilityAnswerLanguage(
 export function summarizeOrderPolicy(
   order: Pick<OrderAggregate, "id" | "policies">,
   type: PolicyTypeWithRules,
-  { language, locales }: EligibilityAnswerLanguage,
+  { language, locales }: EligibilityAnswerLanguageAndLocales,
 ): string {
   const { summaries, rules } = getOrderPolicy(order, type);
   const available = Object.keys(summaries).filter((locale) => getLanguageOfLocale(locale) === language);

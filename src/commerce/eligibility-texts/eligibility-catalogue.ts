@@ -3,7 +3,7 @@
  * functions that describe policies. A new language needs these two files and an entry in this file.
  */
 import type { PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
-import { englishSummaries, type PolicySummaryWriters } from "./english-summaries.ts";
+import { englishSummaries, type PolicySummaryWritersByType } from "./english-summaries.ts";
 import { type EligibilityTexts, englishTexts } from "./english-texts.ts";
 import { germanSummaries } from "./german-summaries.ts";
 import { germanTexts } from "./german-texts.ts";
@@ -15,7 +15,7 @@ export type EligibilityLanguage = (typeof eligibilityLanguages)[number];
 
 interface CatalogueEntry {
   readonly texts: EligibilityTexts;
-  readonly summaries: PolicySummaryWriters;
+  readonly summaries: PolicySummaryWritersByType;
 }
 
 const catalogue: Readonly<Record<EligibilityLanguage, CatalogueEntry>> = {

@@ -8,11 +8,11 @@ import type { CancellationRules, PolicyRulesByType, ReturnRules } from "#commerc
  * The functions that describe policies in one language: for each policy type, the function that describes the
  * rules of a policy of this type.
  */
-export type PolicySummaryWriters = {
+export type PolicySummaryWritersByType = {
   readonly [Type in keyof PolicyRulesByType]: (rules: PolicyRulesByType[Type]) => string;
 };
 
-export const englishSummaries: PolicySummaryWriters = {
+export const englishSummaries: PolicySummaryWritersByType = {
   cancellation: (rules) => cancellationSummary(rules),
   return: (rules) => returnSummary(rules),
   withdrawal: ({ windowDays }) =>

@@ -1,8 +1,8 @@
 /** Describes policies in German, from the rules of each policy. */
 import type { CancellationRules, ReturnRules } from "#commerce/markets/policy-rules.ts";
-import type { PolicySummaryWriters } from "./english-summaries.ts";
+import type { PolicySummaryWritersByType } from "./english-summaries.ts";
 
-export const germanSummaries: PolicySummaryWriters = {
+export const germanSummaries: PolicySummaryWritersByType = {
   cancellation: (rules) => cancellationSummary(rules),
   return: (rules) => returnSummary(rules),
   withdrawal: ({ windowDays }) =>

@@ -1,8 +1,8 @@
 /** Describes policies in Japanese, from the rules of each policy. */
 import type { CancellationRules, ReturnRules } from "#commerce/markets/policy-rules.ts";
-import type { PolicySummaryWriters } from "./english-summaries.ts";
+import type { PolicySummaryWritersByType } from "./english-summaries.ts";
 
-export const japaneseSummaries: PolicySummaryWriters = {
+export const japaneseSummaries: PolicySummaryWritersByType = {
   cancellation: (rules) => cancellationSummary(rules),
   return: (rules) => returnSummary(rules),
   withdrawal: ({ windowDays }) =>

@@ -3,7 +3,7 @@
  * with the next due export, so that a large export does not delay small ones.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createDueWorkPoll } from "#database/due-work-poll.ts";
+import { createDueWorkPoller } from "#database/due-work-poll.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ExportJobRow } from "./export-jobs.ts";
 import {
@@ -70,7 +70,7 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
         if (isWoken) wake();
       });
   };
-  const poll = createDueWorkPoll({ search: wake, everyMs: pollMs, areNoticesReceived });
+  const poll = createDueWorkPoller({ search: wake, everyMs: pollMs, areNoticesReceived });
   return {
     wake: () => runInDetachedContext(wake),
     start: () => {

@@ -18,7 +18,7 @@ import {
 } from "#foundation/faults.ts";
 import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { createFailure } from "#foundation/failure.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import {
   createInsufficientStockFailure,
@@ -62,7 +62,7 @@ const stockNoteLengthMax = 500;
  */
 export async function adjustStock(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: AdjustStockInput,
 ): Promise<StockAdjustmentResult> {
   requireNoInputFieldErrors(adjustFaults(input));
@@ -91,7 +91,7 @@ type UpdatedStockLevel = Omit<StockLevel, "variantId" | "productId" | "discontin
  */
 async function updateOnHand(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: AdjustStockInput,
 ): Promise<UpdatedStockLevel | undefined> {
   const { rows } = await sql<UpdatedStockLevel>`
@@ -133,7 +133,7 @@ function adjustFaults({ delta, reason, note }: AdjustStockInput): InputFieldErro
  */
 async function lockProductOf(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   variantId: string,
 ): Promise<{ id: string; status: string; discontinued: boolean; availableFrom: Date | null }> {
   const product = await transaction
@@ -185,7 +185,7 @@ interface CountCorrection extends CountedVariantStock {
  */
 export async function setStockToCountedQuantities(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   counts: readonly CountedVariantStock[],
 ): Promise<readonly StockLevelBeforeAndAfter[]> {
   if (counts.length === 0) return [];
@@ -217,7 +217,7 @@ function isBelowReserved({ onHand }: CountedVariantStock, level: StockLevel | un
 
 async function writeCorrections(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   moves: readonly CountCorrection[],
 ): Promise<void> {
   await sql`

@@ -59,7 +59,7 @@ type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
  * Takes reserved units of an order from the stock on hand. If too few units of any variant are on hand, takes
  * nothing and returns the shortages; the caller must then refuse the request.
  */
-export async function allocateStockToOrder(
+export async function allocateReservedStockToOrder(
   transaction: Transaction,
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>

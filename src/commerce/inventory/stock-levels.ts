@@ -9,10 +9,10 @@ import { computeStockAvailability, type VariantStock } from "#commerce/catalog/a
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { DomainEvent, EventOutbox } from "#webhooks/outbox.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 
 /** The parts of a command's context that stock changes need: merchant, time and outbox. */
-export type StockCommandContext = Pick<CommandContext, "merchantId" | "now" | "outbox">;
+export type StockCommandContext = Pick<MerchantCommandContext, "merchantId" | "now" | "outbox">;
 
 /** The stock level of one variant. */
 export interface StockLevel extends VariantStock {

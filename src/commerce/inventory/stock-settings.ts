@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import {
   createInsufficientStockFailure,
   lockStockLevels,
@@ -48,7 +48,7 @@ export interface SavedStockSettings {
  */
 export async function saveStockSettings(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   settings: readonly SaveStockSettingsInput[],
 ): Promise<SavedStockSettings> {
   const fresh = settings.filter(({ isNew }) => isNew);
@@ -63,7 +63,7 @@ export async function saveStockSettings(
 
 async function openStockLevels(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   settings: readonly SaveStockSettingsInput[],
 ): Promise<void> {
   await sql`
@@ -78,7 +78,7 @@ async function openStockLevels(
 
 async function changeSettings(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   settings: readonly SaveStockSettingsInput[],
 ): Promise<StockLevelBeforeAndAfter[]> {
   await lockStockLevels(
@@ -107,7 +107,7 @@ const settingsRecordset = (settings: readonly SaveStockSettingsInput[]): RawBuil
  */
 async function writeSettings(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   settings: readonly SaveStockSettingsInput[],
 ): Promise<StockLevelBeforeAndAfter[]> {
   const { rows } = await sql<StockLevel & PreviousSettings>`

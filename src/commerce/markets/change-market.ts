@@ -31,7 +31,7 @@ import {
 import { createFailure } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
 import { isTimeZone } from "#foundation/period.ts";
-import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
   toMarketConflictDetail,
   requireCountriesWithoutMarket,
@@ -68,7 +68,7 @@ const countriesMax = 249;
 
 export async function upsertMarket(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpsertMarketInput,
 ): Promise<{ marketId: string }> {
   requireNoInputFieldErrors(marketFaults(input));
@@ -125,7 +125,7 @@ interface Market {
 
 async function findMarket(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { marketId, handle }: UpsertMarketInput,
 ): Promise<Market | undefined> {
   const rows = await transaction
@@ -166,7 +166,7 @@ type MarketToSave = UpsertMarketInput & { readonly marketId: string };
 
 async function insertMarket(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { marketId, ...input }: MarketToSave,
 ): Promise<true> {
   const { handle, name, currency, taxIncluded, timeZone } = input;
@@ -191,7 +191,7 @@ async function insertMarket(
 
 async function updateMarket(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { marketId, ...input }: MarketToSave,
 ): Promise<boolean> {
   const values = sql.join(
@@ -221,7 +221,7 @@ async function updateMarket(
  */
 async function raiseMarketVersion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   marketId: string,
 ): Promise<void> {
   await transaction
@@ -257,7 +257,7 @@ interface MarketScope {
  */
 export async function requireMarket(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   marketId: string,
 ): Promise<MarketScope> {
   const rows = await transaction

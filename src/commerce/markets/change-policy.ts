@@ -26,7 +26,7 @@ import {
 } from "#foundation/faults.ts";
 import { lockMerchantCatalog, incrementCatalogVersion } from "#commerce/catalog/change-catalog.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { requireMarket } from "./change-market.ts";
@@ -58,7 +58,7 @@ const summaryMax = 1000;
 
 export async function upsertMerchantPolicy(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpsertMerchantPolicyInput,
 ): Promise<{ policyId: string }> {
   requireNoInputFieldErrors(policyFaults(input));
@@ -89,7 +89,7 @@ export async function upsertMerchantPolicy(
 /** Saves the policy of a merchant. Returns true if any value of the policy has changed. */
 async function savePolicy(
   transaction: Transaction,
-  { merchantId, now }: CommandContext,
+  { merchantId, now }: MerchantCommandContext,
   {
     policyId,
     marketId,
@@ -303,7 +303,7 @@ function toStoredRules({ type, rules }: Pick<RulesToCheck, "type" | "rules">): S
 /** Throws if a category that the policy excludes from returns does not belong to the merchant. */
 async function requireKnownCategories(
   transaction: Transaction,
-  { merchantId }: CommandContext,
+  { merchantId }: MerchantCommandContext,
   rules: PolicyRulesInput,
 ): Promise<void> {
   const ids = rules.return?.excludedCategoryIds ?? [];

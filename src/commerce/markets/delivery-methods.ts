@@ -18,13 +18,13 @@ import {
   requireNoInputFieldErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
-import type { CartTaxTerms } from "#commerce/pricing/tax-amounts.ts";
+import type { CartTaxRatesAndRules } from "#commerce/pricing/tax-amounts.ts";
 import { requireTaxClass } from "#commerce/tax/tax-classes.ts";
 import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import { createId } from "#foundation/ids.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "./change-market.ts";
 
 /**
@@ -55,7 +55,7 @@ export interface UpsertDeliveryMethodInput {
    * delivered goods. If left out, a new method is taxed by its own class, and an existing method keeps its
    * setting.
    */
-  readonly taxRule?: CartTaxTerms["shipping"]["rule"] | null | undefined;
+  readonly taxRule?: CartTaxRatesAndRules["shipping"]["rule"] | null | undefined;
   /**
    * Code of the delivery method's tax class. If left out, a new method belongs to the class `standard`, and
    * an existing one keeps its class.
@@ -68,7 +68,7 @@ const carrierMax = 100;
 
 export async function upsertDeliveryMethod(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpsertDeliveryMethodInput,
 ): Promise<{ deliveryMethodId: string }> {
   requireNoInputFieldErrors(deliveryMethodFaults(input));

@@ -1,6 +1,6 @@
 /** Saves the countries of a market. A country belongs to at most one market of a merchant. */
 import { sql } from "kysely";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import { createRequestBodyErrorDetail } from "#foundation/faults.ts";
@@ -13,7 +13,7 @@ interface MarketCountries {
 /** Throws if a country already belongs to another market of the merchant. */
 export async function requireCountriesWithoutMarket(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { marketId, countries }: MarketCountries,
 ): Promise<void> {
   const taken = await transaction
@@ -48,7 +48,7 @@ export async function requireCountriesWithoutMarket(
 /** Replaces the countries of a market. Returns true if the list of countries has changed. */
 export async function saveMarketCountries(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { marketId, countries }: MarketCountries,
 ): Promise<boolean> {
   const { rows } = await sql<{ changes: number }>`

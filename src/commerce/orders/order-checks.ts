@@ -17,7 +17,7 @@ import {
   type FailureConflictDetail,
 } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
-import { countWithNoun } from "#foundation/text.ts";
+import { formatCountWithNoun } from "#foundation/text.ts";
 import type { OrderLineIdAndQuantity, OrderAggregate } from "./order-aggregate.ts";
 
 const linesMax = 200;
@@ -100,7 +100,7 @@ export function requireOrderLineSelectionWithinLimits<Reason extends { readonly 
       createRequestBodyErrorDetail(
         `/lines/${index}/quantity`,
         "too_large",
-        `At most ${countWithNoun(quantity, "unit")} of this line can be selected.`,
+        `At most ${formatCountWithNoun(quantity, "unit")} of this line can be selected.`,
       ),
     ),
     conflict: toOrderConflictDetail(order, {

@@ -4,16 +4,16 @@
  */
 import { multiplyAndDivideRoundingHalfEven } from "#commerce/pricing/discounts.ts";
 import {
-  groupByTaxRate,
+  groupTaxedPartsByRate,
   listTaxedShippingParts,
-  type TaxedPart,
-  type TaxedSale,
+  type TaxedLineOrShippingPart,
+  type TaxedCartOrOrder,
   type TaxLine,
   toTaxedLine,
   toTaxLine,
 } from "#commerce/tax/tax-lines.ts";
 import type { OrderAggregate, OrderLine } from "./order-aggregate.ts";
-import { computeRemainingShippingMinor } from "./order-value.ts";
+import { computeRemainingShippingPriceMinor } from "./order-value.ts";
 
 export interface OrderTaxLine extends TaxLine {
   /** The part of `taxMinor` that the buyer no longer owes, in minor units. */
@@ -21,7 +21,7 @@ export interface OrderTaxLine extends TaxLine {
 }
 
 export type TaxedOrder = Pick<OrderAggregate, "totalMinor" | "reducedMinor" | "shippingReducedMinor"> &
-  Omit<TaxedSale, "lines"> & {
+  Omit<TaxedCartOrOrder, "lines"> & {
     readonly lines: readonly Pick<
       OrderLine,
       "id" | "subtotalMinor" | "discountMinor" | "taxRate" | "taxMinor" | "totalMinor" | "reducedMinor"
@@ -39,10 +39,10 @@ export function computeOrderTaxLines(order: TaxedOrder): readonly OrderTaxLine[]
   const leftMinor = order.totalMinor - order.reducedMinor;
   const leftOfPartsMinor =
     order.lines.reduce((sum, line) => sum + line.totalMinor - line.reducedMinor, 0) +
-    computeRemainingShippingMinor(order);
+    computeRemainingShippingPriceMinor(order);
   const remainingTaxOf = ({ taxMinor, totalMinor, reducedMinor }: ReduciblePart): number =>
     scale(scale(taxMinor, totalMinor - reducedMinor, totalMinor), leftMinor, leftOfPartsMinor);
-  return groupByTaxRate(parts).map(({ taxRate, parts: own }) => {
+  return groupTaxedPartsByRate(parts).map(({ taxRate, parts: own }) => {
     const line = toTaxLine(taxRate, own, order);
     const remainingMinor = own.reduce((sum, part) => sum + remainingTaxOf(part), 0);
     return Object.assign(line, { reducedTaxMinor: line.taxMinor - remainingMinor });
@@ -57,7 +57,7 @@ export const toStoredTaxLines = (order: TaxedOrder): readonly Omit<OrderTaxLine,
  * A taxed part of an order: a line, or a part of the shipping price. Contains its total, and the amount of
  * the total that the buyer no longer owes.
  */
-interface ReduciblePart extends TaxedPart {
+interface ReduciblePart extends TaxedLineOrShippingPart {
   readonly totalMinor: number;
   readonly reducedMinor: number;
 }
@@ -74,7 +74,7 @@ const toReducibleLine = (line: TaxedOrder["lines"][number]): ReduciblePart => ({
  */
 function listReducibleShippingParts(order: TaxedOrder): readonly ReduciblePart[] {
   const reducedMinor = order.shippingReducedMinor;
-  const totalMinor = computeRemainingShippingMinor(order) + reducedMinor;
+  const totalMinor = computeRemainingShippingPriceMinor(order) + reducedMinor;
   return listTaxedShippingParts(order).map((part) => Object.assign({ totalMinor, reducedMinor }, part));
 }
 

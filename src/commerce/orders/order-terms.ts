@@ -152,7 +152,7 @@ function parcelLossTime({
   return laterByDays(estimatedDeliveryAt ?? laterByDays(shippedAt, transitDays), transitDays);
 }
 
-export interface OrderTimeWindowTerms extends OrderTimeWindowLength {
+export interface TimeWindowLengthAndMinimumEnd extends OrderTimeWindowLength {
   /**
    * Earliest possible end of the time window: the end of this day (`YYYY-MM-DD`). If neither days nor months
    * are given, the window has no end.
@@ -164,7 +164,7 @@ export interface OrderTimeWindowTerms extends OrderTimeWindowLength {
 export function calculateTimeWindowFromArrival(
   order: Pick<OrderAggregate, "timeZone">,
   arrival: OrderLineArrivalTime | null,
-  counted: OrderTimeWindowTerms,
+  counted: TimeWindowLengthAndMinimumEnd,
 ): OrderTimeWindow {
   if (arrival === null) return { clock: "delivered", startsAt: null, endsAt: null, estimated: false };
   const { days, months, extendUntil = null } = counted;

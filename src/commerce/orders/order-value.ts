@@ -80,7 +80,7 @@ export function calculateCanceledUnitsValue(
     canceled: line.canceled + (quantities.get(line.id) ?? 0),
   }));
   const isAnyShipped = left.some((line) => line.requiresShipping && getUncanceledQuantity(line) > 0);
-  const shippingMinor = isAnyShipped || units.length === 0 ? 0 : computeRemainingShippingMinor(order);
+  const shippingMinor = isAnyShipped || units.length === 0 ? 0 : computeRemainingShippingPriceMinor(order);
   const amountMinor = units.reduce((sum, unit) => sum + unit.amountMinor, shippingMinor);
   const reducedMinor = Math.min(amountMinor, order.totalMinor - order.reducedMinor);
   return {
@@ -133,7 +133,7 @@ export function computeValueOfOrderLineUnitsMinor(
 }
 
 /** Returns the order's shipping price minus the part that was canceled or refunded before. */
-export function computeRemainingShippingMinor({
+export function computeRemainingShippingPriceMinor({
   totalMinor,
   shippingReducedMinor,
   lines,

@@ -18,7 +18,7 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 
 export interface PoliciesToSnapshotForOrder {
   readonly orderId: string;
@@ -41,7 +41,7 @@ interface PolicyFound {
 
 export async function snapshotPoliciesForOrder(
   transaction: Transaction,
-  { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
+  { merchantId, now }: Pick<MerchantCommandContext, "merchantId" | "now">,
   order: PoliciesToSnapshotForOrder,
 ): Promise<void> {
   const { rows } = await sql<PolicyFound>`

@@ -33,7 +33,7 @@ export interface PaymentConnectionSecrets {
 }
 
 /** The data of an account that the payment provider has returned for a secret key. */
-export interface VerifiedProviderAccount {
+export interface VerifiedPaymentProviderAccount {
   readonly provider: ConnectedProviderName;
   readonly accountId: string;
   readonly accountName: string | null;
@@ -123,7 +123,7 @@ export interface MerchantPaymentSetup {
  * The mode of a merchant, and the provider and id of its active payment connection. `provider` and
  * `connectionId` are null if the merchant has no active connection.
  */
-export interface PaymentSetupRow {
+export interface MerchantPaymentSetupRow {
   readonly mode: "live" | "test";
   readonly provider: string | null;
   readonly connectionId: string | null;
@@ -137,9 +137,9 @@ export function toMerchantPaymentSetup({
   mode,
   provider,
   connectionId,
-}: PaymentSetupRow): MerchantPaymentSetup {
+}: MerchantPaymentSetupRow): MerchantPaymentSetup {
   if (connectionId !== null)
-    return { mode, chosen: { provider: toConnectedProviderName(provider), connectionId } };
+    return { mode, chosen: { provider: requireConnectedProviderName(provider), connectionId } };
   return { mode, chosen: mode === "test" ? { provider: "test", connectionId: null } : null };
 }
 
@@ -162,7 +162,7 @@ export async function choosePaymentProvider(
   return row === undefined ? null : toMerchantPaymentSetup(row).chosen;
 }
 
-export function toConnectedProviderName(name: string | null): ConnectedProviderName {
+export function requireConnectedProviderName(name: string | null): ConnectedProviderName {
   const found = connectedProviderNames.find((known) => known === name);
   if (found === undefined) throw new Error(`There is no payment provider ${name}.`);
   return found;
@@ -170,7 +170,7 @@ export function toConnectedProviderName(name: string | null): ConnectedProviderN
 
 export interface ConnectPaymentProviderInput extends PaymentConnectionSecrets {
   readonly merchantId: string;
-  readonly account: VerifiedProviderAccount;
+  readonly account: VerifiedPaymentProviderAccount;
 }
 
 interface ConnectionCommandContext {
@@ -237,7 +237,7 @@ export async function connectPaymentProvider(
 async function findNewestConnectionId(
   transaction: Transaction,
   merchantId: string,
-  { provider, accountId }: VerifiedProviderAccount,
+  { provider, accountId }: VerifiedPaymentProviderAccount,
 ): Promise<string | undefined> {
   const row = await transaction
     .selectFrom("paymentConnection")

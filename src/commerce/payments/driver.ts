@@ -6,7 +6,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "#database/connect.ts";
-import { createDueWorkPoll } from "#database/due-work-poll.ts";
+import { createDueWorkPoller } from "#database/due-work-poll.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
@@ -119,7 +119,7 @@ export function createPaymentOperationDriver(
     wake();
     void scheduleEarlySearch(withinMs);
   };
-  const poll = createDueWorkPoll({ search, everyMs: pollMs, areNoticesReceived });
+  const poll = createDueWorkPoller({ search, everyMs: pollMs, areNoticesReceived });
   return {
     wake: () => {
       poll.noteWork();

@@ -32,7 +32,7 @@ export type PaymentOperationOutcome =
   | SucceededPaymentResult
   | { readonly outcome: "timed_out" };
 
-export interface PaymentExecutionContext {
+export interface PaymentOperationExecutionContext {
   readonly provider: PaymentProvider;
   readonly keyring: EncryptionKeyring;
   /** Loads the content of the payment page on which the buyer pays. */
@@ -58,7 +58,7 @@ export const getAuthorizationRequestTimeoutMs = ({
 export const abandonedPaymentTimeoutMs = 24 * 3_600_000;
 const defaultAnswerMsMax = 10_000;
 
-export interface PaymentExecutionResult {
+export interface PaymentOperationExecutionResult {
   /** The final outcome of the payment operation; undefined if the outcome is not known yet. */
   readonly outcome: PaymentOperationOutcome | undefined;
   /** The error of the request to the payment provider; undefined if the provider answered. */
@@ -67,8 +67,8 @@ export interface PaymentExecutionResult {
 
 export async function executePaymentOperation(
   operation: ClaimedPaymentOperation,
-  context: PaymentExecutionContext,
-): Promise<PaymentExecutionResult> {
+  context: PaymentOperationExecutionContext,
+): Promise<PaymentOperationExecutionResult> {
   const signal = AbortSignal.any([
     context.signal,
     AbortSignal.timeout(context.answerMsMax ?? defaultAnswerMsMax),
@@ -76,7 +76,7 @@ export async function executePaymentOperation(
   const hasTimedOut = context.now.getTime() - operation.createdAt.getTime() >= operationTimeoutMs(operation);
   const timedOut: PaymentOperationOutcome = { outcome: "timed_out" };
   try {
-    const outcome = await rejectOnAbort(signal, () =>
+    const outcome = await raceAgainstAbortSignal(signal, () =>
       sendOperation(operation, { ...context, signal, hasTimedOut }),
     );
     if (outcome.outcome !== "pending") return { outcome };
@@ -102,7 +102,7 @@ function operationTimeoutMs(operation: ClaimedPaymentOperation): number {
  * Runs a request to the payment provider, and rejects as soon as the signal aborts, even if the request
  * ignores the signal.
  */
-export async function rejectOnAbort<Result>(
+export async function raceAgainstAbortSignal<Result>(
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -117,7 +117,7 @@ export async function rejectOnAbort<Result>(
   }
 }
 
-type TimedExecutionContext = PaymentExecutionContext & { readonly hasTimedOut: boolean };
+type TimedExecutionContext = PaymentOperationExecutionContext & { readonly hasTimedOut: boolean };
 
 function sendOperation(
   operation: ClaimedPaymentOperation,

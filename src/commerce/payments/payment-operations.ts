@@ -128,7 +128,7 @@ export async function claimPaymentOperation(
 /**
  * Sets the time of the next attempt of a payment operation whose outcome is unknown, and ends this process's
  * lease on the operation. Does nothing if another process has saved an outcome meanwhile. If the operation
- * became due again during the attempt (`wakePaymentOperations`), it stays due.
+ * became due again during the attempt (`makePaymentOperationsDueNow`), it stays due.
  */
 export async function postponePaymentOperation(
   db: Database,
@@ -150,7 +150,7 @@ export async function postponePaymentOperation(
  * Makes the pending operations of a payment due now, because the payment provider has news about the payment,
  * and starts the driver after the commit.
  */
-export async function wakePaymentOperations(
+export async function makePaymentOperationsDueNow(
   transaction: Transaction,
   {
     paymentId,

@@ -7,7 +7,7 @@ import type { PaymentPageTable } from "#database/tables.ts";
 import type { Database } from "#database/connect.ts";
 import { type DatabaseReader, runInTransaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
-import { wakePaymentOperations } from "./payment-operations.ts";
+import { makePaymentOperationsDueNow } from "./payment-operations.ts";
 
 export type PaymentPageRow = Selectable<PaymentPageTable>;
 
@@ -27,7 +27,7 @@ export const findPaymentPage = (db: Database, reference: string): Promise<Paymen
  * Stores the id that the payment provider has given to a payment. Later events of the provider contain this
  * id.
  */
-export async function recordPaymentIntent(
+export async function recordPaymentIntentId(
   db: Database,
   { reference, intentId }: { readonly reference: string; readonly intentId: string },
 ): Promise<void> {
@@ -54,7 +54,7 @@ export interface ProviderPaymentIds {
  * Finds the payment that a provider's event names, among the payments of one connection; undefined if there
  * is none.
  */
-export async function findPaymentOfProviderIds(
+export async function findPaymentByProviderIds(
   reader: DatabaseReader,
   connectionId: string,
   { pageId, intentId, reference }: ProviderPaymentIds,
@@ -97,7 +97,7 @@ export async function findOpenPaymentPageUrl(
  * Makes the pending operations of a checkout session's payment due, because the buyer has come back from the
  * payment page.
  */
-export function wakePaymentOfSession(
+export function makeCheckoutPaymentOperationsDueNow(
   db: Database,
   {
     sessionId,
@@ -113,6 +113,6 @@ export function wakePaymentOfSession(
       .where("status", "=", "pending")
       .executeTakeFirst();
     if (payment !== undefined)
-      await wakePaymentOperations(transaction, { paymentId: payment.id, now, events });
+      await makePaymentOperationsDueNow(transaction, { paymentId: payment.id, now, events });
   });
 }

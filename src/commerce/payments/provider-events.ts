@@ -5,7 +5,7 @@
 import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes.ts";
 import type { ProviderPaymentIds } from "./payment-pages.ts";
 
-export interface ProviderEvent {
+export interface PaymentProviderEvent {
   /** The id that the payment provider has given to the event. */
   readonly id: string;
   readonly type: string;
@@ -20,7 +20,7 @@ export interface ProviderEvent {
 }
 
 /** The present state of a dispute (chargeback) at the payment provider. */
-export interface ProviderDispute {
+export interface PaymentProviderDispute {
   readonly id: string;
   /** `ignored` if no money is claimed back, for example because the bank only asks a question. */
   readonly status: "open" | "won" | "lost" | "ignored";
@@ -28,7 +28,7 @@ export interface ProviderDispute {
   readonly reason: PaymentDisputeReasonCode;
 }
 
-export interface ProviderRefund {
+export interface PaymentProviderRefund {
   /** Id of the payment operation that made the refund; null if the merchant made the refund at the provider. */
   readonly operationId: string | null;
   readonly hasFailed: boolean;
@@ -38,28 +38,28 @@ export interface ProviderRefund {
  * Thrown if the payment provider does not accept the key of a connection, for example because the key was
  * revoked.
  */
-export class ProviderKeyRefusedError extends Error {}
+export class PaymentProviderKeyRefusedError extends Error {}
 
 /** Path of the HTTP route that receives the payment provider's events for a connection. */
 export const providerEventsPath = "/payments/stripe/:connectionId/events";
 
 /** Returns the URL for the events of a connection. The merchant enters this URL at the payment provider. */
-export const createProviderEventsUrl = (publicUrl: string, connectionId: string): string =>
+export const createPaymentProviderEventsUrl = (publicUrl: string, connectionId: string): string =>
   `${publicUrl}${providerEventsPath.replace(":connectionId", connectionId)}`;
 
 /** The payment connection to which a provider's event was sent. */
-export interface ConnectionOfEvent {
+export interface PaymentConnectionOfProviderEvent {
   readonly id: string;
   readonly merchantId: string;
 }
 
 /** An event whose signature was verified with the signing secret of a connection. */
-export interface VerifiedProviderEvent {
-  readonly event: ProviderEvent;
-  readonly connection: ConnectionOfEvent;
+export interface VerifiedPaymentProviderEvent {
+  readonly event: PaymentProviderEvent;
+  readonly connection: PaymentConnectionOfProviderEvent;
 }
 
-export interface SignedProviderEvent {
+export interface SignedPaymentProviderEvent {
   readonly body: Buffer;
   readonly signature: string;
 }
@@ -72,13 +72,13 @@ export interface PaymentProviderEventSource {
    */
   readonly verify: (
     connectionId: string,
-    event: SignedProviderEvent,
-  ) => Promise<VerifiedProviderEvent | undefined>;
+    event: SignedPaymentProviderEvent,
+  ) => Promise<VerifiedPaymentProviderEvent | undefined>;
   /**
-   * Lists the events since a time, newest first. Throws ProviderKeyRefusedError if the provider does not
-   * accept the key of the connection.
+   * Lists the events since a time, newest first. Throws PaymentProviderKeyRefusedError if the provider does
+   * not accept the key of the connection.
    */
-  readonly list: (connectionId: string, since: Date) => AsyncIterable<ProviderEvent>;
-  readonly readDispute: (connectionId: string, id: string) => Promise<ProviderDispute>;
-  readonly readRefund: (connectionId: string, id: string) => Promise<ProviderRefund>;
+  readonly list: (connectionId: string, since: Date) => AsyncIterable<PaymentProviderEvent>;
+  readonly readDispute: (connectionId: string, id: string) => Promise<PaymentProviderDispute>;
+  readonly readRefund: (connectionId: string, id: string) => Promise<PaymentProviderRefund>;
 }

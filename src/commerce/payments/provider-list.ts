@@ -1,5 +1,5 @@
 /** The payment providers that the service knows, with the properties that the rules of checkouts need. */
-import { isStripeAmount } from "./stripe/stripe-amounts.ts";
+import { canStripeChargeAmount } from "./stripe/stripe-amounts.ts";
 
 interface PaymentProviderTraits {
   /**
@@ -30,7 +30,7 @@ export const paymentProviderTraits = {
   stripe: {
     authorizationTimeoutMs: stripePageMs + 4 * minuteMs,
     hasPaymentPage: true,
-    canCharge: isStripeAmount,
+    canCharge: canStripeChargeAmount,
   },
 } as const satisfies Record<string, PaymentProviderTraits>;
 

@@ -9,7 +9,7 @@ import { amountMinorMax } from "#foundation/money.ts";
  * The terms of "buy X, get Y": for every X bought units, Y of the discounted products' units become cheaper.
  * The rule can apply several times in a cart, and no unit counts twice.
  */
-export interface BuyXGetYTerms {
+export interface BuyXGetYDiscount {
   readonly kind: "buy_x_get_y";
   readonly buyQuantity: number;
   readonly getQuantity: number;
@@ -34,7 +34,7 @@ export type DiscountRule = { readonly id: string; readonly entitled: PromotionPr
   /** An amount in minor units, which is divided among all cart lines to which the promotion applies. */
   | { readonly kind: "fixed_amount"; readonly amountMinor: number }
   | { readonly kind: "free_shipping" }
-  | BuyXGetYTerms
+  | BuyXGetYDiscount
   /** The cheapest units to which the promotion applies are free, at most `getQuantity` units. */
   | { readonly kind: "gift"; readonly getQuantity: number }
 );
@@ -78,7 +78,7 @@ export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
  * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit is used
  * either as a bought unit (X) or as a discounted unit (Y), never as both.
  */
-export type BuyXGetYRule = BuyXGetYTerms & { readonly entitled: PromotionProductScope };
+export type BuyXGetYRule = BuyXGetYDiscount & { readonly entitled: PromotionProductScope };
 
 interface UnitCounts {
   readonly entitled: number;
@@ -132,7 +132,7 @@ function countedUnitsOf(rule: BuyXGetYRule, lines: readonly DiscountableLine[]):
 
 const wholeBasisPoints = 10_000;
 
-export interface RemainingCartAmounts {
+export interface CartAmountsAfterEarlierDiscounts {
   readonly lines: readonly DiscountableLine[];
   /** Amounts of the cart lines after the earlier discounts, in minor units, in the order of `lines`. */
   readonly linesMinor: readonly number[];
@@ -149,7 +149,10 @@ export interface DiscountAmounts {
   readonly shippingMinor: number;
 }
 
-export function applyDiscountRule(rule: DiscountRule, cart: RemainingCartAmounts): DiscountAmounts {
+export function applyDiscountRule(
+  rule: DiscountRule,
+  cart: CartAmountsAfterEarlierDiscounts,
+): DiscountAmounts {
   return rule.kind === "free_shipping"
     ? { linesMinor: cart.lines.map(() => 0), shippingMinor: cart.shippingMinor }
     : { linesMinor: discountLines(rule, cart), shippingMinor: 0 };
@@ -157,7 +160,7 @@ export function applyDiscountRule(rule: DiscountRule, cart: RemainingCartAmounts
 
 function discountLines(
   rule: Exclude<DiscountRule, { readonly kind: "free_shipping" }>,
-  cart: RemainingCartAmounts,
+  cart: CartAmountsAfterEarlierDiscounts,
 ): readonly number[] {
   if (rule.kind === "buy_x_get_y") return discountGetUnits(rule, cart);
   const isEntitled = createPromotedLinePredicate(rule.entitled);
@@ -178,7 +181,7 @@ function discountLines(
   return allocateTotalByWeight(Math.min(rule.amountMinor, sumMinorUnits(entitledMinor)), entitledMinor);
 }
 
-function discountGetUnits(rule: BuyXGetYRule, cart: RemainingCartAmounts): readonly number[] {
+function discountGetUnits(rule: BuyXGetYRule, cart: CartAmountsAfterEarlierDiscounts): readonly number[] {
   const applications = countBuyXGetYApplications(rule, cart.lines);
   const isBought = createBuyXGetYBoughtLinePredicate(rule);
   // Bought units (X) keep their full price. A unit that can count as bought or as discounted is discounted
@@ -213,7 +216,7 @@ interface UnitGroup {
  * minor unit.
  */
 function unitsOf(
-  { lines, linesMinor }: RemainingCartAmounts,
+  { lines, linesMinor }: CartAmountsAfterEarlierDiscounts,
   isWanted: (line: DiscountableLine) => boolean,
 ): UnitGroup[] {
   const groups: UnitGroup[] = [];

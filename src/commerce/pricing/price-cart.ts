@@ -6,7 +6,7 @@ import {
   type DiscountRule,
   type DiscountableLine,
   multiplyMinorUnits,
-  type RemainingCartAmounts,
+  type CartAmountsAfterEarlierDiscounts,
   sumMinorUnits,
   type DiscountAmounts,
   applyDiscountRule,
@@ -15,7 +15,7 @@ import {
   type AppliedTaxRate,
   calculateCartTaxes,
   type CartTaxes,
-  type CartTaxTerms,
+  type CartTaxRatesAndRules,
   type ShippingTax,
 } from "./tax-amounts.ts";
 
@@ -37,7 +37,7 @@ export interface PriceCartInput {
    */
   readonly shippingMinor: number | null;
   /** The taxes at the cart's address; null if they are not known, because the cart has no address. */
-  readonly tax: CartTaxTerms | null;
+  readonly tax: CartTaxRatesAndRules | null;
   /**
    * The discounts in the order in which they are deducted. Each discount is deducted from the amounts that
    * the earlier discounts left.
@@ -130,7 +130,11 @@ function applyDiscounts(
   { lines, shippingMinor, discounts }: PriceCartInput,
   subtotals: readonly number[],
 ): DiscountAmounts[] {
-  let open: RemainingCartAmounts = { lines, linesMinor: subtotals, shippingMinor: shippingMinor ?? 0 };
+  let open: CartAmountsAfterEarlierDiscounts = {
+    lines,
+    linesMinor: subtotals,
+    shippingMinor: shippingMinor ?? 0,
+  };
   return discounts.map((rule) => {
     const taken = applyDiscountRule(rule, open);
     open = {

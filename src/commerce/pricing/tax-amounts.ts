@@ -29,7 +29,7 @@ export interface ShippingTax extends AppliedTaxRate {
 export type TaxRounding = "line" | "order";
 
 /** The taxes that apply to a cart at its address. */
-export interface CartTaxTerms {
+export interface CartTaxRatesAndRules {
   /**
    * `line`: the tax of each line is rounded to whole minor units. `order`: the taxes of all lines with the
    * same rate are added up, and their sum is rounded. The rounded sum is then divided among the lines.
@@ -68,7 +68,7 @@ export interface CartTaxes {
   readonly shipping: readonly ShippingTax[];
 }
 
-export function calculateCartTaxes(terms: CartTaxTerms, cart: TaxableCart): CartTaxes {
+export function calculateCartTaxes(terms: CartTaxRatesAndRules, cart: TaxableCart): CartTaxes {
   const shipping = divideShipping(terms, cart);
   const parts = [
     ...cart.lines.map(({ taxClass, amountMinor }) => ({
@@ -92,7 +92,7 @@ export function calculateCartTaxes(terms: CartTaxTerms, cart: TaxableCart): Cart
   };
 }
 
-function rateOf({ rates }: CartTaxTerms, taxClass: string): TaxRateAtAddress {
+function rateOf({ rates }: CartTaxRatesAndRules, taxClass: string): TaxRateAtAddress {
   const rate = rates[taxClass];
   if (rate === undefined) throw new Error(`The tax terms have no rate of the class ${taxClass}.`);
   return rate;
@@ -113,7 +113,10 @@ interface TaxablePart {
  * Divides the shipping price among tax classes. The classes are sorted by code, so that the result does not
  * depend on the order of the lines. A rate that does not apply to shipping leaves its part untaxed.
  */
-function divideShipping(terms: CartTaxTerms, { lines, shippingMinor }: TaxableCart): readonly TaxablePart[] {
+function divideShipping(
+  terms: CartTaxRatesAndRules,
+  { lines, shippingMinor }: TaxableCart,
+): readonly TaxablePart[] {
   if (shippingMinor === 0) return [];
   const { rule, taxClass } = terms.shipping;
   const byClass = Map.groupBy(

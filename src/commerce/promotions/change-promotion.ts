@@ -15,7 +15,7 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { createMoney } from "#foundation/money.ts";
 import {
   toPromotionConflictDetail,
@@ -51,7 +51,7 @@ export type UpdatePromotionInput = PromotionInputFields & PromotionIdAndExpected
  */
 export async function createPromotion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: CreatePromotionInput,
 ): Promise<{ promotionId: string }> {
   const { trigger, kind } = input;
@@ -88,7 +88,7 @@ export async function createPromotion(
  */
 export async function updatePromotion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpdatePromotionInput,
 ): Promise<{ promotionId: string }> {
   requireNoInputFieldErrors(findPromotionFieldFaults(input));
@@ -121,7 +121,7 @@ export async function updatePromotion(
   return { promotionId: promotion.id };
 }
 
-async function requireMerchant(transaction: Transaction, context: CommandContext): Promise<void> {
+async function requireMerchant(transaction: Transaction, context: MerchantCommandContext): Promise<void> {
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
@@ -184,7 +184,7 @@ const referenceLists = [
  */
 async function requireMerchantReferences(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: PromotionInputFields,
 ): Promise<void> {
   const missing: FailureDetail[] = [];
@@ -207,7 +207,7 @@ interface ReferenceList {
 
 async function missingReferenceFaults(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { ids, table, name, noun }: ReferenceList,
 ): Promise<InputFieldErrors> {
   const { rows } = await sql<{ id: string }>`
@@ -233,7 +233,7 @@ async function missingReferenceFaults(
  */
 async function requireMarketCurrency(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { currency, marketIds }: StoredPromotionFields,
 ): Promise<void> {
   if (currency === null) return;

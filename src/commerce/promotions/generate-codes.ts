@@ -14,7 +14,7 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { toPromotionConflictDetail, lockUnendedPromotion } from "./promotion-status.ts";
 import { promotionFieldBounds as bounds } from "./promotion-fields.ts";
 import { promotionCodeLengthMax, normalizePromotionCode } from "./choose-promotions.ts";
@@ -62,7 +62,7 @@ const drawRoundsMax = 10;
  */
 export async function generatePromotionCodes(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: GeneratePromotionCodesInput,
 ): Promise<GeneratedPromotionCodes> {
   requireNoInputFieldErrors(generateFaults(input));
@@ -181,7 +181,7 @@ interface CodeBatch {
 
 async function saveRandomCodes(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { count, draw, ...batch }: CodeBatch & { readonly count: number; readonly draw: () => string },
 ): Promise<PromotionCodeRow[]> {
   const saved: PromotionCodeRow[] = [];
@@ -196,7 +196,7 @@ async function saveRandomCodes(
 
 async function saveMerchantCodes(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { texts, ...batch }: CodeBatch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const saved = new Map(
@@ -235,7 +235,7 @@ function codesTakenFailure(taken: readonly { readonly code: string; readonly ind
  */
 async function insertCodes(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { promotionId, usageLimit, texts }: CodeBatch & { readonly texts: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const rows = texts

@@ -8,7 +8,7 @@ import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { type CommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
+import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import { toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
@@ -26,7 +26,7 @@ export interface PromotionIdAndExpectedVersion {
 /** Locks the row of the promotion. Checkouts that use the promotion then wait until the change is committed. */
 async function lockPromotion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   promotionId: string,
 ): Promise<PromotionRow> {
   const promotion = await transaction
@@ -46,7 +46,7 @@ async function lockPromotion(
  */
 export async function lockUnendedPromotion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: PromotionIdAndExpectedVersion,
 ): Promise<PromotionRow> {
   const promotion = await lockPromotion(transaction, context, input.promotionId);
@@ -86,7 +86,7 @@ export function getPromotionStartTime({ startsAt, endsAt, startedAt }: Window, n
  */
 export async function activatePromotion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: PromotionIdAndExpectedVersion,
 ): Promise<{ promotionId: string }> {
   // Locks the merchant, so that concurrent activations cannot exceed the maximum number of active automatic
@@ -137,7 +137,7 @@ async function requireActiveLimitNotReached(
 /** Pauses an active promotion. */
 export async function pausePromotion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: PromotionIdAndExpectedVersion,
 ): Promise<{ promotionId: string }> {
   const promotion = await lockUnendedPromotion(transaction, context, { promotionId: input.promotionId });
@@ -153,7 +153,7 @@ export async function pausePromotion(
 /** Ends a promotion. Does nothing if the promotion has already ended. */
 export async function endPromotion(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: PromotionIdAndExpectedVersion,
 ): Promise<{ promotionId: string }> {
   const promotion = await lockPromotion(transaction, context, input.promotionId);
@@ -167,9 +167,9 @@ export async function endPromotion(
  * status and the time window are checked after the row is locked, because the promotion may have changed
  * before.
  */
-export async function startDuePromotion(
+export async function startPromotionIfDue(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   promotionId: string,
 ): Promise<boolean> {
   const promotion = await lockPromotion(transaction, context, promotionId);
@@ -184,9 +184,9 @@ export async function startDuePromotion(
  * The status and the time window are checked after the row is locked, because the promotion may have changed
  * before.
  */
-export async function endDuePromotion(
+export async function endPromotionIfDue(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   promotionId: string,
 ): Promise<boolean> {
   const promotion = await lockPromotion(transaction, context, promotionId);
@@ -205,7 +205,7 @@ interface PromotionStatusChange {
 
 async function changeStatus(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { promotion, to, type, startedAt = promotion.startedAt }: PromotionStatusChange,
 ): Promise<{ promotionId: string }> {
   await transaction
@@ -236,14 +236,14 @@ export function startDuePromotions(services: DueServices): Promise<number> {
   const { now } = services;
   const condition = sql<boolean>`status = 'active' and started_at is null and starts_at <= ${now}
     and (ends_at is null or ends_at > ${now})`;
-  return changeDuePromotions(services, { condition, move: startDuePromotion });
+  return changeDuePromotions(services, { condition, move: startPromotionIfDue });
 }
 
 /** Ends all promotions whose time window is over, and returns their number. */
 export function endDuePromotions(services: DueServices): Promise<number> {
   return changeDuePromotions(services, {
     condition: sql<boolean>`status in ('active', 'paused') and ends_at <= ${services.now}`,
-    move: endDuePromotion,
+    move: endPromotionIfDue,
   });
 }
 
@@ -253,11 +253,15 @@ interface DuePromotionChange {
    * Locks one promotion, checks its time window again, and starts or ends the promotion. Returns true if the
    * promotion has changed.
    */
-  readonly move: (transaction: Transaction, context: CommandContext, promotionId: string) => Promise<boolean>;
+  readonly move: (
+    transaction: Transaction,
+    context: MerchantCommandContext,
+    promotionId: string,
+  ) => Promise<boolean>;
 }
 
 const cause = { operationId: null, actor: "system", requestId: null } as const;
-const reindex: CommandContext["reindex"] = () => Promise.resolve();
+const reindex: MerchantCommandContext["reindex"] = () => Promise.resolve();
 
 function changeDuePromotions(
   { db, now, render, signal }: DueServices,

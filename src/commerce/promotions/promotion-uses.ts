@@ -7,12 +7,12 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import type { Failure } from "#foundation/failure.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { PromotionRefusalReason } from "./promotion-rule.ts";
 
 /** The promotion uses that a checkout session takes when the checkout is submitted. */
 export interface PromotionUsesToReserve {
-  readonly context: CommandContext;
+  readonly context: MerchantCommandContext;
   readonly sessionId: string;
   /** The buyer reference of the buyer; null for an anonymous buyer, whose uses cannot be counted. */
   readonly buyerReference: string | null;

@@ -79,7 +79,7 @@ export const promotionRuleJsonSql = (
  * SQL expression for the number of times that the buyer has used the promotion in the row with the alias `p`;
  * 0 for an anonymous buyer.
  */
-export const promotionUsesByBuyerSql = (buyerReference: Buyer): RawBuilder<number> =>
+export const promotionUseCountOfBuyerSql = (buyerReference: Buyer): RawBuilder<number> =>
   sql<number>`coalesce((select b.used from promotion_buyer b where b.promotion_id = p.id
     and b.buyer_reference = ${buyerReference}), 0)`;
 
@@ -94,7 +94,7 @@ export const promotionCodeJsonSql = sql<PromotionCodeJson>`json_build_object('id
   c.usage_limit, 'used', c.used, 'code', c.code)`;
 
 /** The values of a promotion that buyers see in a cart. */
-export interface PromotionForBuyers {
+export interface BuyerVisiblePromotion {
   /** The text of the promotion code in the cart; null for an automatic promotion. */
   readonly code: string | null;
   readonly titles: Readonly<Record<string, string>>;
@@ -107,10 +107,10 @@ export interface PromotionForBuyers {
   readonly isExclusive: boolean;
 }
 
-export const toPromotionForBuyers = (
+export const toBuyerVisiblePromotion = (
   promotion: PromotionRuleJson,
   code: string | null,
-): PromotionForBuyers => ({
+): BuyerVisiblePromotion => ({
   code,
   titles: promotion.titles,
   kind: promotion.kind,

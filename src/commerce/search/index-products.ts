@@ -133,7 +133,7 @@ interface MerchantToIndex {
 }
 
 /** Indexes all published products of a merchant, after a change that affects all of them. */
-export async function reindexMerchant(
+export async function reindexProductsOfMerchant(
   transaction: Transaction,
   { merchantId, onlyMissing, now }: MerchantToIndex,
 ): Promise<void> {
@@ -157,7 +157,11 @@ const batchProductsMax = 500;
  * preorders whose date has passed, and products that orders or checkouts have sold out or released. Returns
  * the number of these products. A product that is queued again during the run waits for the next run.
  */
-export async function reindexDueProducts(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
+export async function reindexProductsWithChangedAvailability(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
   let after = "";
   for (let total = 0; ;) {
     const { dueIds, indexed } = await runInTransaction(db, (transaction) =>

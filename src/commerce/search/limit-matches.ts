@@ -7,7 +7,7 @@
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { sampleParts, sampleSizes } from "./index-rows.ts";
 import {
@@ -17,7 +17,7 @@ import {
   toRandomProductSampleLexeme,
 } from "./match-query.ts";
 import { matchesTsqueryParameterSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
-import { searchOfferPopularitySql, popularityStepMax } from "./offer-key.ts";
+import { searchOfferPopularityStepSql, popularityStepMax } from "./offer-key.ts";
 import {
   defaultSearchMatchLimits,
   type SearchMatchLimits,
@@ -45,7 +45,7 @@ export function cacheSearchDocumentCount(reader: DatabaseReader, count: number):
  * Returns true if the catalogue has so many search documents that the matches of frequent words must be
  * limited.
  */
-export const isLargeCatalogue = (
+export const isLargeSearchCatalog = (
   reader: DatabaseReader,
   { matchLimits = defaultSearchMatchLimits }: ProductSearchInput,
 ): boolean => (documentCounts.get(reader) ?? 0) >= matchLimits.documentsMin;
@@ -76,7 +76,8 @@ export async function chooseSearchMatchStrategy(
 ): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
   const hasCandidates = values["candidates"] !== values["filtered"];
-  const isSampled = isLargeCatalogue(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
+  const isSampled =
+    isLargeSearchCatalog(reader, input) && form.sort === "relevance" && expanded.forms.length > 0;
   if (!isSampled) return { hasCandidates, isLimited: false, values };
   const rows = await readSample(reader, search);
   const limit = buildTsqueriesLimitingRankedDocuments(rows, input.matchLimits ?? defaultSearchMatchLimits);
@@ -130,13 +131,13 @@ const sampleStatement = (
   reader: DatabaseReader,
   { form, values }: SearchToLimit,
 ): ReturnType<typeof prepareStatementTemplate<SampledMatchCountsOfPopularityStep>> => {
-  const isMatch = sql`d.words @@ ${createTemplateSqlParameter("filtered")}::tsquery`;
+  const isMatch = sql`d.words @@ ${createNamedSqlTemplateParameter("filtered")}::tsquery`;
   return prepareStatementTemplate<SampledMatchCountsOfPopularityStep>(reader, {
     form: `sample ${getSearchStatementCacheKey(form)}`,
     write: () => sql`
-      select ${searchOfferPopularitySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
+      select ${searchOfferPopularityStepSql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
-        count(*) filter (where ${isMatch} and d.head @@ ${createTemplateSqlParameter("allInTitle")}::tsquery)::int as titles
+        count(*) filter (where ${isMatch} and d.head @@ ${createNamedSqlTemplateParameter("allInTitle")}::tsquery)::int as titles
       from ${matchingSearchDocumentsSql(form, { isIndexed: sql`${matchesTsqueryParameterSql(form, "candidates")} and ${isSampledSql}` })}
       group by 1`,
     values,

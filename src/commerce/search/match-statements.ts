@@ -5,7 +5,7 @@
  * table `search_document`, and scores and counts them without reading other tables.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createTemplateSqlParameter } from "#database/prepared-template.ts";
+import { createNamedSqlTemplateParameter } from "#database/prepared-template.ts";
 import { quoteLexeme, toRandomProductSampleLexeme } from "./match-query.ts";
 import {
   facetCountKeySql,
@@ -14,10 +14,10 @@ import {
   isSearchOfferInStockSql,
   searchOfferMinPriceSql,
   searchOfferAvailabilitySql,
-  searchOfferPopularitySql,
+  searchOfferPopularityStepSql,
 } from "./offer-key.ts";
 import {
-  type MatchingProductsSqlParts,
+  type MatchingProductsSqlFragments,
   localeChainLength,
   countryParameter,
   isMerchantActiveSql,
@@ -36,7 +36,9 @@ const byPopularity = sql`o.popularity desc, o.published_at desc, o.product_id`;
 const mostPopular = sql`base where place <= ${sql.raw(String(searchMatchesMax))}`;
 const newest = sql`o.published_at desc, o.product_id`;
 
-export function buildMatchesSqlOfSearchWithoutWords(form: SearchStatementVariant): MatchingProductsSqlParts {
+export function buildMatchingProductsSqlWithoutWords(
+  form: SearchStatementVariant,
+): MatchingProductsSqlFragments {
   // The main currency is the currency in which prices are compared: the most frequent currency of the most
   // popular offers. Popular offers are used for every sort order, so that the main currency does not depend
   // on the sort order.
@@ -81,10 +83,10 @@ const columns = sql`${fixed}, ${productDisplayLocaleSql(sql`o.locales`, sql`o.fa
 function offers({ hasCategory, hasMerchant }: SearchStatementVariant, joined?: Sql): Sql {
   const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
   if (hasCategory)
-    filters.push(sql`o.category_keys @> array[${createTemplateSqlParameter("categoryKey")}::text]`);
+    filters.push(sql`o.category_keys @> array[${createNamedSqlTemplateParameter("categoryKey")}::text]`);
   if (hasMerchant)
     filters.push(
-      sql`o.merchant_id = (select id from merchant where slug = ${createTemplateSqlParameter("merchant")}::text)`,
+      sql`o.merchant_id = (select id from merchant where slug = ${createNamedSqlTemplateParameter("merchant")}::text)`,
     );
   return sql`search_offer o ${
     joined === undefined
@@ -105,7 +107,7 @@ function offers({ hasCategory, hasMerchant }: SearchStatementVariant, joined?: S
  * result; it excludes most other documents without reading their offers.
  */
 function byTitle(form: SearchStatementVariant): Sql {
-  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => createTemplateSqlParameter(`chain${index}`)))}]::text[]`;
+  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => createNamedSqlTemplateParameter(`chain${index}`)))}]::text[]`;
   return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
       and (d.locale = any(${chain}) or not d.locales && ${chain})
@@ -132,7 +134,7 @@ function byPrice(form: SearchStatementVariant, direction: Sql): Sql {
       limit ${window}) as parts`;
 }
 
-export function buildMatchesSqlOfSearchWithWords(form: SearchStatementVariant): MatchingProductsSqlParts {
+export function buildMatchingProductsSqlForWords(form: SearchStatementVariant): MatchingProductsSqlFragments {
   const { sort } = form;
   const key = sql`d.offer_key`;
   const price = sql`, ${searchOfferCurrencySql(key)} as currency, ${searchOfferMinPriceSql(key)} as min_minor`;
@@ -191,12 +193,12 @@ export function matchingSearchDocumentsSql(
   const key = sql`d.offer_key`;
   const filters = [sql`${key} is not null`, isShown(key), isMerchantActiveSql(sql`d.merchant_id`)];
   if (form.hasPrice)
-    filters.push(sql`${searchOfferCurrencySql(key)} = ${createTemplateSqlParameter("priceCurrency")}::text
-      and ${searchOfferMinPriceSql(key)} >= ${createTemplateSqlParameter("priceMin")}::bigint
-      and ${searchOfferMinPriceSql(key)} <= ${createTemplateSqlParameter("priceMax")}::bigint`);
+    filters.push(sql`${searchOfferCurrencySql(key)} = ${createNamedSqlTemplateParameter("priceCurrency")}::text
+      and ${searchOfferMinPriceSql(key)} >= ${createNamedSqlTemplateParameter("priceMin")}::bigint
+      and ${searchOfferMinPriceSql(key)} <= ${createNamedSqlTemplateParameter("priceMax")}::bigint`);
   if (form.hasAvailability)
     filters.push(
-      sql`${searchOfferAvailabilitySql(key)} = any(${createTemplateSqlParameter("availabilities")}::text[])`,
+      sql`${searchOfferAvailabilitySql(key)} = any(${createNamedSqlTemplateParameter("availabilities")}::text[])`,
     );
   if (words !== undefined) filters.push(sql`d.words @@ ${words}`);
   const documentColumns = isLimited ? sql`head, words, locale, locales, merchant_id` : sql`*`;
@@ -214,7 +216,7 @@ export function matchingSearchDocumentsSql(
  * shown. This is the requested locale, or else the fallback locale.
  */
 function isShown(key: Sql): Sql {
-  const requested = sql`${createTemplateSqlParameter("chain0")}::text`;
+  const requested = sql`${createNamedSqlTemplateParameter("chain0")}::text`;
   return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales)
     and d.locale = ${productDisplayLocaleSql(sql`d.locales`, searchOfferFallbackLocaleSql(key))}))`;
 }
@@ -230,7 +232,7 @@ const orders: Record<SearchSort, Sql> = {
   popularity: sql`popularity desc, published_at desc, product_id`,
 };
 
-const queryParameter = (name: string): Sql => sql`${createTemplateSqlParameter<string>(name)}::tsquery`;
+const queryParameter = (name: string): Sql => sql`${createNamedSqlTemplateParameter<string>(name)}::tsquery`;
 
 /**
  * Returns the SQL conditions for the documents that match the words and the filters. The tsquery for the
@@ -275,8 +277,8 @@ export const isSampledSql = sql`words @@ ${sql.lit(quoteLexeme(toRandomProductSa
  */
 function addMerchantFilterSql({ hasMerchant }: SearchStatementVariant, words: Sql): Sql {
   if (!hasMerchant) return sql`select ${words}`;
-  return sql`select ${words} && quote_literal(${createTemplateSqlParameter("merchantMark")}::text || id)::tsquery
-    from merchant where slug = ${createTemplateSqlParameter("merchant")}::text`;
+  return sql`select ${words} && quote_literal(${createNamedSqlTemplateParameter("merchantMark")}::text || id)::tsquery
+    from merchant where slug = ${createNamedSqlTemplateParameter("merchant")}::text`;
 }
 
 /**
@@ -315,21 +317,21 @@ const points = (value: number): Sql => sql.raw(String(value));
 
 export function searchScoreTierSql({ hasCode }: SearchStatementVariant): Sql {
   const code = hasCode
-    ? sql`when strpos(d.codes, ${createTemplateSqlParameter("codeStart")}::text) > 0 then case
-      when strpos(d.codes, ${createTemplateSqlParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
+    ? sql`when strpos(d.codes, ${createNamedSqlTemplateParameter("codeStart")}::text) > 0 then case
+      when strpos(d.codes, ${createNamedSqlTemplateParameter("code")}::text) > 0 then ${points(scoreTiers.code)}
       else ${points(scoreTiers.code_prefix)} end`
     : sql``;
-  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${createTemplateSqlParameter("phrase")}::text) > 0
+  return sql`case ${code} when strpos(' ' || d.title_folded || ' ', ${createNamedSqlTemplateParameter("phrase")}::text) > 0
       then ${points(scoreTiers.title_phrase)}
-    when d.head @@ ${createTemplateSqlParameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
-    when d.head @@ ${createTemplateSqlParameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
-    when d.head @@ ${createTemplateSqlParameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
-    when d.head @@ ${createTemplateSqlParameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
-    when d.head @@ ${createTemplateSqlParameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
+    when d.head @@ ${createNamedSqlTemplateParameter("exactInTitle")}::tsquery then ${points(scoreTiers.title_exact)}
+    when d.head @@ ${createNamedSqlTemplateParameter("allInTitle")}::tsquery then ${points(scoreTiers.title)}
+    when d.head @@ ${createNamedSqlTemplateParameter("allInTitleOrBrand")}::tsquery then ${points(scoreTiers.title_or_brand)}
+    when d.head @@ ${createNamedSqlTemplateParameter("all")}::tsquery then ${points(scoreTiers.title_brand_or_category)}
+    when d.head @@ ${createNamedSqlTemplateParameter("partInTitle")}::tsquery then ${points(scoreTiers.title_in_part)}
     else ${points(scoreTiers.text)} end`;
 }
 
-export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${createTemplateSqlParameter("any")}::tsquery, 1)::float8`;
+export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${createNamedSqlTemplateParameter("any")}::tsquery, 1)::float8`;
 
 /**
  * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,
@@ -337,5 +339,5 @@ export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${createTempla
  */
 export const searchScoreSql = (form: SearchStatementVariant, key: Sql): Sql =>
   sql`(${searchScoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
-    + ${points(popularityStepScore)} * ${searchOfferPopularitySql(key)}
+    + ${points(popularityStepScore)} * ${searchOfferPopularityStepSql(key)}
     + ${points(textRankScore)} * ${textRankSql})`;

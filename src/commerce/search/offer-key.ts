@@ -67,7 +67,7 @@ export const searchOfferFallbackLocaleSql = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
 export const searchOfferMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
 /** SQL expression for the popularity step (0 to 9) in an offer key; 0 if the key contains no popularity step. */
-export const searchOfferPopularitySql = (key: Sql): Sql =>
+export const searchOfferPopularityStepSql = (key: Sql): Sql =>
   sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 
 /**

@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import { createTemplateSqlParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
+import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import type { DatabaseReader } from "#database/transaction.ts";
 import { buildTsqueryForSinglePart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
@@ -162,7 +162,7 @@ interface ListedQuery extends TsqueryForDocumentCount {
  * otherwise parse every tsquery again for each document.
  */
 const listedQueries = sql`(select words, words::tsquery as query, candidates::tsquery, title::tsquery, category::tsquery, place
-  from json_to_recordset(${createTemplateSqlParameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
+  from json_to_recordset(${createNamedSqlTemplateParameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
   offset 0)`;
 
 interface QueriesStatement {

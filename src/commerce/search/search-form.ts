@@ -3,7 +3,7 @@
  * values of its parameters. All searches of the same form use one prepared statement.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createTemplateSqlParameter } from "#database/prepared-template.ts";
+import { createNamedSqlTemplateParameter } from "#database/prepared-template.ts";
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import type { StockAvailability } from "#commerce/catalog/availability.ts";
 import {
@@ -136,7 +136,7 @@ export const getSearchStatementCacheKey = ({ sort, ...flags }: SearchStatementVa
   `search ${Object.values(flags).map(Number).join("")} ${sort}`;
 
 /** SQL for the products that a search finds: a subquery, their main currency and their sort order. */
-export interface MatchingProductsSqlParts {
+export interface MatchingProductsSqlFragments {
   readonly base: RawBuilder<unknown>;
   /**
    * SQL subquery for the main currency: the currency that most of the found products have. Only prices in the
@@ -150,7 +150,7 @@ export interface MatchingProductsSqlParts {
   readonly order: RawBuilder<unknown>;
 }
 
-export const countryParameter = createTemplateSqlParameter<string>("country");
+export const countryParameter = createNamedSqlTemplateParameter<string>("country");
 
 export const localeChainLength = 3;
 
@@ -158,7 +158,7 @@ export const localeChainLength = 3;
  * Returns the requested locale and its two most general fallbacks. The list always has three entries and
  * repeats entries if needed, because a list of another length would need another prepared statement.
  */
-export function getSearchLocaleChain(locale: string): readonly string[] {
+export function getSearchLocaleFallbackChain(locale: string): readonly string[] {
   const chain = getLocaleFallbackChain(locale);
   return [locale, chain.at(-2) ?? locale, chain.at(-1) ?? locale];
 }
@@ -172,7 +172,7 @@ export function productDisplayLocaleSql(
   fallback: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const requested = Array.from({ length: localeChainLength }, (_, index) => {
-    const locale = createTemplateSqlParameter<string>(`chain${index}`);
+    const locale = createNamedSqlTemplateParameter<string>(`chain${index}`);
     return sql`when ${locale}::text = any(${locales}) then ${locale}::text`;
   });
   return sql`(case ${sql.join(requested, sql` `)} else ${fallback} end)`;
@@ -223,7 +223,7 @@ export function getSearchSqlParameterValues(
     now,
     offset,
     limit: Math.max(0, Math.min(pageSize, searchMatchesMax - offset)),
-    ...Object.fromEntries(getSearchLocaleChain(locale).map((tag, index) => [`chain${index}`, tag])),
+    ...Object.fromEntries(getSearchLocaleFallbackChain(locale).map((tag, index) => [`chain${index}`, tag])),
     merchant,
     merchantMark: toMerchantLexeme(""),
     categoryKey: `${market}/${category}`,

@@ -14,7 +14,11 @@ import {
 } from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
-import { isLargeCatalogue, cacheSearchDocumentCount, chooseSearchMatchStrategy } from "./limit-matches.ts";
+import {
+  isLargeSearchCatalog,
+  cacheSearchDocumentCount,
+  chooseSearchMatchStrategy,
+} from "./limit-matches.ts";
 import { correctSearchQuery, relaxSearchQuery } from "./repair-query.ts";
 import {
   type SearchFacet,
@@ -133,7 +137,7 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
     expanded,
     form,
     values: allValues,
-    isLarge: isLargeCatalogue(reader, input),
+    isLarge: isLargeSearchCatalog(reader, input),
   };
 }
 

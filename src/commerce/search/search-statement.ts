@@ -5,11 +5,11 @@
  * only.
  */
 import { type RawBuilder, sql } from "kysely";
-import { createTemplateSqlParameter } from "#database/prepared-template.ts";
+import { createNamedSqlTemplateParameter } from "#database/prepared-template.ts";
 import { summaryColumnsSql, productSummaryJoinsSql } from "#commerce/catalog/read-summaries.ts";
 import {
-  buildMatchesSqlOfSearchWithWords,
-  buildMatchesSqlOfSearchWithoutWords,
+  buildMatchingProductsSqlForWords,
+  buildMatchingProductsSqlWithoutWords,
   searchScoreSql,
   textRankSql,
   searchScoreTierSql,
@@ -26,7 +26,7 @@ import {
   isSearchOfferInStockSql,
   searchOfferAvailabilitySql,
   searchOfferCurrencySql,
-  searchOfferPopularitySql,
+  searchOfferPopularityStepSql,
   searchOfferPriceStepSql,
 } from "./offer-key.ts";
 
@@ -44,8 +44,8 @@ const max = sql.raw(String(searchMatchesMax));
  */
 export function buildSearchStatement(form: SearchStatementVariant): Sql {
   const { base, main, order } = form.hasWords
-    ? buildMatchesSqlOfSearchWithWords(form)
-    : buildMatchesSqlOfSearchWithoutWords(form);
+    ? buildMatchingProductsSqlForWords(form)
+    : buildMatchingProductsSqlWithoutWords(form);
   return sql`
     with recursive ${usedLocales(form)}
     base as materialized (${base}),
@@ -88,7 +88,7 @@ const cacheColumns = sql`(select coalesce(json_agg(json_build_object('product_id
  * since the cached snapshot.
  */
 export function buildCachedSearchPageStatement(): Sql {
-  const snapshot = sql`${createTemplateSqlParameter("snapshot")}::text::pg_snapshot`;
+  const snapshot = sql`${createNamedSqlTemplateParameter("snapshot")}::text::pg_snapshot`;
   return sql`
     with page as materialized (${cachedPage})
     select (select coalesce(json_agg(h order by h.place), '[]') from (select * from page) as h) as hits,
@@ -126,11 +126,11 @@ function usedLocales({ hasWords }: SearchStatementVariant): Sql {
 /* SQL of the page: its products, the fields in which the words were found, and the summaries. */
 
 const isIn = (name: string, column: "head" | "words"): Sql =>
-  sql`d.${sql.raw(column)} @@ ${createTemplateSqlParameter(name)}::tsquery`;
+  sql`d.${sql.raw(column)} @@ ${createNamedSqlTemplateParameter(name)}::tsquery`;
 
 const tables = productSummaryJoinsSql(sql`f`, {
   country: countryParameter,
-  now: sql`${createTemplateSqlParameter<Date>("now")}::timestamptz`,
+  now: sql`${createNamedSqlTemplateParameter<Date>("now")}::timestamptz`,
 });
 
 /**
@@ -140,7 +140,7 @@ const tables = productSummaryJoinsSql(sql`f`, {
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
   from (select product_id, locale, row_number() over () as place
-  from json_to_recordset(${createTemplateSqlParameter("cachedHits")}::json) as r(product_id text, locale text)) as f
+  from json_to_recordset(${createNamedSqlTemplateParameter("cachedHits")}::json) as r(product_id text, locale text)) as f
   ${tables}`;
 
 /**
@@ -151,8 +151,8 @@ function pageOf(form: SearchStatementVariant, order: Sql): Sql {
   const score = form.hasWords && form.sort === "relevance" ? sql`, score` : sql``;
   const pageRows = sql`
     select product_id, locale, offer ${score}, row_number() over () as place
-    from (select * from base order by ${order} offset ${createTemplateSqlParameter("offset")}::int
-    limit ${createTemplateSqlParameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
+    from (select * from base order by ${order} offset ${createNamedSqlTemplateParameter("offset")}::int
+    limit ${createNamedSqlTemplateParameter("limit")}::int) as ordered limit ${sql.raw(String(searchPageSizeMax))}`;
   if (!form.hasWords)
     return sql`select f.place, 0 as score, ${summaryColumnsSql} from (${pageRows}) as f ${tables}`;
   return sql`
@@ -177,7 +177,7 @@ const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
 const explanation = (
   form: SearchStatementVariant,
 ): Sql => sql`json_build_object('tier', ${searchScoreTierSql(form)},
-  'isInStock', ${isSearchOfferInStockSql(offerKey)}, 'popularityStep', ${searchOfferPopularitySql(offerKey)},
+  'isInStock', ${isSearchOfferInStockSql(offerKey)}, 'popularityStep', ${searchOfferPopularityStepSql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
 
 /*

@@ -4,7 +4,7 @@
  * round. A change replaces the whole list of rules, so that merchants can export, edit and import the list.
  */
 import { sql } from "kysely";
-import { requireExpectedVersion, type CommandContext } from "#commerce/command-context.ts";
+import { requireExpectedVersion, type MerchantCommandContext } from "#commerce/command-context.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
@@ -47,7 +47,7 @@ export const synonymListBounds = { rulesMax: 2000, termsMax: 20, termMax: 60, wo
 
 export async function setSearchSynonyms(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: SetSearchSynonymsInput,
 ): Promise<{ locale: string }> {
   const { locale, expectedVersion } = input;
@@ -92,7 +92,7 @@ export function findSearchSynonyms(
 
 async function lockSynonyms(
   transaction: Transaction,
-  { merchantId }: CommandContext,
+  { merchantId }: MerchantCommandContext,
   locale: string,
 ): Promise<ProductSearchSynonymList | undefined> {
   const { rows } = await sql`select 1 from merchant where id = ${merchantId} for no key update`.execute(
@@ -109,7 +109,7 @@ interface SynonymsToWrite {
 
 export async function saveSearchSynonyms(
   transaction: Transaction,
-  { merchantId, now }: Pick<CommandContext, "merchantId" | "now">,
+  { merchantId, now }: Pick<MerchantCommandContext, "merchantId" | "now">,
   { locale, rules }: SynonymsToWrite,
 ): Promise<void> {
   await sql`

@@ -6,7 +6,7 @@
 import { type Selectable, sql } from "kysely";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import { catalogBounds, findSlugFaults } from "#commerce/catalog/catalog-fields.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { TaxClassTable } from "#database/tables.ts";
 import type { DatabaseReader, Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
@@ -26,7 +26,7 @@ const taxClassesMax = 50;
 
 export async function upsertTaxClass(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { code, name }: UpsertTaxClassInput,
 ): Promise<{ taxClass: string }> {
   requireNoInputFieldErrors([
@@ -71,7 +71,7 @@ export const findTaxClasses = (
 /** Throws a failure if the merchant has no tax class with the code. Does nothing if no code is given. */
 export async function requireTaxClass(
   transaction: Transaction,
-  { merchantId }: Pick<CommandContext, "merchantId">,
+  { merchantId }: Pick<MerchantCommandContext, "merchantId">,
   { code, field }: { readonly code: string | null | undefined; readonly field: string },
 ): Promise<void> {
   if (code === null || code === undefined) return;

@@ -16,7 +16,7 @@ export interface TaxLine {
 }
 
 /** A taxed part of a cart or an order: a line, or a part of the shipping price; amounts in minor units. */
-export interface TaxedPart {
+export interface TaxedLineOrShippingPart {
   /** Id of the line; null for a part of the shipping price. */
   readonly lineId: string | null;
   /** The tax rate of the part; null if the rate was not recorded. */
@@ -27,7 +27,7 @@ export interface TaxedPart {
 }
 
 /** The fields of carts and orders from which their tax lines are computed. */
-export interface TaxedSale {
+export interface TaxedCartOrOrder {
   readonly taxIncluded: boolean;
   readonly shippingMinor: number | null;
   readonly shippingDiscountMinor: number;
@@ -43,16 +43,16 @@ export interface TaxedSale {
 }
 
 /** Returns the tax lines of a cart or an order, the highest rate first; empty if its taxes are not known. */
-export function listTaxLines(sale: TaxedSale): readonly TaxLine[] {
+export function listCartOrOrderTaxLines(sale: TaxedCartOrOrder): readonly TaxLine[] {
   if (sale.taxMinor === null) return [];
   const parts = [...sale.lines.map(toTaxedLine), ...listTaxedShippingParts(sale)];
-  return groupByTaxRate(parts).map(({ taxRate, parts: own }) => toTaxLine(taxRate, own, sale));
+  return groupTaxedPartsByRate(parts).map(({ taxRate, parts: own }) => toTaxLine(taxRate, own, sale));
 }
 
 export function toTaxLine(
   taxRate: AppliedTaxRate | null,
-  parts: readonly TaxedPart[],
-  { taxIncluded }: Pick<TaxedSale, "taxIncluded">,
+  parts: readonly TaxedLineOrShippingPart[],
+  { taxIncluded }: Pick<TaxedCartOrOrder, "taxIncluded">,
 ): TaxLine {
   const amountMinor = sumOf(parts, (part) => part.amountMinor);
   const taxMinor = sumOf(parts, (part) => part.taxMinor);
@@ -72,7 +72,7 @@ export const toTaxedLine = ({
   subtotalMinor,
   discountMinor,
   taxMinor,
-}: TaxedSale["lines"][number]): TaxedPart => ({
+}: TaxedCartOrOrder["lines"][number]): TaxedLineOrShippingPart => ({
   lineId: id,
   taxRate,
   amountMinor: subtotalMinor - discountMinor,
@@ -80,7 +80,7 @@ export const toTaxedLine = ({
 });
 
 /** Returns the taxed parts of the shipping price; a single part without a rate if none were recorded. */
-export function listTaxedShippingParts(sale: TaxedSale): readonly TaxedPart[] {
+export function listTaxedShippingParts(sale: TaxedCartOrOrder): readonly TaxedLineOrShippingPart[] {
   const { shippingTaxes, shippingMinor, shippingDiscountMinor, taxMinor, lines } = sale;
   if (shippingTaxes !== null)
     return shippingTaxes.map((part) => ({
@@ -97,7 +97,7 @@ export function listTaxedShippingParts(sale: TaxedSale): readonly TaxedPart[] {
 }
 
 /** Groups taxed parts by their rate, the highest rate first and parts without a recorded rate last. */
-export function groupByTaxRate<Part extends Pick<TaxedPart, "taxRate">>(
+export function groupTaxedPartsByRate<Part extends Pick<TaxedLineOrShippingPart, "taxRate">>(
   parts: readonly Part[],
 ): readonly { readonly taxRate: AppliedTaxRate | null; readonly parts: readonly Part[] }[] {
   const groups = Map.groupBy(parts, ({ taxRate }) =>

@@ -12,7 +12,7 @@ export interface MarketTaxRate extends TaxRateAtAddress {
   readonly regionCode: string | null;
 }
 
-export interface TaxRateQuestion {
+export interface TaxRateLookupInput {
   readonly taxClass: string;
   readonly country: string;
   readonly regionCode: string | null;
@@ -28,7 +28,7 @@ export interface TaxRateQuestion {
  */
 export interface TaxProvider {
   /** Returns the rate of a tax class at an address; a rate of 0 without a name if there is none. */
-  readonly findRate: (question: TaxRateQuestion) => TaxRateAtAddress;
+  readonly findRate: (question: TaxRateLookupInput) => TaxRateAtAddress;
 }
 
 /**

@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { requireTaxClass } from "./tax-classes.ts";
 import { standardTaxClass } from "./tax-provider.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -49,7 +49,7 @@ export interface UpsertTaxRateInput {
 
 export async function upsertTaxRate(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   input: UpsertTaxRateInput,
 ): Promise<{ taxRateId: string }> {
   requireNoInputFieldErrors(taxRateFaults(input));
@@ -162,7 +162,7 @@ type RateToSave = UpsertTaxRateInput & TaxRateSeries & { readonly plan: TaxRateP
  */
 async function savePlannedRate(
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   rate: RateToSave,
 ): Promise<string> {
   const { shortened, postponed, continued } = rate.plan;
@@ -185,7 +185,7 @@ async function savePlannedRate(
 }
 
 function saveStatement(
-  { merchantId, now }: CommandContext,
+  { merchantId, now }: MerchantCommandContext,
   { plan, marketId, country, regionCode, taxClass, name, basisPoints, appliesToShipping }: RateToSave,
 ): RawBuilder<{ id: string }> {
   const { replacedId, validFrom, validTo } = plan;

@@ -62,7 +62,7 @@ const stageShares: readonly (readonly [
 ];
 
 /** Picks a random stage of an order, depending on its age. `lines` is the number of its order lines. */
-export function pickDemoOrderStage(
+export function pickRandomDemoOrderStage(
   random: () => number,
   { ageDays, lines }: { readonly ageDays: number; readonly lines: number },
 ): DemoOrderStage {

@@ -16,7 +16,7 @@ import type { CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
 import { createUnsavedCart } from "#demo/rows/cart-rows.ts";
 import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 import { createDemoOrderHistory } from "#demo/rows/order-stages.ts";
-import { pickDemoOrderStage } from "./pick-order-stage.ts";
+import { pickRandomDemoOrderStage } from "./pick-order-stage.ts";
 import {
   findNormalizedDemoAddress,
   type MarketForBulkCarts,
@@ -210,7 +210,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): DemoOrderRo
   const placedAt = new Date(
     now.getTime() - orderAgeMsMin - Math.floor(random() * (orderAgeDaysMax * dayMs - orderAgeMsMin)),
   );
-  const stage = pickDemoOrderStage(random, {
+  const stage = pickRandomDemoOrderStage(random, {
     ageDays: (now.getTime() - placedAt.getTime()) / dayMs,
     lines: lines.length,
   });

@@ -20,7 +20,7 @@ export interface DemoMerchantIds {
 }
 
 /** Returns the id of the merchant's market that sells to a country; undefined if there is none. */
-export type FindDemoMarketIdByCountry = (merchantId: string, country: string) => string | undefined;
+export type DemoMarketIdByCountryFinder = (merchantId: string, country: string) => string | undefined;
 
 /** A cart that sales.json or an order scenario defines. */
 export interface DemoCartDefinition {
@@ -75,7 +75,7 @@ export async function priceDemoCarts<Entry extends DemoCartDefinition>(
 
 /** Functions that find markets of the demo's merchants. */
 export interface DemoMarketLookupFunctions {
-  readonly findByCountry: FindDemoMarketIdByCountry;
+  readonly findByCountry: DemoMarketIdByCountryFinder;
   /**
    * Returns the merchant's first market with at least one country, together with this country. Throws if
    * there is none.

@@ -27,7 +27,7 @@ import {
   type DemoMerchantIds,
   priceDemoCarts,
   type PricedDemoCart,
-  type FindDemoMarketIdByCountry,
+  type DemoMarketIdByCountryFinder,
   loadDemoMarketLookupFunctions,
 } from "./price-carts.ts";
 
@@ -103,7 +103,7 @@ function requireCartId(cartIds: ReadonlyMap<DemoCartName, string>, key: DemoCart
 
 interface PromotionSeedContext {
   readonly owners: DemoMerchantIds;
-  readonly findMarket: FindDemoMarketIdByCountry;
+  readonly findMarket: DemoMarketIdByCountryFinder;
   readonly now: Date;
 }
 

@@ -5,26 +5,26 @@
 import type { DemoCartDefinition } from "#demo/carts/price-carts.ts";
 import type { DemoOrderName, DemoCheckoutSessionName } from "#demo/demo-file.ts";
 import {
-  acceptReturn,
+  acceptReturnAndRefundBuyer,
   createReturnRequestStep,
   deliverParcel,
   cancelPlacedOrder,
   captureOrderPayment,
   confirmPlacedOrder,
-  disputeOrderPayment,
-  putOrderOnHold,
-  packParcel,
+  createPaymentDisputeStep,
+  createOrderHoldStep,
+  createPackParcelStep,
   registerWarrantyOfOrderLine,
-  shipParcel,
+  createShipParcelStep,
   markScenarioReturnAsSentByBuyer,
   receiveReturnedLines,
 } from "./scenario-steps.ts";
 import {
   submitAndAuthorizePayment,
   submitAndCapturePayment,
-  submitWithDelayedPayment,
-  startCheckout,
-  cancelCheckout,
+  submitCheckoutWithDelayedPayment,
+  createStartCheckoutStep,
+  createCancelCheckoutStep,
   checkoutMinutesMax,
   expireCheckout,
 } from "./scenario-checkout-steps.ts";
@@ -63,7 +63,7 @@ const checkOutAndPay = (
   minutesAgo: number,
   payStep: DemoOrderScenarioStep = submitAndAuthorizePayment,
 ): DemoOrderScenario["steps"] => [
-  [minutesAgo + 3, startCheckout()],
+  [minutesAgo + 3, createStartCheckoutStep()],
   [minutesAgo, payStep],
 ];
 
@@ -74,8 +74,8 @@ const checkOutAndPay = (
 const buyAndShip = (minutesAgo: number, trackingNumber: string): DemoOrderScenario["steps"] => [
   ...checkOutAndPay(minutesAgo, submitAndCapturePayment),
   [minutesAgo - hour, confirmPlacedOrder],
-  [minutesAgo - 8 * hour, packParcel()],
-  [minutesAgo - 12 * hour, shipParcel(trackingNumber)],
+  [minutesAgo - 8 * hour, createPackParcelStep()],
+  [minutesAgo - 12 * hour, createShipParcelStep(trackingNumber)],
 ];
 
 type ScenarioFields = Omit<
@@ -112,7 +112,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     steps: [
       ...buyAndShip(20 * day, "1Z4412070001"),
       [16 * day, deliverParcel],
-      [5 * day, disputeOrderPayment("unrecognized")],
+      [5 * day, createPaymentDisputeStep("unrecognized")],
     ],
   }),
   defineScenario({
@@ -136,7 +136,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
       ],
       [7 * day, markScenarioReturnAsSentByBuyer],
       [5 * day, receiveReturnedLines],
-      [4 * day, acceptReturn],
+      [4 * day, acceptReturnAndRefundBuyer],
     ],
   }),
   defineScenario({
@@ -188,9 +188,9 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     steps: [
       ...checkOutAndPay(3 * day),
       [3 * day - hour, confirmPlacedOrder],
-      [2 * day + 16 * hour, packParcel()],
+      [2 * day + 16 * hour, createPackParcelStep()],
       [2 * day + 14 * hour, captureOrderPayment],
-      [2 * day + 12 * hour, shipParcel("LH4412070007")],
+      [2 * day + 12 * hour, createShipParcelStep("LH4412070007")],
     ],
   }),
   defineScenario({
@@ -203,8 +203,8 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     steps: [
       ...checkOutAndPay(2 * day, submitAndCapturePayment),
       [2 * day - hour, confirmPlacedOrder],
-      [day + 8 * hour, packParcel("KIT-LIN-NATURAL")],
-      [day + 4 * hour, shipParcel("4412-0700-0009")],
+      [day + 8 * hour, createPackParcelStep("KIT-LIN-NATURAL")],
+      [day + 4 * hour, createShipParcelStep("4412-0700-0009")],
     ],
   }),
   defineScenario({
@@ -213,7 +213,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     steps: [
       ...checkOutAndPay(5 * hour),
       [4 * hour, confirmPlacedOrder],
-      [3 * hour, putOrderOnHold("The address looks unusual.")],
+      [3 * hour, createOrderHoldStep("The address looks unusual.")],
     ],
   }),
   defineScenario({
@@ -230,7 +230,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     lines: [["KIT-LIN-SAGE", 3]],
     buyer: clara,
     steps: [
-      [150, startCheckout(60)],
+      [150, createStartCheckoutStep(60)],
       [90, expireCheckout],
     ],
   }),
@@ -239,8 +239,8 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     lines: [["HOM-KURV-SMALL", 1]],
     buyer: clara,
     steps: [
-      [80, startCheckout()],
-      [70, cancelCheckout("buyer_changed_mind", "Not today after all.")],
+      [80, createStartCheckoutStep()],
+      [70, createCancelCheckoutStep("buyer_changed_mind", "Not today after all.")],
     ],
   }),
   defineScenario({
@@ -250,7 +250,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
       ["CMP-DUO", 1],
     ],
     buyer: anna,
-    steps: [...checkOutAndPay(9), [7, confirmPlacedOrder], [5, packParcel()]],
+    steps: [...checkOutAndPay(9), [7, confirmPlacedOrder], [5, createPackParcelStep()]],
   }),
   defineScenario({
     order: "placed",
@@ -276,15 +276,15 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     session: "otherMerchant",
     lines: [["MR-KANNE-WHITE", 1]],
     buyer: ben,
-    steps: [[2, startCheckout(checkoutMinutesMax)]],
+    steps: [[2, createStartCheckoutStep(checkoutMinutesMax)]],
   }),
   defineScenario({
     session: "processing",
     lines: [["HOM-SIV-SAND", 1]],
     buyer: ben,
     steps: [
-      [1, startCheckout(checkoutMinutesMax)],
-      [0, submitWithDelayedPayment],
+      [1, createStartCheckoutStep(checkoutMinutesMax)],
+      [0, submitCheckoutWithDelayedPayment],
     ],
   }),
   defineScenario({
@@ -297,6 +297,6 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     buyer: anna,
     // The checkout session is opened at the time of the seeding (0 minutes ago), so that it stays open as
     // long as possible.
-    steps: [[0, startCheckout(checkoutMinutesMax)]],
+    steps: [[0, createStartCheckoutStep(checkoutMinutesMax)]],
   }),
 ];

@@ -20,7 +20,7 @@ import {
 const returnUrls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
 
 /** Creates a step that opens a checkout session, which expires after the given number of minutes. */
-export const startCheckout =
+export const createStartCheckoutStep =
   (minutes: number = sessionLifetimeMinutes.default): DemoOrderScenarioStep =>
   async ({ transaction, commandContextFor, cartId }) => {
     const input = { cartId, ...returnUrls, lifetimeMinutes: minutes };
@@ -71,7 +71,7 @@ export const submitAndCapturePayment = createSubmitStep(true);
  * Submits the checkout session, which then stays in the status "processing". The request to the payment
  * provider is delayed by the longest possible lifetime of a session.
  */
-export const submitWithDelayedPayment: DemoOrderScenarioStep = async (context) => {
+export const submitCheckoutWithDelayedPayment: DemoOrderScenarioStep = async (context) => {
   await submitOpenSession(context);
   const dueAt = new Date(context.commandContextFor("system").now.getTime() + checkoutMinutesMax * 60_000);
   await context.transaction
@@ -88,7 +88,7 @@ export const submitWithDelayedPayment: DemoOrderScenarioStep = async (context) =
 };
 
 /** Cancels the open checkout session, as if the buyer had canceled it. */
-export const cancelCheckout =
+export const createCancelCheckoutStep =
   (reason: CheckoutSessionCancelReason, note: string): DemoOrderScenarioStep =>
   async (context) => {
     await cancelCheckoutSession(context.transaction, context.commandContextFor("buyer"), {

@@ -33,7 +33,7 @@ export const confirmPlacedOrder: DemoOrderScenarioStep = async (context) => {
   return {};
 };
 
-export const putOrderOnHold =
+export const createOrderHoldStep =
   (reason: string): DemoOrderScenarioStep =>
   async (context) => {
     await holdOrder(context.transaction, context.commandContextFor("merchant"), {
@@ -44,7 +44,7 @@ export const putOrderOnHold =
   };
 
 /** Packs the order lines of the given SKUs into a parcel (a fulfillment); packs all lines if no SKU is given. */
-export const packParcel =
+export const createPackParcelStep =
   (...skus: readonly string[]): DemoOrderScenarioStep =>
   async (context) => {
     const { transaction, commandContextFor } = context;
@@ -64,7 +64,7 @@ export const packParcel =
 const dayMs = 86_400_000;
 
 /** Marks the order's newest fulfillment as shipped, with an estimated delivery after the given number of days. */
-export const shipParcel =
+export const createShipParcelStep =
   (trackingNumber: string, days = 2): DemoOrderScenarioStep =>
   async (context) => {
     const commandContext = context.commandContextFor("merchant");
@@ -97,7 +97,7 @@ export const captureOrderPayment: DemoOrderScenarioStep = async (context) => {
   return {};
 };
 
-export const disputeOrderPayment =
+export const createPaymentDisputeStep =
   (reason: PaymentDisputeReasonCode): DemoOrderScenarioStep =>
   async (context) => {
     await openPaymentDispute(context.transaction, context.commandContextFor("merchant"), {
@@ -182,7 +182,7 @@ export const receiveReturnedLines: DemoOrderScenarioStep = async (context) => {
 };
 
 /** Accepts all returned units, puts them back into stock, closes the return and refunds the buyer. */
-export const acceptReturn: DemoOrderScenarioStep = async (context) => {
+export const acceptReturnAndRefundBuyer: DemoOrderScenarioStep = async (context) => {
   const { transaction, commandContextFor } = context;
   const returnId = await findNewestOrderPartId(context, "orderReturn");
   const inspected = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({

@@ -67,7 +67,7 @@ export async function seedDemoOrders(
  * Creates a cart and opens a checkout session, as the scenario `open` does. Returns undefined if the products
  * are no longer sold or are not in stock.
  */
-export async function seedOpenCheckout(
+export async function seedOpenCheckoutSession(
   transaction: Transaction,
   context: DemoOrderSeedContext,
 ): Promise<{ readonly cartId: string; readonly sessionId: string } | undefined> {

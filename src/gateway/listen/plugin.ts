@@ -20,7 +20,7 @@ import {
   type InternalTokenOrStaffViewer,
 } from "#access/viewer.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
-import { authenticateIntegrator } from "#gateway/steps/authorize.ts";
+import { authenticateApiKeyOrAccessToken } from "#gateway/steps/authorize.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { authenticateRequest, getHttpHeaderValues } from "#http/caller.ts";
 import { countRequestAgainstQuota, type RateLimiter } from "#http/rate-limiter.ts";
@@ -32,7 +32,7 @@ import {
   deriveEventListenerSigningSecret,
   findEventsForListener,
   listenCursor,
-  type ListenedEventPage,
+  type EventListenerPage,
   type SignedRequestForListener,
   signEventForListener,
 } from "#webhooks/listened-events.ts";
@@ -146,7 +146,7 @@ async function identifyListener(
     schemes: ["bearer", "dpop"],
     limiter,
     verify: (authorization) =>
-      authenticateIntegrator(request, authorization, {
+      authenticateApiKeyOrAccessToken(request, authorization, {
         credentials,
         resource: "api",
         admit: ({ suspended }) => {
@@ -204,7 +204,7 @@ interface Waiting {
 async function waitForEvents(
   { services: { db } }: Pick<EventListenerPluginOptions, "services">,
   { input, installation, signal }: Waiting,
-): Promise<ListenedEventPage> {
+): Promise<EventListenerPage> {
   const { eventTypes, since, waitSeconds } = input;
   const { id: installationId, merchantId } = installation;
   let cursor =

@@ -19,20 +19,20 @@ import {
 import {
   anonymousViewer,
   getCredentialIdOfViewer,
-  getCredentialOwnerOfViewer,
+  getCredentialAndOwnerIds,
   type IntegratorViewer,
   isIntegratorViewer,
   type PermissionScope,
   type Viewer,
 } from "#access/viewer.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
-import type { RestRequestState, RestGatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
+import type { RestRequestContext, RestGatewayServices, RestRequestPipelineStep } from "#gateway/rest-call.ts";
 import {
   type ParsedAuthorizationHeader,
   parseAuthorizationHeader,
   toClientAddressKey,
   authenticateRequest,
-  type RouteAuthentication,
+  type RouteAuthenticationOptions,
   getHttpHeaderValues,
 } from "#http/caller.ts";
 import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
@@ -48,15 +48,15 @@ import {
  * Verifies the credential of the caller and sets `call.viewer`. Operations that need no credential do not
  * have this step.
  */
-export const identifyCaller: RestRequestStep = {
+export const identifyCaller: RestRequestPipelineStep = {
   name: "identify",
   phase: "headers",
   appliesTo: ({ security }) => security.kind !== "anonymous",
   create: (services, operation) => {
     const challenge = challengeOptions(operation.security, services.publicUrl);
-    const admission = createPostAuthenticationCheck(services, operation);
+    const admission = createSuspensionAndRateLimitCheck(services, operation);
     const acceptsApiKey = challenge.schemes.includes("bearer");
-    const authentication: RouteAuthentication<RestRequestState, IntegratorViewer> = {
+    const authentication: RouteAuthenticationOptions<RestRequestContext, IntegratorViewer> = {
       ...challenge,
       limiter: services.limiter,
       verify: async (authorization, call) => {
@@ -65,7 +65,7 @@ export const identifyCaller: RestRequestStep = {
             message: "This operation requires an OAuth access token.",
           });
         try {
-          return await authenticateIntegrator(call.request, authorization, {
+          return await authenticateApiKeyOrAccessToken(call.request, authorization, {
             credentials: services.credentials,
             admit: admission(call),
             resource: "api",
@@ -126,7 +126,7 @@ interface IntegratorAuthentication extends Pick<RestGatewayServices, "credential
  * key, or the access token of an AI agent as a bearer token. Throws a failure if the credential is not valid,
  * or if `admit` refuses its owner.
  */
-export async function authenticateIntegrator(
+export async function authenticateApiKeyOrAccessToken(
   request: FastifyRequest,
   { scheme, token }: ParsedAuthorizationHeader,
   { credentials, admit, resource }: IntegratorAuthentication,
@@ -186,15 +186,15 @@ function recordCredentialUse(
  * refuses suspended apps and callers over their rate limit. So an app cannot store more DPoP proofs than its
  * rate limit allows requests.
  */
-export function createPostAuthenticationCheck(
+export function createSuspensionAndRateLimitCheck(
   { limiter }: Pick<RestGatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestRequestState) => PostAuthenticationCheck<IntegratorViewer> {
+): (call: RestRequestContext) => PostAuthenticationCheck<IntegratorViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
     if (viewer.suspended !== null && !mayBeSuspended) {
-      call.refusedOwner = getCredentialOwnerOfViewer(viewer);
+      call.refusedOwner = getCredentialAndOwnerIds(viewer);
       throw createFailure(viewer.suspended);
     }
     if (viewer.kind === "oauth")
@@ -218,13 +218,13 @@ export function getRateLimitCounterKeyOfRequest(
  * Counts requests to operations that need no credential against a limit for each network address. If a caller
  * sends a valid credential anyway, its requests count against the credential's limit instead.
  */
-export const limitByAddress: RestRequestStep = {
+export const limitByAddress: RestRequestPipelineStep = {
   name: "limit by address",
   phase: "headers",
   appliesTo: ({ security }) => security.kind === "anonymous",
   create: (services, operation) => {
     const { security } = operation;
-    const admission = createPostAuthenticationCheck(services, operation);
+    const admission = createSuspensionAndRateLimitCheck(services, operation);
     const bucket = security.kind === "anonymous" ? security.bucket : "default";
     return async (call) => {
       call.viewer = await readOptionalViewer(call, {
@@ -247,7 +247,7 @@ export const limitByAddress: RestRequestStep = {
  * is exceeded, the request is refused.
  */
 async function readOptionalViewer(
-  call: RestRequestState,
+  call: RestRequestContext,
   verifier: IntegratorAuthentication,
 ): Promise<Viewer> {
   const values = getHttpHeaderValues(call.request, "authorization");
@@ -255,7 +255,7 @@ async function readOptionalViewer(
   try {
     const authorization = parseAuthorizationHeader(values);
     if (authorization === undefined) return anonymousViewer;
-    return await authenticateIntegrator(call.request, authorization, verifier);
+    return await authenticateApiKeyOrAccessToken(call.request, authorization, verifier);
   } catch (error) {
     if (error instanceof Failure && error.code !== "rate_limited") return anonymousViewer;
     throw error;
@@ -266,7 +266,7 @@ async function readOptionalViewer(
  * Counts a request against the rate limit of its caller's credential or app installation, and refuses the
  * request above the limit.
  */
-export const limitByCredential: RestRequestStep = {
+export const limitByCredential: RestRequestPipelineStep = {
   name: "limit by key",
   phase: "headers",
   appliesTo: () => true,
@@ -282,7 +282,7 @@ export const limitByCredential: RestRequestStep = {
  * Refuses a credential without the operation's scope before the body is read, so that the caller gets no
  * validation errors, which would describe the body.
  */
-export const requireOperationScope: RestRequestStep = {
+export const requireOperationScope: RestRequestPipelineStep = {
   name: "require scope",
   phase: "headers",
   appliesTo: ({ security }) => scopeOf(security) !== null,

@@ -6,8 +6,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
 import { isIntegratorViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
-import { type CacheableResponse, type CachedResponse, getEncodedBody } from "#gateway/response-cache.ts";
-import type { RestGatewayServices, RestRequestState, RestRequestStep } from "#gateway/rest-call.ts";
+import {
+  type CacheableResponse,
+  type CachedResponse,
+  getCompressedCachedResponseBody,
+} from "#gateway/response-cache.ts";
+import type { RestGatewayServices, RestRequestContext, RestRequestPipelineStep } from "#gateway/rest-call.ts";
 import { chooseContentEncoding, type ContentEncoding } from "#http/content-encoding.ts";
 import { toClientAddressKey } from "#http/caller.ts";
 import { isEntityTagKnownToClient, parseEntityTags } from "#http/entity-tags.ts";
@@ -16,7 +20,7 @@ import { isEntityTagKnownToClient, parseEntityTags } from "#http/entity-tags.ts"
  * Step that looks for the answer in the response cache. If the answer is cached, sets `call.cachedResponse`.
  * Otherwise begins a cache fill (`call.fill`), so that the answer is stored after it was read.
  */
-export const findCachedResponse: RestRequestStep = {
+export const findCachedResponse: RestRequestPipelineStep = {
   name: "find cached response",
   phase: "body",
   appliesTo: ({ dependsOn }) => dependsOn !== null,
@@ -25,7 +29,7 @@ export const findCachedResponse: RestRequestStep = {
     // all cached searches, so caching would move most of their load to the primary database.
     const isOnReplica = hasReplica && operation.dependsOn === "ALL_CATALOGS";
     if (responseCache === undefined || isOnReplica) return () => undefined;
-    const finish = (call: RestRequestState, key: string, found: CachedResponse | undefined): void => {
+    const finish = (call: RestRequestContext, key: string, found: CachedResponse | undefined): void => {
       events.emit("responseCacheUsed", operation.id, found !== undefined);
       if (found === undefined) call.fill = responseCache.beginFill(key);
       else reuse(call, found);
@@ -40,7 +44,7 @@ export const findCachedResponse: RestRequestStep = {
   },
 };
 
-function reuse(call: RestRequestState, response: CachedResponse): void {
+function reuse(call: RestRequestContext, response: CachedResponse): void {
   call.cachedResponse = response;
   if (response.onReuse.length === 0) return;
   const client = toClientAddressKey(call.request.ip);
@@ -48,7 +52,7 @@ function reuse(call: RestRequestState, response: CachedResponse): void {
 }
 
 /** Returns the cache key of a request: all parts of the request on which the answer depends. */
-function createCacheKey({ operation, request, variables, viewer }: RestRequestState): string {
+function createCacheKey({ operation, request, variables, viewer }: RestRequestContext): string {
   const { id, parameters, dependsOn, languageField } = operation;
   return JSON.stringify([
     id,
@@ -63,8 +67,8 @@ function createCacheKey({ operation, request, variables, viewer }: RestRequestSt
  * If data changed in between, the notice of the change arrives during or after the cache fill, and the answer
  * is not kept.
  */
-export function keepResponse(
-  call: RestRequestState,
+export function storeSentResponseInCache(
+  call: RestRequestContext,
   services: Pick<RestGatewayServices, "responseCache">,
   answer: AnswerToKeep,
 ): void {
@@ -81,7 +85,7 @@ interface AnswerToKeep {
 }
 
 async function storeResponse(
-  call: RestRequestState,
+  call: RestRequestContext,
   { responseCache }: Pick<RestGatewayServices, "responseCache">,
   { data, response }: AnswerToKeep,
 ): Promise<void> {
@@ -117,7 +121,7 @@ export function createCacheableResponse(text: string, language: string | undefin
  * `encodedBody` is given, sends this compressed body.
  */
 export function sendCacheableResponse(
-  { request, reply }: Pick<RestRequestState, "request" | "reply">,
+  { request, reply }: Pick<RestRequestContext, "request" | "reply">,
   {
     body,
     etag,
@@ -145,12 +149,12 @@ interface EncodedBody {
 
 /** Sends an answer from the cache, compressed if the client accepts it and the compressed body is ready. */
 export function sendCachedResponse(
-  call: Pick<RestRequestState, "request" | "reply">,
+  call: Pick<RestRequestContext, "request" | "reply">,
   response: CachedResponse,
 ): void {
   const accepted = call.request.headers["accept-encoding"];
   const encoding = chooseContentEncoding(Array.isArray(accepted) ? accepted.join(",") : accepted);
-  const bytes = encoding === undefined ? undefined : getEncodedBody(response, encoding);
+  const bytes = encoding === undefined ? undefined : getCompressedCachedResponseBody(response, encoding);
   const encodedBody = encoding === undefined || bytes === undefined ? undefined : { encoding, bytes };
   sendCacheableResponse(call, { ...response, encodedBody });
 }

@@ -12,13 +12,13 @@ import {
   parseIdempotencyKey,
 } from "#database/idempotency.ts";
 import { createFailure, Failure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
-import type { RestRequestState, RestGatewayServices, RestRequestStep } from "#gateway/rest-call.ts";
+import type { RestRequestContext, RestGatewayServices, RestRequestPipelineStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsRateLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
 import {
   createCacheableResponse,
-  keepResponse,
+  storeSentResponseInCache,
   sendCacheableResponse,
   sendCachedResponse,
 } from "./cached-response.ts";
@@ -28,7 +28,7 @@ import { createConditionalResponseRenderer } from "./revalidate.ts";
  * Executes the operation's GraphQL document with Mesh. If the result has errors, throws the failure of the
  * first error.
  */
-export const executeOperation: RestRequestStep = {
+export const executeOperation: RestRequestPipelineStep = {
   name: "execute",
   phase: "body",
   appliesTo: () => true,
@@ -45,7 +45,7 @@ export const executeOperation: RestRequestStep = {
 
 function createOnceRequest(
   operation: RestOperation,
-  call: RestRequestState,
+  call: RestRequestContext,
 ): IdempotentRequest<ExecutionResult> {
   const { body, ...path } = call.variables;
   return {
@@ -65,7 +65,7 @@ function createOnceRequest(
  * Returns the idempotency key of a request and the app installation that owns the key. The key does not
  * belong to the API key or token, so a retry with a new API key or token also gets the stored answer.
  */
-function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestState): { ownerId: string; key: string } {
+function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestContext): { ownerId: string; key: string } {
   if (!isIntegratorViewer(viewer) || idempotencyKey === undefined)
     throw createFailure("idempotency_key_required");
   return { ownerId: viewer.installationId, key: idempotencyKey };
@@ -75,7 +75,7 @@ function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestState): { ownerId
  * Sends the result of the GraphQL document as a body `{data}` or `{data, meta}`. If `data` or an object that
  * contains it is null, answers 404 with the operation's failure code.
  */
-export const sendAnswer: RestRequestStep = {
+export const sendAnswer: RestRequestPipelineStep = {
   name: "answer",
   phase: "body",
   appliesTo: () => true,
@@ -107,7 +107,7 @@ export const sendAnswer: RestRequestStep = {
       if (operation.dependsOn !== null) {
         const response = createCacheableResponse(render(), language);
         sendCacheableResponse(call, response);
-        keepResponse(call, services, { data, response });
+        storeSentResponseInCache(call, services, { data, response });
         return;
       }
       if (language !== undefined) void reply.header("content-language", language);
@@ -157,7 +157,7 @@ function field(value: unknown, name: string): unknown {
  * attempts. Parallel attempts above the limit all get the same refusal, so their answers do not show which
  * guess was right.
  */
-export const limitFailedAttempts: RestRequestStep = {
+export const limitFailedAttempts: RestRequestPipelineStep = {
   name: "limit failures",
   phase: "body",
   appliesTo: ({ failureLimit }) => failureLimit !== null,
@@ -178,7 +178,7 @@ export const limitFailedAttempts: RestRequestStep = {
  */
 async function countFailure(
   error: unknown,
-  call: RestRequestState,
+  call: RestRequestContext,
   { limiter }: RestGatewayServices,
 ): Promise<unknown> {
   const { failureLimit } = call.operation;
@@ -195,7 +195,7 @@ async function countFailure(
 const isCounted = (code: FailureCode, { codes }: FailedAttemptsRateLimit): boolean => codes.includes(code);
 
 function countersOf(
-  { variables, viewer }: RestRequestState,
+  { variables, viewer }: RestRequestContext,
   { bucket, credentialBucket, by }: FailedAttemptsRateLimit,
 ): [FailedAttemptsRateLimit["bucket"], string][] {
   const credential = isIntegratorViewer(viewer) ? getCredentialIdOfViewer(viewer) : "";
@@ -211,7 +211,7 @@ const headerName = "Idempotency-Key";
  * Reads the Idempotency-Key header before the body is read. Refuses a request without a key or with a
  * malformed key.
  */
-export const requireIdempotencyKey: RestRequestStep = {
+export const requireIdempotencyKey: RestRequestPipelineStep = {
   name: "require idempotency key",
   phase: "headers",
   appliesTo: ({ isIdempotent }) => isIdempotent,

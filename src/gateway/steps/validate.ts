@@ -12,11 +12,11 @@ import {
   type FailureDetail,
 } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters, isCountryCode, parseLocale } from "#foundation/text.ts";
-import type { RestRequestState, RestRequestStep } from "#gateway/rest-call.ts";
+import type { RestRequestContext, RestRequestPipelineStep } from "#gateway/rest-call.ts";
 import type { RestOperation, RestParameter } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
 import {
-  addHintToExpectedVersionErrors,
+  addEtagHintToExpectedVersionErrors,
   nameLengthMax,
   escapeJsonPointerToken,
   type RequestValidationError as Fault,
@@ -28,7 +28,7 @@ import {
  * Validates path, query and body of a REST request, in this order. Throws one failure with all faults of the
  * first invalid part.
  */
-export const validateRequest: RestRequestStep = {
+export const validateRequest: RestRequestPipelineStep = {
   name: "validate",
   phase: "body",
   appliesTo: () => true,
@@ -54,13 +54,13 @@ export const validateRequest: RestRequestStep = {
  * Returns the value of a path parameter. No id contains control characters, so for a value with control
  * characters, the operation's "not found" failure is thrown.
  */
-function pathValue({ request }: RestRequestState, name: string, { notFound }: RestOperation): string {
+function pathValue({ request }: RestRequestContext, name: string, { notFound }: RestOperation): string {
   const value = (request.params as Record<string, string>)[name] ?? "";
   if (!isTextWithoutForbiddenCharacters(value)) throw createFailure(notFound);
   return value;
 }
 
-function queryReader({ parameters }: RestOperation): (call: RestRequestState) => void {
+function queryReader({ parameters }: RestOperation): (call: RestRequestContext) => void {
   const known = parameters.filter((parameter) => parameter.in === "query");
   const check = compileSchema(
     {
@@ -106,7 +106,7 @@ function normalizerOf(type: GraphQLInputType): (text: string) => string {
   return normalize ?? ((text): string => text);
 }
 
-function readBody(call: RestRequestState, check: ((body: unknown) => Fault[]) | undefined): void {
+function readBody(call: RestRequestContext, check: ((body: unknown) => Fault[]) | undefined): void {
   const { body, raw } = call.request;
   if (check === undefined) {
     const hasBody =
@@ -119,7 +119,7 @@ function readBody(call: RestRequestState, check: ((body: unknown) => Fault[]) | 
   }
   const faults = check(body);
   if (faults.length > 0)
-    throw combineFaults(addHintToExpectedVersionErrors(faults, raw.headers["if-match"] !== undefined));
+    throw combineFaults(addEtagHintToExpectedVersionErrors(faults, raw.headers["if-match"] !== undefined));
   call.variables["body"] = body;
 }
 

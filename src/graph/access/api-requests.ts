@@ -12,7 +12,7 @@ import {
   buildApiRequestSqlQuery,
 } from "#access/request-log.ts";
 import { getErrorDocUrl } from "#foundation/failure.ts";
-import { getIdKind } from "#foundation/ids.ts";
+import { getObjectKindOfId } from "#foundation/ids.ts";
 import { builder } from "#graph/builder.ts";
 import {
   loadGraphqlConnection,
@@ -62,7 +62,7 @@ const ApiRequest = builder.objectRef<LoggedApiRequestRow>("ApiRequest").implemen
       description: "The API key that sent the request; null if it was sent with an OAuth access token.",
       authScopes: { callers: staffCallers },
       resolve: ({ credentialId }, _args, { loaders }) =>
-        getIdKind(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
+        getObjectKindOfId(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
     }),
     installation: t.field({
       type: InstallationRef,

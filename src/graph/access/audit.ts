@@ -3,7 +3,7 @@
  * platform operators read all entries.
  */
 import { buildAuditEntrySqlQuery, type AuditEntryRow } from "#access/audit.ts";
-import { getIdKind, type IdKind } from "#foundation/ids.ts";
+import { getObjectKindOfId, type IdKind } from "#foundation/ids.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphqlContext, getCallerMerchantId, staffCallers } from "#graph/context.ts";
 import {
@@ -93,7 +93,7 @@ async function loadActor<Row extends ActorRow>(
   kind: IdKind,
   { context, loader }: { readonly context: GraphqlContext; readonly loader: ActorLoader<Row> },
 ): Promise<Row | null> {
-  if (actorId === null || getIdKind(actorId) !== kind) return null;
+  if (actorId === null || getObjectKindOfId(actorId) !== kind) return null;
   const [owner, actor] = [getCallerMerchantId(context), await loader.load(actorId)];
   return owner === null || owner === actor?.merchantId ? actor : null;
 }

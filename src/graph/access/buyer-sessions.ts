@@ -9,7 +9,7 @@ import {
   createBuyerSessionToken,
   verifyBuyerSessionToken,
 } from "#access/buyer-sessions.ts";
-import { findInternalTokenStateById } from "#access/keys/internal-tokens.ts";
+import { findInternalTokenVerificationDataById } from "#access/keys/internal-tokens.ts";
 import { type BuyerSession, getBuyerSessionOfViewer } from "#access/viewer.ts";
 import { createFailure, Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { isBuyerReference } from "#foundation/text.ts";
@@ -137,7 +137,7 @@ async function readContinuedSession(context: GraphqlContext, sessionToken: strin
       keyring: services.keyring,
       now: clock.now(),
     });
-    const token = await findInternalTokenStateById(db, internalTokenId);
+    const token = await findInternalTokenVerificationDataById(db, internalTokenId);
     const isOfMerchant = token?.revokedAt === null && token.merchantId === getCallerMerchantId(context);
     const isForbidden =
       getCallerKindOfViewer(context.viewer) === "browser" && session.buyerReference !== null;

@@ -3,7 +3,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { z } from "zod";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant, updateMerchant } from "#access/merchants.ts";
-import { reindexMerchant } from "#commerce/search/index-products.ts";
+import { reindexProductsOfMerchant } from "#commerce/search/index-products.ts";
 import { builder } from "#graph/builder.ts";
 import { type GraphqlContext, platformOperators, staffCallers } from "#graph/context.ts";
 import { accessMutationKind, type AccessMutationContext } from "#graph/mutation-kinds.ts";
@@ -146,7 +146,7 @@ defineMutation({
     // The search index contains product texts in the merchant's default locale, so a new default locale
     // requires a new index.
     if (typeof input.defaultLocale === "string")
-      await reindexMerchant(transaction, {
+      await reindexProductsOfMerchant(transaction, {
         merchantId: input.merchantId,
         onlyMissing: false,
         now: access.now,
@@ -170,7 +170,7 @@ const setMerchantStatus =
   async (transaction, access, input) => {
     await updateMerchant(transaction, access, { ...input, status });
     if (status === "active")
-      await reindexMerchant(transaction, {
+      await reindexProductsOfMerchant(transaction, {
         merchantId: input.merchantId,
         onlyMissing: true,
         now: access.now,

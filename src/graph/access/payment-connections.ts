@@ -3,11 +3,11 @@ import {
   connectPaymentProvider,
   disconnectPaymentProvider,
   findSigningSecretFaults,
-  toConnectedProviderName,
+  requireConnectedProviderName,
   type PaymentConnectionRow,
-  type VerifiedProviderAccount,
+  type VerifiedPaymentProviderAccount,
 } from "#commerce/payments/connections.ts";
-import { createProviderEventsUrl } from "#commerce/payments/provider-events.ts";
+import { createPaymentProviderEventsUrl } from "#commerce/payments/provider-events.ts";
 import type { PaymentProviderName } from "#commerce/payments/provider-list.ts";
 import { stripeEventTypes } from "#commerce/payments/stripe/stripe-events.ts";
 import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
@@ -34,7 +34,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     provider: t.field({
       type: PaymentProviderEnum,
       description: "The payment provider.",
-      resolve: ({ provider }) => toConnectedProviderName(provider),
+      resolve: ({ provider }) => requireConnectedProviderName(provider),
     }),
     mode: t.expose("mode", {
       type: ModeEnum,
@@ -56,7 +56,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     webhookUrl: t.field({
       type: "URL",
       description: "The URL to enter at the provider as the address of its webhooks.",
-      resolve: ({ id }, _args, { services }) => createProviderEventsUrl(services.publicUrl, id),
+      resolve: ({ id }, _args, { services }) => createPaymentProviderEventsUrl(services.publicUrl, id),
     }),
     webhookEventTypes: t.stringList({
       description: "The types of events to select at the provider for these webhooks.",
@@ -108,7 +108,7 @@ interface ConnectInput {
  * Requests the provider account to which the secret key belongs. Runs before the mutation's transaction,
  * because the network request can be slow.
  */
-const verifyKey: MutationPreparationFunction<ConnectInput, VerifiedProviderAccount> = async (
+const verifyKey: MutationPreparationFunction<ConnectInput, VerifiedPaymentProviderAccount> = async (
   { secretKey, webhookSigningSecret },
   { stripeApiBase },
 ) => {

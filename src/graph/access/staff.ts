@@ -2,16 +2,16 @@
 import { z } from "zod";
 import { generatePassword } from "#access/people/passwords.ts";
 import {
-  createStaff,
-  disableStaff,
-  enableStaff,
+  createStaffAccount,
+  disableStaffAccount,
+  enableStaffAccount,
   findStaffPasswordSalt,
   validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
   setStaffRole,
   buildStaffAccountSqlQuery,
-  type StaffRow,
+  type StaffAccountRow,
 } from "#access/people/staff.ts";
 import { isStaffViewer, type StaffRole } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -130,7 +130,7 @@ const StaffPasswordSetInput = builder.inputType("StaffPasswordSetInput", {
 });
 
 interface StaffWithPassword {
-  readonly staff: StaffRow;
+  readonly staff: StaffAccountRow;
   readonly password: string | null;
 }
 
@@ -153,7 +153,7 @@ const StaffPasswordSet = builder.objectRef<StaffWithPassword>("StaffPasswordSet"
   }),
 });
 
-async function loadStaffAccount({ db }: GraphqlContext, id: string): Promise<StaffRow> {
+async function loadStaffAccount({ db }: GraphqlContext, id: string): Promise<StaffAccountRow> {
   const account = await buildStaffAccountSqlQuery(db, null).where("id", "=", id).executeTakeFirst();
   if (account === undefined) throw createFailure("resource_not_found");
   return account;
@@ -195,7 +195,7 @@ defineMutation({
         message: "`merchantId` is required with a token of the platform.",
       });
     const input = { merchantId: owner, role: role ?? "admin", ...person };
-    return { staffId: await createStaff(transaction, access, input), generated };
+    return { staffId: await createStaffAccount(transaction, access, input), generated };
   },
   answer: answerWithPassword,
 });
@@ -256,7 +256,7 @@ defineMutation({
   input: StaffDisableInput,
   type: StaffAccountRef,
   run: async (transaction, access, { staffId }) => {
-    await disableStaff(transaction, access, staffId);
+    await disableStaffAccount(transaction, access, staffId);
     return staffId;
   },
   answer: loadStaffAccount,
@@ -273,7 +273,7 @@ defineMutation({
   input: StaffEnableInput,
   type: StaffAccountRef,
   run: async (transaction, access, { staffId }) => {
-    await enableStaff(transaction, access, staffId);
+    await enableStaffAccount(transaction, access, staffId);
     return staffId;
   },
   answer: loadStaffAccount,

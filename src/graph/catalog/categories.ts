@@ -13,7 +13,12 @@ import {
   createConnectionTypeOptions,
   computeConnectionCost,
 } from "#graph/connections.ts";
-import { type CallerKind, getCallerMerchantId, merchantReaders, requireMerchantId } from "#graph/context.ts";
+import {
+  type CallerKind,
+  getCallerMerchantId,
+  merchantReaders,
+  resolveMerchantIdOfRequest,
+} from "#graph/context.ts";
 import { CategoryRef } from "#graph/refs.ts";
 
 const CategorySlug = builder.objectRef<LocalizedCategorySlugRow>("CategorySlug").implement({
@@ -105,7 +110,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_root, { slug, locale, merchantId }, context) =>
       (await findCategoryBySlug(context.db, {
-        merchantId: requireMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         slug,
         locale: locale ?? null,
       })) ?? null,
@@ -119,7 +124,7 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 6 },
     args: { merchantId: t.arg.id({ description: merchantIdDescription }) },
     resolve: (_root, { merchantId }, context) =>
-      findRootCategories(context.db, requireMerchantId(context, merchantId)),
+      findRootCategories(context.db, resolveMerchantIdOfRequest(context, merchantId)),
   }),
   categories: t.connection(
     {

@@ -4,7 +4,7 @@ import type { CheckoutSessionCancellation } from "#commerce/checkout/end-session
 import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
 import {
   type CheckoutSessionAggregate,
-  buildSessionListSqlQuery,
+  buildCheckoutSessionListSqlQuery,
 } from "#commerce/checkout/session-aggregate.ts";
 import { getCheckoutPageUrlForCreator, toCheckoutSessionView } from "#commerce/checkout/render-session.ts";
 import { builder } from "#graph/builder.ts";
@@ -274,7 +274,7 @@ builder.queryField("hostedCheckoutSessions", (t) =>
           status: status ?? null,
           now: context.clock.now(),
         };
-        const query = buildSessionListSqlQuery(context.db, filter);
+        const query = buildCheckoutSessionListSqlQuery(context.db, filter);
         const { edges, ...rest } = await loadGraphqlConnection(args, {
           db: context.db,
           query,

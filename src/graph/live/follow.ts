@@ -6,7 +6,7 @@
 import type { DatabasePoller } from "#database/polling.ts";
 import type { ChangedDeliveryIdsOfEndpoint } from "#webhooks/watch-deliveries.ts";
 
-export interface ObjectChangeForSubscription {
+export interface ObjectVersionSubscriptionStep {
   /**
    * Records which version of the object the resolver has sent to the subscriber. The subscription then waits
    * for a higher version.
@@ -21,11 +21,11 @@ export interface ObjectChangeForSubscription {
 export function watchObjectVersion(
   polling: DatabasePoller<number>,
   id: string,
-): AsyncIterableIterator<ObjectChangeForSubscription> {
+): AsyncIterableIterator<ObjectVersionSubscriptionStep> {
   let known: number | undefined;
   let found: number | null | undefined;
   let isBegun = false;
-  const step: ObjectChangeForSubscription = { sentVersion: (version) => (known = version) };
+  const step: ObjectVersionSubscriptionStep = { sentVersion: (version) => (known = version) };
   const isDue = (): boolean =>
     found === null || (found !== undefined && known !== undefined && found > known);
   return new Follower({
@@ -42,7 +42,7 @@ export function watchObjectVersion(
   });
 }
 
-export interface ChangedDeliveriesForSubscription {
+export interface ChangedDeliveriesSubscriptionStep {
   /**
    * The ids of the webhook deliveries that changed since the last result of the subscription. Null for the
    * first result, for which the resolver loads the newest deliveries instead.
@@ -65,10 +65,10 @@ const waitingMax = 1_000;
  * the first poll of the database, because each poll is compared with the previous one. Each further step
  * contains all changes since the previous step.
  */
-export function followEndpointDeliveries(
+export function watchDeliveriesOfEndpoint(
   polling: DatabasePoller<ChangedDeliveryIdsOfEndpoint>,
   endpointId: string,
-): AsyncIterableIterator<ChangedDeliveriesForSubscription> {
+): AsyncIterableIterator<ChangedDeliveriesSubscriptionStep> {
   const waiting = new Set<string>();
   let isMore = false;
   let isBegun = false;
@@ -102,7 +102,7 @@ export function followEndpointDeliveries(
   });
 }
 
-export interface NewEventsForSubscription {
+export interface EventFeedSubscriptionStep {
   /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
   readonly after: string | null;
   /**
@@ -117,15 +117,15 @@ export interface NewEventsForSubscription {
  * without waiting until the subscriber has the newest event, and then one step after each poll that finds new
  * events.
  */
-export function followEventFeed(
+export function watchMerchantEventFeed(
   polling: DatabasePoller<number>,
   { merchantKey, after }: { readonly merchantKey: string; readonly after: string | null },
-): AsyncIterableIterator<NewEventsForSubscription> {
+): AsyncIterableIterator<EventFeedSubscriptionStep> {
   let cursor = after;
   let sentPosition = Infinity;
   let endPosition = 0;
   let isBegun = false;
-  const sentPage: NewEventsForSubscription["sentPage"] = (page) => {
+  const sentPage: EventFeedSubscriptionStep["sentPage"] = (page) => {
     cursor = page.cursor;
     sentPosition = page.position;
   };

@@ -26,9 +26,9 @@ import { allMerchantsKey } from "#webhooks/event-feed.ts";
 import { type DeliveryView, findMerchantIdOfEndpoint } from "#webhooks/delivery-log.ts";
 import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
 import {
-  type ChangedDeliveriesForSubscription,
-  followEndpointDeliveries,
-  followEventFeed,
+  type ChangedDeliveriesSubscriptionStep,
+  watchDeliveriesOfEndpoint,
+  watchMerchantEventFeed,
   watchObjectVersion,
   deliveriesPerStepMax,
 } from "./follow.ts";
@@ -110,7 +110,7 @@ builder.subscriptionFields((t) => ({
     authScopes: { callers: merchantReaders },
     args: { endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     subscribe: (_root, { endpointId }, context) =>
-      followEndpointDeliveries(watchOf(context).deliveries, endpointId),
+      watchDeliveriesOfEndpoint(watchOf(context).deliveries, endpointId),
     resolve: async (step, { endpointId }, context) => {
       const merchantId = getCallerMerchantId(context);
       const owner = isTextWithoutForbiddenCharacters(endpointId)
@@ -134,7 +134,7 @@ builder.subscriptionField("eventFeedChanged", (t) =>
     complexity: computeFeedCost,
     args: eventFeedArgs,
     subscribe: async (_root, args, context) =>
-      followEventFeed(watchOf(context).eventFeeds, {
+      watchMerchantEventFeed(watchOf(context).eventFeeds, {
         merchantKey: getMerchantIdForListQuery(context, args.merchantId) ?? allMerchantsKey,
         after: await resolveEventFeedStartCursor(args, context),
       }),
@@ -158,7 +158,7 @@ async function newest(context: GraphqlContext, endpointId: string): Promise<Deli
 
 const changed = async (
   context: GraphqlContext,
-  { isMore }: ChangedDeliveriesForSubscription,
+  { isMore }: ChangedDeliveriesSubscriptionStep,
   ids: readonly string[],
 ): Promise<DeliveryChangeBatch> => ({
   deliveries: await load(context, ids.toSorted()),

@@ -6,10 +6,10 @@ import type { TaxRateRow } from "#commerce/markets/read-markets.ts";
 import { computeOrderTaxLines, type OrderTaxLine } from "#commerce/orders/order-tax-lines.ts";
 import { omitExpiredCartAddress } from "#commerce/carts/cart-status.ts";
 import type { TaxClassRow } from "#commerce/tax/tax-classes.ts";
-import { listTaxLines, type TaxLine } from "#commerce/tax/tax-lines.ts";
+import { listCartOrOrderTaxLines, type TaxLine } from "#commerce/tax/tax-lines.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { merchantReaders, requireMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { CartRef, MoneyRef, OrderRef } from "#graph/refs.ts";
 
 export const TaxRoundingEnum = defineGraphqlEnum("TaxRounding", {
@@ -155,7 +155,7 @@ builder.objectField(CartRef, "taxLines", (t) =>
     complexity: { multiplier: 3 },
     resolve: ({ stored }, _args, { services: { clock } }) => {
       const cart = omitExpiredCartAddress(stored, clock.now());
-      return listTaxLines(cart).map((line) => Object.assign({ currency: cart.currency }, line));
+      return listCartOrOrderTaxLines(cart).map((line) => Object.assign({ currency: cart.currency }, line));
     },
   }),
 );
@@ -178,6 +178,6 @@ builder.queryField("taxClasses", (t) =>
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) =>
-      context.loaders.taxClasses.load(requireMerchantId(context, merchantId)),
+      context.loaders.taxClasses.load(resolveMerchantIdOfRequest(context, merchantId)),
   }),
 );

@@ -5,7 +5,7 @@
 import {
   evaluateAfterSalesEligibility,
   type AfterSalesEligibility,
-  type AfterSalesLineEligibility,
+  type OrderLineAfterSalesEligibility,
   type OpenReturnSummary,
 } from "#commerce/after-sales/eligibility.ts";
 import type { AfterSalesPolicy } from "#commerce/after-sales/after-sales-policies.ts";
@@ -165,7 +165,7 @@ const OrderOptionType = builder.objectRef<OrderLevelAfterSalesOption>("AfterSale
   }),
 });
 
-const Line = builder.objectRef<AfterSalesLineEligibility>("AfterSalesLine").implement({
+const Line = builder.objectRef<OrderLineAfterSalesEligibility>("AfterSalesLine").implement({
   description: "The after-sales options of one order line.",
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),

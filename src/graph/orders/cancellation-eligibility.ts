@@ -6,7 +6,7 @@ import {
   type OrderCancellationDeadline,
   evaluateCancellationEligibility,
   type CancellationEligibility,
-  type CancellationLineEligibility,
+  type OrderLineCancellationEligibility,
   type EstimatedCancellationRefund,
 } from "#commerce/orders/cancellation/eligibility.ts";
 import type {
@@ -54,7 +54,7 @@ const CancellationReason = builder.objectRef<CancellationObstacle>("Cancellation
   }),
 });
 
-const LineEligibility = builder.objectRef<CancellationLineEligibility>("CancellationLine").implement({
+const LineEligibility = builder.objectRef<OrderLineCancellationEligibility>("CancellationLine").implement({
   description: "Whether units of one order line can be canceled.",
   fields: (t) => ({
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),

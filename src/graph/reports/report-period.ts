@@ -8,7 +8,7 @@ import type { DatabaseReader } from "#database/transaction.ts";
 import {
   type PeriodBucket,
   dividePeriodIntoBuckets,
-  countDaysBetween,
+  countCalendarDaysInclusive,
   hourlyPeriodDaysMax,
   type PeriodBucketInterval,
   isCalendarDay,
@@ -103,7 +103,7 @@ export const computeBucketedReportCost = defineFieldCostByArguments(
   ({ from, to, interval }: UncheckedPeriodArgs) => {
     const hasDays =
       typeof from === "string" && typeof to === "string" && isCalendarDay(from) && isCalendarDay(to);
-    const days = hasDays ? Math.min(Math.max(countDaysBetween(from, to), 1), periodDaysMax) : 1;
+    const days = hasDays ? Math.min(Math.max(countCalendarDaysInclusive(from, to), 1), periodDaysMax) : 1;
     const perBucket = daysPerBucket.get(String(interval).toLowerCase()) ?? 1;
     return { field: reportBaseCost, multiplier: Math.ceil(days / perBucket) + 1 };
   },

@@ -14,7 +14,7 @@ import {
   type InternalTokenAuthentication,
   addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
-import { countInternalRequest, createGraphqlCostSpender } from "#graphql/quotas.ts";
+import { countGraphqlRequestAgainstQuotas, createGraphqlCostCharger } from "#graphql/quotas.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { parseByteRange } from "./byte-range.ts";
@@ -37,7 +37,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
   server.get<{ Params: { file: string } }>("/exports/:file", async (request, reply) => {
     const viewer = await authentication.authenticateDownload(request);
     addCredentialIdToRequestLog(request, viewer);
-    await countInternalRequest({ viewer, limiter }, reply);
+    await countGraphqlRequestAgainstQuotas({ viewer, limiter }, reply);
     const { file } = request.params;
     const id = file.endsWith(extension) ? file.slice(0, -extension.length) : "";
     if (!isIdOfKind("export", id))
@@ -46,7 +46,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
       });
     const client = getRateLimitAddressKey(request);
     const context = createGraphqlContext(services, { viewer, requestId: request.id, client });
-    const payment = await createGraphqlCostSpender({ address: client, viewer, limiter })(downloadCost);
+    const payment = await createGraphqlCostCharger({ address: client, viewer, limiter })(downloadCost);
     if (payment?.refusal !== undefined) throw payment.refusal;
     const { sizeBytes, read } = await openExportFile(context, id);
     const etag = `"${id}"`;

@@ -17,7 +17,7 @@ import {
   type InternalTokenAuthentication,
   addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
-import { countInternalRequest, createGraphqlCostSpender } from "#graphql/quotas.ts";
+import { countGraphqlRequestAgainstQuotas, createGraphqlCostCharger } from "#graphql/quotas.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
@@ -39,7 +39,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
     async (request, reply) => {
       const viewer = await authentication.authenticateDownload(request);
       addCredentialIdToRequestLog(request, viewer);
-      await countInternalRequest({ viewer, limiter }, reply);
+      await countGraphqlRequestAgainstQuotas({ viewer, limiter }, reply);
       const name = request.params.file.endsWith(".csv") ? request.params.file.slice(0, -".csv".length) : "";
       const report = csvReports.get(name);
       if (report === undefined)
@@ -57,7 +57,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
         requestId: request.id,
         client,
         isReportFile: true,
-        spendCost: createGraphqlCostSpender({ address: client, viewer, limiter }),
+        spendCost: createGraphqlCostCharger({ address: client, viewer, limiter }),
       });
       const { data, errors } = await run(report.document, context, { variables });
       const [error] = errors ?? [];

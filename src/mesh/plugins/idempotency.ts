@@ -15,7 +15,7 @@ import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import {
   createGraphqlRequestFingerprint,
   getIdempotencyKeyOfMutation,
-  prepareMutations,
+  runMutationPreparationFunctions,
 } from "#mesh/idempotent-document.ts";
 import { getGraphqlDocumentRequirements } from "#mesh/operation-security.ts";
 import {
@@ -75,7 +75,9 @@ async function runOnce(
 ): Promise<ExecutionResult> {
   const context = input.contextValue as GraphqlContext;
   try {
-    const { prepared, lockAndRead } = await prepareMutations(input as GraphqlDocumentExecutionArgs);
+    const { prepared, lockAndRead } = await runMutationPreparationFunctions(
+      input as GraphqlDocumentExecutionArgs,
+    );
     let result: ExecutionResult = { data: null };
     const executeInTransaction = async (transaction: Transaction): Promise<StoredIdempotentAnswer> => {
       result = await execute({

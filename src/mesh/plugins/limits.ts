@@ -8,7 +8,7 @@ import type { Plugin } from "graphql-yoga";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 import {
   getGraphqlQueryCostLimit,
-  type GraphqlCostPayment,
+  type GraphqlCostChargeResult,
   queryCostMax,
   queryMsMax,
 } from "#graph/limits.ts";
@@ -30,7 +30,7 @@ export default (): Plugin =>
       requireNoControlCharacters(args);
       const cost = tryMeasureCost(args);
       if (cost instanceof GraphQLError) return { errors: [cost] };
-      let payment: GraphqlCostPayment | undefined;
+      let payment: GraphqlCostChargeResult | undefined;
       const withCost = (result: ExecutionResult): ExecutionResult => ({
         ...result,
         extensions: {
@@ -40,7 +40,7 @@ export default (): Plugin =>
       });
       try {
         requireQueryCostWithinLimit(cost);
-        payment = await args.contextValue.spendCost?.(getChargedPoints(cost));
+        payment = await args.contextValue.spendCost?.(getChargedGraphqlCostPoints(cost));
         if (payment?.refusal !== undefined) throw payment.refusal;
         args.contextValue.services.events.emit("documentExecuted", cost.requested);
         return withCost(await limitTime(args, execute(input)));
@@ -102,14 +102,14 @@ export const measureGraphqlQueryCost = (
  * of a GraphQL document. This matters for CSV reports: their computed cost counts 10 000 rows, but most
  * reports have fewer.
  */
-export const getChargedPoints = ({ requested }: GraphqlQueryCost): number =>
+export const getChargedGraphqlCostPoints = ({ requested }: GraphqlQueryCost): number =>
   Math.min(requested, queryCostMax);
 
 /**
  * Returns the content of `extensions.cost` in the answer. Answers of mutations do not show the remaining
  * quota, so that a repeated mutation with an idempotency key gets exactly the bytes of the first answer.
  */
-const toCostExtension = (cost: GraphqlQueryCost, payment: GraphqlCostPayment | undefined): object =>
+const toCostExtension = (cost: GraphqlQueryCost, payment: GraphqlCostChargeResult | undefined): object =>
   payment === undefined ? cost : { ...cost, throttleStatus: payment.throttleStatus };
 
 /**

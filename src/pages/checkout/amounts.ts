@@ -48,7 +48,11 @@ export function formatDayCountRange(min: number, max: number, locale: string): s
  * Formats the first and the last day on which a delivery is expected, counted from the given time. The days
  * are calendar days in UTC, because the buyer's time zone is unknown.
  */
-export function formatDateRange(from: string, [min, max]: readonly [number, number], locale: string): string {
+export function formatExpectedDeliveryDates(
+  from: string,
+  [min, max]: readonly [number, number],
+  locale: string,
+): string {
   const format = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", timeZone: "UTC" });
   const [first, last] = [min, max].map((days) => Date.parse(from) + days * 86_400_000);
   return format.formatRange(first ?? 0, last ?? 0);
@@ -61,7 +65,7 @@ export const formatSeconds = (seconds: number, locale: string): string =>
  * Formats a duration in minutes (rounded up) if it is shorter than two hours, otherwise in hours (rounded
  * down).
  */
-export function formatTimeLeft(ms: number, locale: string): string {
+export function formatDurationInMinutesOrHours(ms: number, locale: string): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   return minutes < 120
     ? unit(locale, "minute").format(minutes)
@@ -69,7 +73,7 @@ export function formatTimeLeft(ms: number, locale: string): string {
 }
 
 export const formatWaitTime = (seconds: number, locale: string): string =>
-  seconds < 120 ? formatSeconds(seconds, locale) : formatTimeLeft(seconds * 1000, locale);
+  seconds < 120 ? formatSeconds(seconds, locale) : formatDurationInMinutesOrHours(seconds * 1000, locale);
 
 export function formatCountryName(code: string, locale: string): string {
   return new Intl.DisplayNames([locale], { type: "region", fallback: "code" }).of(code) ?? code;

@@ -8,7 +8,7 @@ import { findMerchantLogoByHash } from "#commerce/merchants/branding.ts";
 import type { Database } from "#database/connect.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { getBasePath } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { CheckoutPageMerchant } from "./documents.ts";
 
@@ -63,7 +63,7 @@ export const getBrandStyleSheetPaths = (
   publicUrl: string,
 ): readonly string[] =>
   typeof branding?.color === "string"
-    ? [`${getBasePath(publicUrl)}/checkout-theme/${branding.color.slice(1)}.css`]
+    ? [`${getBasePathOfPublicUrl(publicUrl)}/checkout-theme/${branding.color.slice(1)}.css`]
     : [];
 
 /**

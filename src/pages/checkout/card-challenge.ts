@@ -12,7 +12,7 @@ import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
 import { type CheckoutPageContext, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
 
 /** Returns true if the payment waits for the buyer's confirmation to the bank, in the browser that may pay. */
-export const hasOpenCardChallenge = async ({
+export const isCardChallengeOpenForBrowser = async ({
   session,
   isHolder,
   pageContext,
@@ -34,7 +34,7 @@ export async function isCardChallengeOpen(
 
 export async function sendCardChallengePage(visit: CheckoutPageVisit): Promise<FastifyReply> {
   const { session, say, language, locale, path, reply, pageContext } = visit;
-  if (!(await hasOpenCardChallenge(visit))) return reply.redirect(path, 303);
+  if (!(await isCardChallengeOpenForBrowser(visit))) return reply.redirect(path, 303);
   const parts = { amount: formatAmount(session.amountTotal, locale), merchant: session.merchant.name };
   const page = {
     title: say("challenge"),
@@ -64,7 +64,7 @@ export async function recordCardChallengeAnswer(visit: CheckoutPageVisit): Promi
   const { session, path, reply, request, pageContext } = visit;
   const { db, clock, events } = pageContext.services;
   const answer = getSubmittedForm(request).get("answer") ?? "";
-  if (!answers.has(answer) || !(await hasOpenCardChallenge(visit))) return reply.redirect(path, 303);
+  if (!answers.has(answer) || !(await isCardChallengeOpenForBrowser(visit))) return reply.redirect(path, 303);
   const isConfirmed = answer === "complete";
   await answerPaymentChallenge(db, { sessionId: session.id, isConfirmed, now: clock.now(), events });
   return reply.redirect(path, 303);

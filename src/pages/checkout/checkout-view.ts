@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
-import { formatTimeLeft } from "./amounts.ts";
+import { formatDurationInMinutesOrHours } from "./amounts.ts";
 import {
   renderAddressForm,
   type AddressFormFieldFault,
@@ -124,7 +124,9 @@ const isEditing = ({ request }: CheckoutPageVisit, part: "address" | "contact"):
 function leaveView({ session, say, path, language, isHolder, pageContext }: CheckoutPageVisit): HtmlMarkup {
   const { merchant, cancelUrl, expiresAt } = session;
   const left = Date.parse(expiresAt) - pageContext.services.clock.now().getTime();
-  const kept = html`<p class="soft">${say("keptFor", { time: formatTimeLeft(left, language) })}</p>`;
+  const kept = html`<p class="soft">
+    ${say("keptFor", { time: formatDurationInMinutesOrHours(left, language) })}
+  </p>`;
   if (!isHolder) return html`<p><a href="${cancelUrl}">${say("goBack", { merchant: merchant.name })}</a></p>`;
   return html`<form method="post" action="${path}" class="leave">
     ${kept}

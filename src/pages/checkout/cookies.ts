@@ -3,7 +3,7 @@
  * page. Both cookies expire two days after they were set.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { getBasePath } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 
 const lifeSeconds = 2 * 86_400;
 
@@ -12,7 +12,7 @@ const lifeSeconds = 2 * 86_400;
  * link from the shop, but not with a form of another site.
  */
 export function getCheckoutCookieAttributes(secret: string, publicUrl: string): string {
-  const path = `${getBasePath(publicUrl)}/checkout/${secret}`;
+  const path = `${getBasePathOfPublicUrl(publicUrl)}/checkout/${secret}`;
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
   return `Path=${path}; Max-Age=${lifeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }

@@ -170,7 +170,7 @@ const keyed = (field: string, type: string): string =>
   `mutation Change($sessionId: ID!, $key: String!, $input: ${type}!) { ${field}(sessionId: $sessionId,
     idempotencyKey: $key, input: $input) { version } }`;
 
-export interface CheckoutGraphqlDocuments {
+export interface CheckoutGraphqlDocumentRunners {
   readonly session: CheckoutGraphqlDocumentRunner;
   readonly status: CheckoutGraphqlDocumentRunner;
   readonly order: CheckoutGraphqlDocumentRunner;
@@ -184,9 +184,9 @@ export interface CheckoutGraphqlDocuments {
   readonly cancel: CheckoutGraphqlDocumentRunner;
 }
 
-export function compileCheckoutGraphqlDocuments(
+export function createCheckoutGraphqlDocumentRunners(
   compile: CheckoutServices["compile"],
-): CheckoutGraphqlDocuments {
+): CheckoutGraphqlDocumentRunners {
   return {
     session: compile(sessionDocument),
     status: compile(statusDocument),

@@ -17,8 +17,8 @@ import {
 import { formatWaitTime } from "./amounts.ts";
 import { readEnteredCardFieldsWithoutValidation, parseSubmittedCardForm } from "./card-form.ts";
 import { getFailureCodeMessage } from "./fault-texts.ts";
-import { createPageUrlQueryAfterFormSuccess, parseSessionVersion, parseFormInteger } from "./form-values.ts";
-import { findFirstMissingSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
+import { createFormSuccessUrlQuery, parseSessionVersion, parseFormInteger } from "./form-values.ts";
+import { findFirstMissingCheckoutSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import { getLanguageSelectedByFormAction } from "./page-language.ts";
 import { getPaymentPageReturnQuery } from "./payment-page.ts";
 import { getDetailedPromotionRefusalMessage } from "./promotion-texts.ts";
@@ -34,7 +34,7 @@ import {
   sendFormFailureResponse,
   reloadCheckoutSessionAfterRefusedForm,
   changeCheckoutSessionAndRedirect,
-  runCheckoutSessionChangeDocument,
+  runCheckoutSessionMutation,
   claimCheckoutPageForBrowser,
 } from "./form-replies.ts";
 
@@ -50,7 +50,7 @@ const actions: Readonly<Record<string, CheckoutAction>> = {
   promotion: applyPromotion,
   "promotion-remove": (visit) =>
     changeCheckoutSessionAndRedirect(visit, visit.pageContext.documents.removePromotion, {
-      to: createPageUrlQueryAfterFormSuccess(),
+      to: createFormSuccessUrlQuery(),
     }),
   pay,
   "give-up": giveUp,
@@ -136,14 +136,14 @@ async function setAddress(visit: CheckoutPageVisit, form: URLSearchParams): Prom
     address: pickAddressFieldsUsedInCountry(typed, visit),
     ...(contactEmail === undefined ? {} : { contactEmail }),
   };
-  await runCheckoutSessionChangeDocument(visit, visit.pageContext.documents.setAddress, {
+  await runCheckoutSessionMutation(visit, visit.pageContext.documents.setAddress, {
     input,
     takesOver: true,
     entered: contactEmail === undefined ? ["address"] : ["address", "buyer_email"],
   });
   return redirectToCheckoutPage(
     visit,
-    createPageUrlQueryAfterFormSuccess(hasCartLineThatNeedsShipping(visit.session.cart) ? "#delivery" : ""),
+    createFormSuccessUrlQuery(hasCartLineThatNeedsShipping(visit.session.cart) ? "#delivery" : ""),
   );
 }
 
@@ -158,7 +158,7 @@ async function setContact(visit: CheckoutPageVisit, form: URLSearchParams): Prom
     return await changeCheckoutSessionAndRedirect(visit, pageContext.documents.setContact, {
       input: { email: contact },
       entered: ["buyer_email"],
-      to: createPageUrlQueryAfterFormSuccess(),
+      to: createFormSuccessUrlQuery(),
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 400) throw error;
@@ -178,7 +178,7 @@ async function selectDelivery(visit: CheckoutPageVisit, form: URLSearchParams): 
     });
   return changeCheckoutSessionAndRedirect(visit, visit.pageContext.documents.selectDelivery, {
     input: { optionId },
-    to: createPageUrlQueryAfterFormSuccess("#pay"),
+    to: createFormSuccessUrlQuery("#pay"),
   });
 }
 
@@ -198,7 +198,7 @@ async function applyPromotion(visit: CheckoutPageVisit, form: URLSearchParams): 
     await pageContext.services.limits.requireCodesLeft(request, viewer.cartId);
     return await changeCheckoutSessionAndRedirect(visit, pageContext.documents.applyPromotion, {
       input: { code },
-      to: createPageUrlQueryAfterFormSuccess(),
+      to: createFormSuccessUrlQuery(),
     });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -256,7 +256,7 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
   if (isOtherDelivery) {
     // The buyer has changed the delivery option in the form that pays, so the page showed the amount for the
     // old option. Nothing is paid yet; the page is shown again with the new amount.
-    await runCheckoutSessionChangeDocument(visit, pageContext.documents.selectDelivery, {
+    await runCheckoutSessionMutation(visit, pageContext.documents.selectDelivery, {
       input: { optionId },
     });
     return sendCheckoutPageWithFormErrors(await reloadCheckoutSessionAfterRefusedForm(visit), 409, {
@@ -264,7 +264,7 @@ async function pay(visit: CheckoutPageVisit, form: URLSearchParams): Promise<Fas
       notice: getFailureCodeMessage("checkout_amount_changed", language),
     });
   }
-  if (session.status === "open" && findFirstMissingSection(session.cart) === "contact")
+  if (session.status === "open" && findFirstMissingCheckoutSection(session.cart) === "contact")
     return sendCheckoutPageWithFormErrors(visit, 409, {
       card: readEnteredCardFieldsWithoutValidation(visit, form),
       contact: "",

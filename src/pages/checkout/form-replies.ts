@@ -95,7 +95,7 @@ async function reprice(visit: CheckoutPageVisit): Promise<void> {
  */
 async function tryDelivery(visit: CheckoutPageVisit, optionId: string | null): Promise<boolean> {
   try {
-    await runCheckoutSessionChangeDocument(visit, visit.pageContext.documents.selectDelivery, {
+    await runCheckoutSessionMutation(visit, visit.pageContext.documents.selectDelivery, {
       input: { optionId },
     });
     return true;
@@ -133,11 +133,11 @@ export async function changeCheckoutSessionAndRedirect(
   run: CheckoutGraphqlDocumentRunner,
   { to = "", ...options }: SessionChangeOptions & { readonly to?: string } = {},
 ): Promise<FastifyReply> {
-  await runCheckoutSessionChangeDocument(visit, run, options);
+  await runCheckoutSessionMutation(visit, run, options);
   return redirectToCheckoutPage(visit, to);
 }
 
-export function runCheckoutSessionChangeDocument(
+export function runCheckoutSessionMutation(
   visit: CheckoutPageVisit,
   run: CheckoutGraphqlDocumentRunner,
   { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,

@@ -8,7 +8,7 @@ import { createFailure } from "#foundation/failure.ts";
  * Returns the URL query `?changed`, with an optional anchor, for the page after a successful form. With this
  * query, the page no longer shows the error of the last payment.
  */
-export const createPageUrlQueryAfterFormSuccess = (anchor = ""): string => `?changed${anchor}`;
+export const createFormSuccessUrlQuery = (anchor = ""): string => `?changed${anchor}`;
 
 /** Reads a whole number from 0 to `max` from the form; undefined if the field has no such number. */
 export function parseFormInteger(form: URLSearchParams, name: string, max: number): number | undefined {

@@ -10,7 +10,7 @@ export const hasCartLineThatNeedsShipping = ({ lines }: Pick<CheckoutPageCart, "
  * Returns the first missing part of the checkout, in the page's order of the parts; undefined if the checkout
  * is complete.
  */
-export function findFirstMissingSection(cart: CheckoutPageCart): MissingCheckoutSection | undefined {
+export function findFirstMissingCheckoutSection(cart: CheckoutPageCart): MissingCheckoutSection | undefined {
   const { address, buyer, delivery } = cart;
   if (hasCartLineThatNeedsShipping(cart) && address === null) return "address";
   if (buyer.emailHint === null) return "contact";

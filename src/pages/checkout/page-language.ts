@@ -6,7 +6,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { readCheckoutCookie } from "./cookies.ts";
-import { findCheckoutLanguage, type CheckoutLanguage, getCheckoutLanguage } from "./texts.ts";
+import {
+  findCheckoutLanguageForLocale,
+  type CheckoutLanguage,
+  getCheckoutLanguageOrEnglish,
+} from "./texts.ts";
 
 const cookieName = "checkout-language";
 
@@ -17,11 +21,11 @@ const cookieName = "checkout-language";
 export function choosePreferredLanguage({ headers }: FastifyRequest): CheckoutLanguage | undefined {
   const chosen = readCheckoutCookie(headers.cookie, cookieName);
   return [...(chosen === undefined ? [] : [chosen]), ...parseAcceptLanguage(headers["accept-language"])]
-    .map(findCheckoutLanguage)
+    .map(findCheckoutLanguageForLocale)
     .find((language) => language !== undefined);
 }
 
-export interface PageLanguage {
+export interface CheckoutLanguageAndLocale {
   readonly language: CheckoutLanguage;
   /** The locale in which the checkout page formats amounts. */
   readonly locale: string;
@@ -32,19 +36,19 @@ export interface PageLanguage {
  * session's locale. In another language, the locale consists of this language and the handle of the session's
  * market, for example en-DE.
  */
-export function choosePageLanguage(
+export function chooseCheckoutLanguageAndLocale(
   preferred: CheckoutLanguage | undefined,
   session: { readonly locale: string; readonly market: string },
-): PageLanguage {
+): CheckoutLanguageAndLocale {
   const { locale, market } = session;
   const [sessionLanguage = ""] = locale.split("-");
   return preferred === undefined || preferred === sessionLanguage
-    ? { language: getCheckoutLanguage(locale), locale }
+    ? { language: getCheckoutLanguageOrEnglish(locale), locale }
     : { language: preferred, locale: `${preferred}-${market}` };
 }
 
 /** Stores the language that the buyer has chosen in a cookie of the checkout page. */
-export function storePageLanguage(
+export function setCheckoutLanguageCookie(
   reply: FastifyReply,
   language: CheckoutLanguage,
   { attributes }: { readonly attributes: string },
@@ -61,5 +65,5 @@ export const languageActionPrefix = "language-";
  */
 export const getLanguageSelectedByFormAction = (action: string): CheckoutLanguage | undefined =>
   action.startsWith(languageActionPrefix)
-    ? findCheckoutLanguage(action.slice(languageActionPrefix.length))
+    ? findCheckoutLanguageForLocale(action.slice(languageActionPrefix.length))
     : undefined;

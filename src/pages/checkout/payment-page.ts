@@ -3,7 +3,10 @@
  * from there. The provider's page returns to the checkout page with the query `returned`.
  */
 import { returnQueryName } from "#commerce/payments/page-content.ts";
-import { findOpenPaymentPageUrl, wakePaymentOfSession } from "#commerce/payments/payment-pages.ts";
+import {
+  findOpenPaymentPageUrl,
+  makeCheckoutPaymentOperationsDueNow,
+} from "#commerce/payments/payment-pages.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderNarrowCheckoutLayout, renderPaymentProcessingPage } from "./outcome-view.ts";
 import { renderOrderSummary } from "./summary-view.ts";
@@ -28,7 +31,7 @@ export function getPaymentPageReturnQuery(visit: Pick<CheckoutPageVisit, "reques
 }
 
 /** Renders the page of a checkout session whose payment is being processed. */
-export async function renderPaymentInProgress(visit: CheckoutPageVisit): Promise<CheckoutPageContent> {
+export async function renderPaymentInProgressPage(visit: CheckoutPageVisit): Promise<CheckoutPageContent> {
   const { session, isHolder, pageContext } = visit;
   const { db, clock, events } = pageContext.services;
   const returned = returnOf(visit);
@@ -38,7 +41,7 @@ export async function renderPaymentInProgress(visit: CheckoutPageVisit): Promise
   if (returned !== "paid") return renderLeadingPage(visit, { url, isLeading: returned === undefined });
   // Wakes the payment operation, so that the service asks the provider for the result immediately and not at
   // the operation's next scheduled attempt.
-  await wakePaymentOfSession(db, { ...request, events });
+  await makeCheckoutPaymentOperationsDueNow(db, { ...request, events });
   return renderPaymentProcessingPage(visit, getPaymentPageReturnQuery(visit));
 }
 

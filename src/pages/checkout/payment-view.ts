@@ -10,7 +10,7 @@ import type { CheckoutPageDeliveryOption } from "./documents.ts";
 import { getPaymentFailureMessage } from "./fault-texts.ts";
 import {
   type MissingCheckoutSection,
-  findFirstMissingSection,
+  findFirstMissingCheckoutSection,
   hasCartLineThatNeedsShipping,
 } from "./missing-parts.ts";
 import { renderDeliveryOptionName } from "./delivery-name.ts";
@@ -45,7 +45,7 @@ interface PaymentShown {
 export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): HtmlMarkup {
   const { session, path } = visit;
   const hasDelivery = hasCartLineThatNeedsShipping(session.cart) && session.cart.address !== null;
-  const missing = findFirstMissingSection(session.cart);
+  const missing = findFirstMissingCheckoutSection(session.cart);
   const isUndeliverable = hasDelivery && (session.cart.delivery?.options ?? []).length === 0;
   const { amountMinor, currency } = session.amountTotal;
   return html`<form method="post" action="${path}" class="pay" data-pay="${path}/status">

@@ -17,24 +17,24 @@ import {
 } from "./checkout-services.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
-  hasOpenCardChallenge,
+  isCardChallengeOpenForBrowser,
   isCardChallengeOpen,
   sendCardChallengePage,
   recordCardChallengeAnswer,
 } from "./card-challenge.ts";
 import { registerBrandingRoutes } from "./branding-routes.ts";
 import { renderCheckoutPage } from "./checkout-view.ts";
-import { compileCheckoutGraphqlDocuments, type CheckoutPageOrder } from "./documents.ts";
+import { createCheckoutGraphqlDocumentRunners, type CheckoutPageOrder } from "./documents.ts";
 import {
   renderEndedSessionPage,
   renderCheckoutMessagePage,
   renderUnknownSessionPage,
 } from "./outcome-view.ts";
-import { mustOpenPaymentPage, renderPaymentInProgress } from "./payment-page.ts";
+import { mustOpenPaymentPage, renderPaymentInProgressPage } from "./payment-page.ts";
 import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
 import { renderOrderCompletedPage } from "./thanks-view.ts";
 import {
-  getRequestLanguage,
+  getCheckoutLanguageOfRequest,
   isCheckoutPageClaimedByBrowser,
   openCheckoutPageVisit,
   readCheckoutSessionStatusAndVersion,
@@ -63,7 +63,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
   const services = createCheckoutServices(options);
   const pageContext: CheckoutPageContext = {
     services,
-    documents: compileCheckoutGraphqlDocuments(services.compile),
+    documents: createCheckoutGraphqlDocumentRunners(services.compile),
   };
   const visiting = (answer: Answer) => async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await openCheckoutPageVisit(pageContext, request, reply);
@@ -86,7 +86,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
 
 async function show(visit: CheckoutPageVisit): Promise<FastifyReply> {
   const { session, reply, path, pageContext } = visit;
-  if (await hasOpenCardChallenge(visit)) return reply.redirect(`${path}/challenge`, 303);
+  if (await isCardChallengeOpenForBrowser(visit)) return reply.redirect(`${path}/challenge`, 303);
   const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
   return sendCheckoutPage(
     reply.code(isGone ? 410 : 200),
@@ -97,7 +97,7 @@ async function show(visit: CheckoutPageVisit): Promise<FastifyReply> {
 
 async function pageOf(visit: CheckoutPageVisit): Promise<CheckoutPageContent> {
   const { session } = visit;
-  if (session.status === "processing") return renderPaymentInProgress(visit);
+  if (session.status === "processing") return renderPaymentInProgressPage(visit);
   if (session.status === "completed") return renderOrderCompletedPage(visit, await orderOf(visit));
   if (session.status === "open") return renderCheckoutPage(visit);
   return renderEndedSessionPage(visit, { isLeaving: isLeaving(visit) });
@@ -189,7 +189,11 @@ function sendUnknown(
   { publicUrl }: CheckoutServices,
 ): FastifyReply {
   request.failureCode = "checkout_session_not_found";
-  return sendCheckoutPage(reply.code(404), renderUnknownSessionPage(getRequestLanguage(request)), publicUrl);
+  return sendCheckoutPage(
+    reply.code(404),
+    renderUnknownSessionPage(getCheckoutLanguageOfRequest(request)),
+    publicUrl,
+  );
 }
 
 /**
@@ -210,7 +214,7 @@ function answerFault({
     request.failureCode = failure.code;
     const retryAfter = getRetryAfterSeconds(failure);
     void reply.code(failure.status).headers(retryAfter === null ? {} : { "retry-after": String(retryAfter) });
-    const language = getRequestLanguage(request);
+    const language = getCheckoutLanguageOfRequest(request);
     return sendCheckoutPage(
       reply,
       renderCheckoutMessagePage(language, {

@@ -1,10 +1,10 @@
 /** Renders the order summary: the lines of the cart with their prices, and the totals. */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
-import { getBasePath } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { type DisplayedAmount, formatAmount, formatTaxRate, negateAmount } from "./amounts.ts";
 import type { CheckoutPageCart, CheckoutPageCartLine, CheckoutPageTaxLine } from "./documents.ts";
 import { getCartWarningMessage } from "./warning-texts.ts";
-import { findFirstMissingSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
+import { findFirstMissingCheckoutSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
 type SummaryContext = Pick<CheckoutPageVisit, "session" | "say" | "locale" | "language" | "pageContext">;
@@ -83,7 +83,7 @@ function lineView(line: CheckoutPageCartLine, visit: SummaryContext): HtmlMarkup
 function pictureOf({ image }: CheckoutPageCartLine, { pageContext }: SummaryContext): string | undefined {
   const { publicUrl } = pageContext.services;
   return image?.url.startsWith(`${publicUrl}/`) === true
-    ? getBasePath(publicUrl) + image.url.slice(publicUrl.length)
+    ? getBasePathOfPublicUrl(publicUrl) + image.url.slice(publicUrl.length)
     : undefined;
 }
 
@@ -97,7 +97,7 @@ function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryCon
   const text = (amount: DisplayedAmount): string =>
     amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
   // Until the address and the delivery option are known, the total is provisional.
-  const isFinal = session.status !== "open" || findFirstMissingSection(cart) === undefined;
+  const isFinal = session.status !== "open" || findFirstMissingCheckoutSection(cart) === undefined;
   return html`<dl class="totals">
     ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}
     ${

@@ -20,7 +20,7 @@ export const languageNames: Readonly<Record<CheckoutLanguage, string>> = {
  * Returns the language of the checkout page for a locale; undefined if the page has no texts in the locale's
  * language.
  */
-export function findCheckoutLanguage(locale: string): CheckoutLanguage | undefined {
+export function findCheckoutLanguageForLocale(locale: string): CheckoutLanguage | undefined {
   const [language = ""] = locale.split("-");
   return languages.find((known) => known === language);
 }
@@ -29,7 +29,8 @@ export function findCheckoutLanguage(locale: string): CheckoutLanguage | undefin
  * Returns the language of the checkout page for a locale; English if the page has no texts in the locale's
  * language.
  */
-export const getCheckoutLanguage = (locale: string): CheckoutLanguage => findCheckoutLanguage(locale) ?? "en";
+export const getCheckoutLanguageOrEnglish = (locale: string): CheckoutLanguage =>
+  findCheckoutLanguageForLocale(locale) ?? "en";
 
 const table = {
   ...outcomeTexts,

@@ -3,7 +3,7 @@
  * opens the shop after a few seconds unless the buyer chooses to stay.
  */
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
-import { formatDateRange, formatSeconds } from "./amounts.ts";
+import { formatExpectedDeliveryDates, formatSeconds } from "./amounts.ts";
 import { renderSupportLinks } from "./branding-view.ts";
 import { renderDeliveryOptionName } from "./delivery-name.ts";
 import type { CheckoutPageOrder } from "./documents.ts";
@@ -120,7 +120,7 @@ function deliveryView(
   const { say, locale } = visit;
   if (delivery === null) return html`<p>${say("nothingSent")}</p>`;
   const { carrier, minDays, maxDays, pickup } = delivery;
-  const days = formatDateRange(placedAt, [minDays, maxDays], locale);
+  const days = formatExpectedDeliveryDates(placedAt, [minDays, maxDays], locale);
   return html`<p>
       <strong>${say(pickup ? "pickupExpected" : "deliveryExpected", { days })}</strong><br />
       ${renderDeliveryOptionName(delivery, visit)}

@@ -9,7 +9,7 @@ import {
   type EnteredAddressAndEmail,
   decryptPersonalDataEnteredByBrowser,
 } from "#commerce/checkout/entered-data.ts";
-import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { type HtmlPage, getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import { findCheckoutPageSessionRow, type CheckoutPageSessionRow } from "#commerce/checkout/session-page.ts";
 import { getBrandStyleSheetPaths } from "./branding-routes.ts";
@@ -21,13 +21,17 @@ import {
   type CheckoutBrowserIdentity,
   parseCheckoutBrowserIdentity,
 } from "./cookies.ts";
-import type { CheckoutGraphqlDocuments, CheckoutPageSession } from "./documents.ts";
-import { choosePageLanguage, storePageLanguage, choosePreferredLanguage } from "./page-language.ts";
+import type { CheckoutGraphqlDocumentRunners, CheckoutPageSession } from "./documents.ts";
+import {
+  chooseCheckoutLanguageAndLocale,
+  setCheckoutLanguageCookie,
+  choosePreferredLanguage,
+} from "./page-language.ts";
 import { type CheckoutLanguage, type CheckoutTranslator, createCheckoutTranslator } from "./texts.ts";
 
 export interface CheckoutPageContext {
   readonly services: CheckoutServices;
-  readonly documents: CheckoutGraphqlDocuments;
+  readonly documents: CheckoutGraphqlDocumentRunners;
 }
 
 export interface CheckoutPageVisit {
@@ -88,7 +92,7 @@ async function findSession(
 
 type SessionState = Pick<CheckoutPageSession, "status" | "version">;
 
-export interface SessionStateAndPage {
+export interface CheckoutSessionStatusAndPage {
   readonly state: SessionState;
   readonly page: CheckoutPageSessionRow;
 }
@@ -100,7 +104,7 @@ export interface SessionStateAndPage {
 export async function readCheckoutSessionStatusAndVersion(
   pageContext: CheckoutPageContext,
   request: FastifyRequest,
-): Promise<SessionStateAndPage | undefined> {
+): Promise<CheckoutSessionStatusAndPage | undefined> {
   const found = await findSession(pageContext, request);
   if (found === undefined) return undefined;
   const { page, viewer } = found;
@@ -137,7 +141,7 @@ const brands = new WeakMap<FastifyRequest, readonly string[]>();
  * Returns the language of the request's checkout page. Without a checkout session, returns the language that
  * the browser prefers.
  */
-export const getRequestLanguage = (request: FastifyRequest): CheckoutLanguage =>
+export const getCheckoutLanguageOfRequest = (request: FastifyRequest): CheckoutLanguage =>
   languages.get(request) ?? choosePreferredLanguage(request) ?? "en";
 
 const nothingEntered: EnteredAddressAndEmail = { address: undefined, email: undefined };
@@ -175,14 +179,14 @@ export async function openCheckoutPageVisit(
     ? await decryptPersonalDataEnteredByBrowser(db, { keyring, cartId: page.cartId, digest: browser.digest })
     : nothingEntered;
   brands.set(request, getBrandStyleSheetPaths(session.merchant, services.publicUrl));
-  const { language, locale } = choosePageLanguage(choosePreferredLanguage(request), session);
+  const { language, locale } = chooseCheckoutLanguageAndLocale(choosePreferredLanguage(request), session);
   languages.set(request, language);
   return {
     pageContext,
     request,
     reply,
     secret,
-    path: `${getBasePath(services.publicUrl)}/checkout/${secret}`,
+    path: `${getBasePathOfPublicUrl(services.publicUrl)}/checkout/${secret}`,
     page,
     viewer,
     session,
@@ -212,10 +216,14 @@ export function changeCheckoutPageVisitLanguage(
   language: CheckoutLanguage,
 ): CheckoutPageVisit {
   const { reply, secret, session, pageContext } = visit;
-  storePageLanguage(reply, language, {
+  setCheckoutLanguageCookie(reply, language, {
     attributes: getCheckoutCookieAttributes(secret, pageContext.services.publicUrl),
   });
-  return { ...visit, ...choosePageLanguage(language, session), say: createCheckoutTranslator(language) };
+  return {
+    ...visit,
+    ...chooseCheckoutLanguageAndLocale(language, session),
+    say: createCheckoutTranslator(language),
+  };
 }
 
 export const createCheckoutBuyerViewer = ({

@@ -16,7 +16,7 @@ import type { Log } from "#foundation/log.ts";
 import { acceptOnlyFormBodies, isSameOriginRequest, getSubmittedForm } from "#http/body.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { formatConsoleCookie } from "#http/staff-session.ts";
-import { getBasePath } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { html } from "#pages/shared/html.ts";
 import { getUrlSchemeOfRedirectUri, type HtmlPage } from "#pages/shared/page.ts";
 import {
@@ -73,7 +73,10 @@ function mountPages(pages: FastifyInstance, services: CommandLineSignInServices)
     const session = await findConsoleVisitorSession(request, services);
     if (session !== undefined) return sendConsolePage(reply, confirmationPage(session, asked, publicUrl));
     return request.headers["sec-fetch-site"] === "cross-site"
-      ? sendConsolePage(reply, renderPageThatReloadsWithSessionCookie(getBasePath(publicUrl) + request.url))
+      ? sendConsolePage(
+          reply,
+          renderPageThatReloadsWithSessionCookie(getBasePathOfPublicUrl(publicUrl) + request.url),
+        )
       : sendConsolePage(
           reply,
           renderConsoleSignInPage({ next: request.url, publicUrl, email: "", fault: undefined }),
@@ -148,7 +151,7 @@ function confirmationPage(
         <strong>${merchantName}</strong>, with the role ${staff.role}, for at most 12 hours. Allow this only
         if you have just run this command yourself.
       </p>
-      <form method="post" action="${getBasePath(publicUrl)}${path}">
+      <form method="post" action="${getBasePathOfPublicUrl(publicUrl)}${path}">
         <input type="hidden" name="state" value="${state}" />
         <input type="hidden" name="code_challenge" value="${challenge}" />
         <input type="hidden" name="code_challenge_method" value="S256" />

@@ -4,19 +4,19 @@
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
-import { type PageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { type PageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { type HtmlPage, getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import {
   renderSignInFaultSummary,
   renderSignInFields,
-  type SignInFormState,
+  type SignInFormEmailAndError,
 } from "#pages/shared/sign-in-fields.ts";
 import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
 import { createFailure, type Failure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
-interface ConsoleSignIn extends SignInFormState {
+interface ConsoleSignIn extends SignInFormEmailAndError {
   /** The URL path of the page that opens after signing in. */
   readonly next: string;
   readonly publicUrl: string;
@@ -28,7 +28,7 @@ export function renderConsoleSignInPage({ next, publicUrl, ...typed }: ConsoleSi
     body: html`<h1>Sign in</h1>
       <p class="soft">The console shows your shop’s apps, what they send and what they are sent.</p>
       ${renderSignInFaultSummary(typed.fault, "email")}
-      <form method="post" action="${getBasePath(publicUrl)}/console/sign-in" novalidate>
+      <form method="post" action="${getBasePathOfPublicUrl(publicUrl)}/console/sign-in" novalidate>
         ${renderSignInFields(typed)}
         <input type="hidden" name="next" value="${next}" />
         <button>Sign in</button>
@@ -54,7 +54,7 @@ export function renderConsolePage(
         data-staff-name="${staff.name}"
         data-staff-email="${staff.email}"
         data-staff-role="${staff.role}"
-        data-base-path="${getBasePath(publicUrl)}"
+        data-base-path="${getBasePathOfPublicUrl(publicUrl)}"
       ></div>
       <noscript><p>The console needs JavaScript, which this browser does not run.</p></noscript>`,
   };
@@ -66,7 +66,7 @@ export function renderSuspendedShopPage({ staff, merchantName }: StaffSession, p
     `${merchantName} is suspended, so its console is closed until it is resumed.`,
     [
       html`<p class="soft">You are signed in as <strong>${staff.email}</strong>.</p>`,
-      html`<form method="post" action="${getBasePath(publicUrl)}/console/sign-out">
+      html`<form method="post" action="${getBasePathOfPublicUrl(publicUrl)}/console/sign-out">
         <button class="second">Sign out</button>
       </form>`,
     ],

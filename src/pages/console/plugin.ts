@@ -21,7 +21,7 @@ import {
   parseStaffSignInForm,
 } from "#access/people/staff-sessions.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { clearConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
 import { commandLineSignInPlugin } from "./command-line.ts";
@@ -83,7 +83,7 @@ const consoleRoutes: readonly (readonly [path: string, methods: readonly string[
 function mountConsole(server: FastifyInstance, services: ConsoleServices): void {
   const { publicUrl } = services;
   const { origin } = new URL(publicUrl);
-  const home = `${getBasePath(publicUrl)}/console`;
+  const home = `${getBasePathOfPublicUrl(publicUrl)}/console`;
   const signIn = createStaffSignInFunction(services);
   void server.register((pages, _options, done) => {
     pages.setErrorHandler(createConsoleErrorHandler(services.log));
@@ -121,7 +121,10 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
   const next = getPathAfterSignIn(request.url);
   if (session === undefined) {
     if (request.headers["sec-fetch-site"] === "cross-site")
-      return sendConsolePage(reply, renderPageThatReloadsWithSessionCookie(getBasePath(publicUrl) + next));
+      return sendConsolePage(
+        reply,
+        renderPageThatReloadsWithSessionCookie(getBasePathOfPublicUrl(publicUrl) + next),
+      );
     return sendConsolePage(reply, renderConsoleSignInPage({ next, publicUrl, email: "", fault: undefined }));
   }
   if (session.isSuspended)
@@ -175,7 +178,7 @@ async function answerSignIn(
   });
   request.credential = { staffId: staff.staffId };
   setConsoleCookie(reply, publicUrl, secret);
-  return reply.redirect(getBasePath(publicUrl) + next, 303);
+  return reply.redirect(getBasePathOfPublicUrl(publicUrl) + next, 303);
 }
 
 async function answerSignOut({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
@@ -193,5 +196,5 @@ async function answerSignOut({ request, reply }: Visit, services: ConsoleService
     });
   }
   clearConsoleCookie(reply, publicUrl);
-  return reply.redirect(`${getBasePath(publicUrl)}/console`, 303);
+  return reply.redirect(`${getBasePathOfPublicUrl(publicUrl)}/console`, 303);
 }

@@ -1,6 +1,6 @@
 /** Builds the pages of the documentation. Each page is built on its first request and then cached. */
 import { createHash } from "node:crypto";
-import { getPageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import { isLoopbackUrl } from "#pages/shared/loopback.ts";
@@ -17,14 +17,19 @@ import {
   shortenExampleAnswer,
   type StoredExampleAnswerLookup,
 } from "./examples.ts";
-import { renderErrorsContent } from "./errors-page.ts";
-import { renderEventContent, type WebhookEventExampleLister } from "./event-page.ts";
-import { renderEventsContent, listOpenApiWebhookEvents } from "./events-page.ts";
+import { renderErrorsPageContent } from "./errors-page.ts";
+import { renderEventTypePageContent, type WebhookEventExampleLister } from "./event-page.ts";
+import { renderEventListPageContent, listOpenApiWebhookEvents } from "./events-page.ts";
 import { type DocsPage, type DocsPageLayoutOptions, renderDocsPage } from "./frame.ts";
-import { renderChangelogContent, type DocsGuide, renderGuideContent, readDocsGuides } from "./guides.ts";
+import {
+  renderChangelogPageContent,
+  type DocsGuide,
+  renderGuidePageContent,
+  readDocsGuides,
+} from "./guides.ts";
 import { listDocsSearchEntries } from "./search-entries.ts";
-import { renderIndexContent } from "./index-page.ts";
-import { renderOperationContent } from "./operation-page.ts";
+import { renderIndexPageContent } from "./index-page.ts";
+import { renderOperationPageContent } from "./operation-page.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 import { createExampleHttpRequest } from "./code/example-request.ts";
 
@@ -85,7 +90,7 @@ export function createDocsSite(services: DocsServices): DocsSite {
     demo,
     examples,
     stored,
-    home: `${getBasePath(publicUrl)}/docs`,
+    home: `${getBasePathOfPublicUrl(publicUrl)}/docs`,
     hasDemoKey: demo !== undefined && isLoopbackUrl(publicUrl),
   };
   const makers = new Map<string, Maker>(pagesOf(site));
@@ -141,14 +146,14 @@ const page = (path: string, title: string, content: () => DocsPage["content"]): 
 
 function* pagesOf(site: Site): Generator<Entry> {
   const { operations, guides, publicUrl, home } = site;
-  yield page("", "Commerce Gateway API", () => renderIndexContent(site));
-  yield page("errors", "Errors", () => renderErrorsContent(site));
-  yield page("events", "Events", () => renderEventsContent(site.document, site));
-  yield page("changelog", "Changelog", () => renderChangelogContent(site));
+  yield page("", "Commerce Gateway API", () => renderIndexPageContent(site));
+  yield page("errors", "Errors", () => renderErrorsPageContent(site));
+  yield page("events", "Events", () => renderEventListPageContent(site.document, site));
+  yield page("changelog", "Changelog", () => renderChangelogPageContent(site));
   for (const event of listOpenApiWebhookEvents(site.document))
-    yield page(`events/${event.name}`, event.name, () => renderEventContent(event, site));
+    yield page(`events/${event.name}`, event.name, () => renderEventTypePageContent(event, site));
   for (const guide of guides)
-    yield page(`guides/${guide.name}`, guide.title, () => renderGuideContent(guide, { publicUrl, home }));
+    yield page(`guides/${guide.name}`, guide.title, () => renderGuidePageContent(guide, { publicUrl, home }));
   for (const operation of operations) {
     const path = `operations/${operation.id}`;
     yield [
@@ -158,7 +163,7 @@ function* pagesOf(site: Site): Generator<Entry> {
         return {
           path,
           title: getOperationTitle(operation.id),
-          content: renderOperationContent(operation, { ...site, answer }),
+          content: renderOperationPageContent(operation, { ...site, answer }),
           isPassing,
         };
       },

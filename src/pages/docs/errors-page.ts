@@ -3,7 +3,7 @@
  * error answer is the URL of the error's entry on this page.
  */
 import { readFileSync } from "node:fs";
-import { type FailureCode, type FailureKind, failureKinds } from "#foundation/failure.ts";
+import { type FailureCode, type FailureDefinition, failureKinds } from "#foundation/failure.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocumentOperation } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
@@ -35,7 +35,7 @@ interface ErrorsPage {
   readonly home: string;
 }
 
-export function renderErrorsContent({ operations, publicUrl, home }: ErrorsPage): HtmlMarkup {
+export function renderErrorsPageContent({ operations, publicUrl, home }: ErrorsPage): HtmlMarkup {
   const groups = readErrorGuide();
   return html`<h1>Errors</h1>
     <p class="lead">
@@ -72,7 +72,7 @@ function entryOf(
   { code, why, remedy }: ErrorEntry,
   { home, users }: { readonly home: string; readonly users: readonly OpenApiDocumentOperation[] },
 ): HtmlMarkup {
-  const { status, text, retryable }: FailureKind = failureKinds[code];
+  const { status, text, retryable }: FailureDefinition = failureKinds[code];
   return html`<section class="error" id="${code}" tabindex="-1">
     <h3>
       <a class="anchor" href="#${code}"><code>${code}</code></a>

@@ -22,7 +22,7 @@ interface EventPage {
   readonly home: string;
 }
 
-export function renderEventContent(event: OpenApiWebhookEvent, page: EventPage): HtmlMarkup {
+export function renderEventTypePageContent(event: OpenApiWebhookEvent, page: EventPage): HtmlMarkup {
   const { document, home } = page;
   const { schemas, parameters } = document.components;
   const [group = ""] = event.name.split(".");

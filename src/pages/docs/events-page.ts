@@ -15,7 +15,7 @@ export interface OpenApiWebhookEvent {
 
 export const envelopeName = "WebhookEvent";
 
-export function renderEventsContent(
+export function renderEventListPageContent(
   document: OpenApiDocument,
   { home }: { readonly home: string },
 ): HtmlMarkup {

@@ -1,5 +1,5 @@
 /** The layout that all documentation pages share: the header with the search, and the table of contents. */
-import { type PageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { type PageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { logo } from "#pages/shared/brand.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import { renderPage } from "#pages/shared/page.ts";
@@ -29,15 +29,15 @@ export interface DocsPage {
 const site = "Commerce Gateway API";
 
 export function renderDocsPage(frame: DocsPageLayoutOptions, { path, title, content }: DocsPage): string {
-  const home = `${getBasePath(frame.publicUrl)}/docs`;
+  const home = `${getBasePathOfPublicUrl(frame.publicUrl)}/docs`;
   const body = html`<a class="skip" href="#content">Skip to the content</a>
     <header class="band">
       <a class="product" href="${home}">${logo}<span>${site}</span></a>
       <span class="soft version">${frame.version}</span>
       <span id="search-place" data-index="${home}/search.json"></span>
       <a class="to-contents" href="#contents">Contents</a>
-      <a class="beside" href="${getBasePath(frame.publicUrl)}/console">Console</a>
-      <a class="beside" href="${getBasePath(frame.publicUrl)}/graphql">GraphiQL</a>
+      <a class="beside" href="${getBasePathOfPublicUrl(frame.publicUrl)}/console">Console</a>
+      <a class="beside" href="${getBasePathOfPublicUrl(frame.publicUrl)}/graphql">GraphiQL</a>
     </header>
     <div class="layout">
       <main id="content" tabindex="-1">${content}</main>

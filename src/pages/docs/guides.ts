@@ -68,7 +68,7 @@ function withPrograms(text: string): string {
 }
 
 /** Renders the page that shows CHANGELOG.md. */
-export const renderChangelogContent = (place: GuidePlace): HtmlMarkup =>
+export const renderChangelogPageContent = (place: GuidePlace): HtmlMarkup =>
   html`<article class="guide">
     ${renderMarkdown(readFileSync(new URL("../../CHANGELOG.md", folder), "utf8"), (href) => addressOf(href, place.home)).body}
   </article>`;
@@ -78,7 +78,7 @@ interface GuidePlace {
   readonly home: string;
 }
 
-export function renderGuideContent({ text }: DocsGuide, { publicUrl, home }: GuidePlace): HtmlMarkup {
+export function renderGuidePageContent({ text }: DocsGuide, { publicUrl, home }: GuidePlace): HtmlMarkup {
   const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) =>
     addressOf(href, home),
   );

@@ -20,7 +20,7 @@ interface IndexPage {
   readonly home: string;
 }
 
-export function renderIndexContent({
+export function renderIndexPageContent({
   document,
   operations,
   guides,

@@ -27,7 +27,10 @@ interface OperationPage {
   readonly hasDemoKey: boolean;
 }
 
-export function renderOperationContent(operation: OpenApiDocumentOperation, page: OperationPage): HtmlMarkup {
+export function renderOperationPageContent(
+  operation: OpenApiDocumentOperation,
+  page: OperationPage,
+): HtmlMarkup {
   const { document, home } = page;
   const view = new OpenApiSchemaRenderer(document.components.schemas, [
     ...(operation.body === null ? [] : [operation.body]),

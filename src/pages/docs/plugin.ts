@@ -7,9 +7,9 @@ import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { isEntityTagKnownToClient } from "#http/entity-tags.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { getBasePath } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
-import { sendCompressed } from "#pages/shared/compressed.ts";
+import { sendCompressedBody } from "#pages/shared/compressed.ts";
 import { getPageHttpHeaders } from "#pages/shared/page.ts";
 import type { OpenApiDocument } from "./api-document.ts";
 import { createDocsSite, type DocsServices, type DocsSite, type CachedDocsPage } from "./docs-site.ts";
@@ -105,12 +105,12 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
       "x-content-type-options": "nosniff",
     });
     if (isEntityTagKnownToClient(request.headers["if-none-match"], etag)) return reply.code(304).send();
-    return sendCompressed(request, reply.type("application/json; charset=utf-8"), body);
+    return sendCompressedBody(request, reply.type("application/json; charset=utf-8"), body);
   });
   server.get<{ Params: { "*": string } }>("/docs/*", (request, reply) => {
     const path = request.params["*"];
     return path === ""
-      ? reply.redirect(`${getBasePath(services.publicUrl)}/docs`, 308)
+      ? reply.redirect(`${getBasePathOfPublicUrl(services.publicUrl)}/docs`, 308)
       : show(request, reply, path);
   });
 }
@@ -134,5 +134,5 @@ function sendPage(
     link: `<${canonical}>; rel="canonical"`,
   });
   if (isEntityTagKnownToClient(request.headers["if-none-match"], page.etag)) return reply.code(304).send();
-  return sendCompressed(request, reply, page.body);
+  return sendCompressedBody(request, reply, page.body);
 }

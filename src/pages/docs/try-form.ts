@@ -2,7 +2,7 @@
  * Renders the form with which the reader tries an operation. The form is inside an HTML `template` element,
  * because it works only with the page's script, which shows it.
  */
-import { getBasePath } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { html, type HtmlMarkup } from "#pages/shared/html.ts";
 import type { OpenApiDocumentOperation, OpenApiDocumentParameter } from "./api-document.ts";
 import type { RequestExampleValues } from "./examples.ts";
@@ -23,7 +23,7 @@ export function renderTryOperationForm(
   // each request with it.
   if (credential === "token") return undefined;
   const { body, codeBefore, versionOf } = example;
-  const base = getBasePath(publicUrl);
+  const base = getBasePathOfPublicUrl(publicUrl);
   return html`<template id="try-template">
     <section class="try" aria-labelledby="try-title">
       <h3 id="try-title">Try it</h3>

@@ -9,9 +9,9 @@ import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
-import { getAssetFileUrl, getPageAssets, getBasePath } from "#pages/shared/assets.ts";
+import { getAssetFileUrl, getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { faviconUrl, logo, productName } from "#pages/shared/brand.ts";
-import { compressBody, type CompressedBody, sendCompressed } from "#pages/shared/compressed.ts";
+import { compressBody, type CompressedBody, sendCompressedBody } from "#pages/shared/compressed.ts";
 import { html, HtmlMarkup } from "#pages/shared/html.ts";
 import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import type { GraphiqlComponentFile } from "./component-plugin.ts";
@@ -72,7 +72,7 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
     const compress = (): Promise<CompressedBody> =>
       compressBody(Buffer.from(renderGraphiql(publicUrl, demoTokens)));
     const body = demoTokens === undefined ? (page ??= compress()) : compress();
-    return sendCompressed(request, reply.type("text/html; charset=utf-8"), await body);
+    return sendCompressedBody(request, reply.type("text/html; charset=utf-8"), await body);
   });
 };
 
@@ -92,7 +92,7 @@ function readDemoTokens(
 
 function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): string {
   const { scripts, styles } = getPageAssets("graphiql", publicUrl);
-  const base = getBasePath(publicUrl);
+  const base = getBasePathOfPublicUrl(publicUrl);
   const addressOf = (file: GraphiqlComponentFile): string => getAssetFileUrl(file, publicUrl);
   const data = {
     ...tokenPageData(base, demoTokens),
@@ -145,7 +145,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   const { publicUrl } = options;
   server.get("/graphql/map", (request, reply) => {
     const asset = getPageAssets("type-map", publicUrl);
-    const base = getBasePath(publicUrl);
+    const base = getBasePathOfPublicUrl(publicUrl);
     const body = html`${pageBand(base, "Type map")}
       <main id="app">
         <p>

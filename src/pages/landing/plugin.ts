@@ -6,7 +6,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { getBasePath, getPageAssets } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl, getPageAssets } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
 import { createLandingPage } from "./landing-page.ts";
@@ -27,7 +27,7 @@ export const landingPlugin: FastifyPluginAsync<LandingPluginOptions> = async (
         headers: { vary: "Accept", link: `<${publicUrl}/docs>; rel="service-doc"` },
       });
     const page = createLandingPage({
-      basePath: getBasePath(publicUrl),
+      basePath: getBasePathOfPublicUrl(publicUrl),
       publicUrl,
       demo: settings.demo ? readDemoJsonFile(settings.dataDir) : undefined,
       hasSecrets: isLoopbackRequest(publicUrl, request.headers),

@@ -9,7 +9,7 @@ import { extname, join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { type CompressedBody, sendCompressed } from "./compressed.ts";
+import { type CompressedBody, sendCompressedBody } from "./compressed.ts";
 
 /** The names of the pages' scripts, as vite.config.ts lists them. */
 export type PageAssetName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
@@ -60,7 +60,7 @@ export function getPageAssets(name: PageAssetName, publicUrl: string): PageAsset
   const entry = Object.values(manifest).find((chunk) => chunk.isEntry === true && chunk.name === name);
   if (entry === undefined)
     throw new Error(`dist/browser has no entry "${name}". vite.config.ts must name the entry.`);
-  const base = getBasePath(publicUrl);
+  const base = getBasePathOfPublicUrl(publicUrl);
   return {
     scripts: [`${base}/${entry.file}`],
     styles: [...new Set(sheetsOf(entry, manifest))].map((file) => `${base}/${file}`),
@@ -94,11 +94,12 @@ export function getAssetFileUrl(name: string, publicUrl: string): string {
   );
   if (found === undefined)
     throw new Error(`dist/browser has no file ${name}. Run \`npm run build\` to build the pages.`);
-  return `${getBasePath(publicUrl)}/${found.file}`;
+  return `${getBasePathOfPublicUrl(publicUrl)}/${found.file}`;
 }
 
 /** Returns the path of the public URL, without a slash at the end; empty if the service has no base path. */
-export const getBasePath = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/$/, "");
+export const getBasePathOfPublicUrl = (publicUrl: string): string =>
+  new URL(publicUrl).pathname.replace(/\/$/, "");
 
 const kept = new Map<string, Promise<CompressedBody>>();
 
@@ -113,7 +114,7 @@ export const assetsPlugin: FastifyPluginAsync = async (server) => {
       vary: "Accept-Encoding",
       "x-content-type-options": "nosniff",
     });
-    return sendCompressed(request, reply.type(type), body);
+    return sendCompressedBody(request, reply.type(type), body);
   });
   registerMethodNotAllowedRoute(server, "/assets/:file", ["GET"]);
 };

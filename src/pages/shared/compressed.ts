@@ -24,7 +24,7 @@ export async function compressBody(plain: Buffer): Promise<CompressedBody> {
 }
 
 /** Sends the body with Brotli if the browser accepts it, else with gzip, else uncompressed. */
-export function sendCompressed(
+export function sendCompressedBody(
   request: FastifyRequest,
   reply: FastifyReply,
   body: CompressedBody,

@@ -1,13 +1,13 @@
 /** Renders the e-mail and password fields of every sign-in page, and the list of errors above the form. */
 import { html, type HtmlMarkup } from "./html.ts";
 
-export interface SignInFormState {
+export interface SignInFormEmailAndError {
   /** The e-mail address that was typed into the form. The form shows it again after an error. */
   readonly email: string;
   readonly fault: string | undefined;
 }
 
-export function renderSignInFields({ email, fault }: SignInFormState): HtmlMarkup {
+export function renderSignInFields({ email, fault }: SignInFormEmailAndError): HtmlMarkup {
   const wrong = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="faults"`;
   return html`<div class="field">
       <label for="email">E-mail address</label>

@@ -71,7 +71,7 @@ export async function claimDeliveries(
   const claim = sql<ClaimedDelivery>`
     with room as (
       select h.endpoint_id, h.installation_id, ${availableSendTokensOfEndpointSql(moment)} as tokens, h.probe_at is not null as
-      is_probe, u.under_way, ${countSendingDeliveriesSql(
+      is_probe, u.under_way, ${sendingDeliveryCountSql(
         sql`s.installation_id = h.installation_id`,
         moment,
       )} as installation_under_way,
@@ -80,7 +80,7 @@ export async function claimDeliveries(
         ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
-        cross join lateral (select ${countSendingDeliveriesSql(
+        cross join lateral (select ${sendingDeliveryCountSql(
           sql`s.installation_id = h.installation_id and s.endpoint_id = h.endpoint_id`,
           moment,
         )} as under_way) u
@@ -191,7 +191,7 @@ export const availableSendTokensOfEndpointSql = ({
  * Returns an SQL expression for the number of deliveries in progress that fulfil the given condition. The
  * condition refers to the table of deliveries by the alias `s`.
  */
-export const countSendingDeliveriesSql = (
+export const sendingDeliveryCountSql = (
   condition: RawBuilder<unknown>,
   { at, latest }: DeliveryClaimTimeSqlExpressions,
 ): RawBuilder<number> =>

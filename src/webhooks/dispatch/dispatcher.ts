@@ -9,7 +9,7 @@ import {
   type WebhookDispatcherOptions,
   type WebhookDispatchRound,
 } from "./round.ts";
-import { createDueWorkPoll } from "#database/due-work-poll.ts";
+import { createDueWorkPoller } from "#database/due-work-poll.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
 
 export interface WebhookDispatcher {
@@ -73,7 +73,7 @@ export function createWebhookDispatcher(parts: WebhookDispatcherOptions): Webhoo
     void pollOnce(withinMs).catch((err: unknown) =>
       log.error({ err }, "Webhooks that are due could not be looked for."),
     );
-  const poll = createDueWorkPoll({ search: pollSafely, everyMs: pollMs, areNoticesReceived });
+  const poll = createDueWorkPoller({ search: pollSafely, everyMs: pollMs, areNoticesReceived });
   return {
     wake: () => {
       poll.noteWork();

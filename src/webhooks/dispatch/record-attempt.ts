@@ -15,8 +15,8 @@ import {
 } from "#webhooks/outbox.ts";
 import {
   type EndpointHealthCounters,
-  type EndpointHealthChange,
-  calculateEndpointHealthChange,
+  type EndpointHealthAfterAttempt,
+  calculateEndpointHealthAfterAttempt,
   type DeliveryAttemptOutcome,
   decideAttemptOutcome,
 } from "#webhooks/delivery-rules.ts";
@@ -126,7 +126,7 @@ async function insertAttempt(
 async function recordFailureInHealth(
   transaction: Transaction,
   { failed, now, scale }: { readonly failed: FailedAttempt; readonly now: Date; readonly scale: number },
-): Promise<EndpointHealthChange> {
+): Promise<EndpointHealthAfterAttempt> {
   const { delivery, result, step } = failed;
   const before: EndpointHealthCounters = await transaction
     .selectFrom("webhookEndpointHealth")
@@ -134,7 +134,11 @@ async function recordFailureInHealth(
     .where("endpointId", "=", delivery.endpointId)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  const after = calculateEndpointHealthChange(before, step, { attempt: delivery.attemptNumber, now, scale });
+  const after = calculateEndpointHealthAfterAttempt(before, step, {
+    attempt: delivery.attemptNumber,
+    now,
+    scale,
+  });
   await transaction
     .updateTable("webhookEndpointHealth")
     .set({
@@ -160,7 +164,7 @@ async function publishEndpointHealth(
     failed: { delivery },
     step,
     now,
-  }: { readonly failed: FailedAttempt; readonly step: EndpointHealthChange; readonly now: Date },
+  }: { readonly failed: FailedAttempt; readonly step: EndpointHealthAfterAttempt; readonly now: Date },
 ): Promise<void> {
   const { becomes } = step;
   if (becomes === null) return;

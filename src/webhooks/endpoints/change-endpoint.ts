@@ -112,7 +112,7 @@ export interface EndpointPatch {
 }
 
 /** Saves the changed fields of an endpoint and increments its version by one. */
-export async function saveEndpoint(
+export async function saveEndpointPatch(
   transaction: Transaction,
   { id, version }: WebhookEndpoint,
   { patch, now }: { patch: EndpointPatch; now: Date },

@@ -15,7 +15,7 @@ import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { StoredChangedFieldsFilters } from "./field-filters.ts";
 
 export type EndpointStatus = "enabled" | "disabled" | "auto_disabled";
-export type PayloadMode = "snapshot" | "thin";
+export type EventPayloadMode = "snapshot" | "thin";
 export type EndpointHealthState = "unknown" | "healthy" | "degraded" | "failing";
 
 export interface WebhookEndpoint {
@@ -28,7 +28,7 @@ export interface WebhookEndpoint {
   readonly disabledReason: "manual" | "gone" | "failing" | null;
   readonly disabledAt: Date | null;
   readonly eventTypes: readonly string[];
-  readonly payloadMode: PayloadMode;
+  readonly payloadMode: EventPayloadMode;
   readonly maxPerSecond: number | null;
   readonly fieldFilters: StoredChangedFieldsFilters | null;
   readonly deliveryOrder: DeliveryOrderMode;

@@ -19,7 +19,7 @@ import {
   requireInstallationNotUninstalled,
   requireUnusedUrlAndEndpointLimit,
   requireLoopbackUrlOnlyInTestMode,
-  saveEndpoint,
+  saveEndpointPatch,
 } from "./change-endpoint.ts";
 import { type EndpointInputFields, requireValidEndpointFields } from "./endpoint-input.ts";
 import { toStoredChangedFieldsFilters } from "./field-filters.ts";
@@ -118,7 +118,7 @@ export async function updateEndpoint(
   requireExpectedEndpointVersion(before, input.expectedVersion);
   const patch = toEndpointPatch(before, input);
   if (Object.keys(patch).length === 0) return before;
-  await saveEndpoint(transaction, before, { patch, now: context.now });
+  await saveEndpointPatch(transaction, before, { patch, now: context.now });
   if (patch.deliveryOrder === "any")
     await allowEndpointDeliveriesInAnyOrder(transaction, before.id, context.now);
   return loadWebhookEndpoint(transaction, before.id, context.now);
@@ -202,7 +202,7 @@ export async function enableEndpoint(
     throw createEndpointConflictFailure("invalid_state", before, { reason: "already_enabled" });
   requireExpectedEndpointVersion(before, input.expectedVersion);
   const { now } = context;
-  await saveEndpoint(transaction, before, {
+  await saveEndpointPatch(transaction, before, {
     patch: { status: "enabled", disabledReason: null, disabledAt: null },
     now,
   });
@@ -236,7 +236,7 @@ export async function disableEndpoint(
     throw createEndpointConflictFailure("invalid_state", before, { reason: "not_enabled" });
   requireExpectedEndpointVersion(before, input.expectedVersion);
   const { now } = context;
-  await saveEndpoint(transaction, before, {
+  await saveEndpointPatch(transaction, before, {
     patch: { status: "disabled", disabledReason: "manual", disabledAt: now },
     now,
   });
@@ -259,7 +259,7 @@ export async function deleteEndpoint(
   requireExpectedEndpointVersion(before, input.expectedVersion);
   const { id } = before;
   const { now } = context;
-  await saveEndpoint(transaction, before, {
+  await saveEndpointPatch(transaction, before, {
     patch: { status: "deleted", disabledReason: null, disabledAt: null },
     now,
   });

@@ -5,7 +5,7 @@
 import { createRequestBodyErrorDetail, getTextFieldErrors } from "#foundation/faults.ts";
 import { createFailure, type FailureCode, type FailureDetail } from "#foundation/failure.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
-import { findNearestText } from "#foundation/nearest.ts";
+import { findMostSimilarTexts } from "#foundation/nearest.ts";
 import { findEndpointUrlFaults, type EndpointUrlCheckOptions } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
 import { type ChangedFieldsFilter, getErrorsOfChangedFieldsFilters } from "./field-filters.ts";
@@ -96,7 +96,7 @@ const suggestionsMax = 20;
  * similar, it names all event types of the same group (for example `order`).
  */
 function createEventTypeFault(field: string, pattern: string): FailureDetail {
-  const nearest = findNearestText(pattern, knownEventTypePatterns);
+  const nearest = findMostSimilarTexts(pattern, knownEventTypePatterns);
   const group = `${pattern.split(".")[0]}.`;
   const inGroup = [...knownEventTypePatterns].filter((known) => known.startsWith(group));
   const [hint, allowed] =

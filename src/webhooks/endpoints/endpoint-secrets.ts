@@ -23,7 +23,7 @@ import {
   type EndpointCommandContext,
   lockEndpoint,
   loadWebhookEndpoint,
-  saveEndpoint,
+  saveEndpointPatch,
 } from "./change-endpoint.ts";
 
 export const secretOverlapHours = { max: 168, usual: 24 } as const;
@@ -89,7 +89,7 @@ export async function rotateWebhookSecret(
     endpointId: before.id,
     version: current.version + 1,
   });
-  await saveEndpoint(transaction, before, { patch: {}, now });
+  await saveEndpointPatch(transaction, before, { patch: {}, now });
   const endpoint = await loadWebhookEndpoint(transaction, before.id, now);
   const { id, installationId } = endpoint;
   context.outbox.append({

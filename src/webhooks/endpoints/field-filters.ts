@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import {
-  createDisallowedValueFault,
+  createDisallowedValueErrorDetail,
   getDisallowedValueErrors,
   getDuplicateEntryErrors,
   getListLengthErrors,
@@ -40,7 +40,7 @@ export function getErrorsOfChangedFieldsFilters(
 function findFilterFaults({ eventType, fields }: ChangedFieldsFilter, path: string): FailureDetail[] {
   if (!isEventType(eventType))
     return [
-      createDisallowedValueFault(`${path}/eventType`, eventType, {
+      createDisallowedValueErrorDetail(`${path}/eventType`, eventType, {
         allowed: eventTypeNames,
         noun: "event type",
         code: "unknown",

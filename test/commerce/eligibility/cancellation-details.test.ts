@@ -7,7 +7,7 @@ import {
   evaluateCancellationEligibility,
   type CancellationEligibility,
 } from "#commerce/orders/cancellation/eligibility.ts";
-import { findOrderLinesSharingPromotions } from "#commerce/orders/cancellation/obstacles.ts";
+import { groupOrderLinesBySharedPromotion } from "#commerce/orders/cancellation/obstacles.ts";
 import {
   findMostFavorableEligibilityDecision,
   decideEligibility,
@@ -169,14 +169,14 @@ describe("a bundle that a promotion creates", () => {
     ...promotion,
   });
   const sets = (promotion: Partial<OrderPromotion>): unknown =>
-    findOrderLinesSharingPromotions({ promotions: [bought(promotion)] });
+    groupOrderLinesBySharedPromotion({ promotions: [bought(promotion)] });
 
   it("consists of the given lines and the bought lines, each once", () => {
     expect(sets({})).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ kind: "buy_x_get_y" })).toEqual([["oln_1", "oln_0"]]);
     expect(sets({ boughtLineIds: [] })).toEqual([["oln_1"]]);
     expect(
-      findOrderLinesSharingPromotions({
+      groupOrderLinesBySharedPromotion({
         promotions: [paperPromotion("gift", [{ lineId: "oln_1", amountMinor: 100 }])],
       }),
     ).toEqual([["oln_1"]]);

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { replaceStockHolds, releaseStockHolds } from "#commerce/inventory/stock-holds.ts";
-import { reindexDueProducts } from "#commerce/search/index-products.ts";
+import { reindexProductsWithChangedAvailability } from "#commerce/search/index-products.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
@@ -52,26 +52,26 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
 
   it("is queued when its displayed availability changes, not for every unit", async () => {
     const { productId, variantId } = await stocked(5);
-    await reindexDueProducts(world.db, world.context.now);
+    await reindexProductsWithChangedAvailability(world.db, world.context.now);
     await hold(variantId, 2);
     expect(await due()).toEqual([]);
     await hold(variantId, 2);
     expect(await due()).toEqual([productId]);
     await hold(variantId, 1);
     expect(await due()).toEqual([productId, productId]);
-    expect(await reindexDueProducts(world.db, world.context.now)).toBe(1);
+    expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(1);
     expect([await foundAs(productId), await due()]).toEqual(["out_of_stock", []]);
   });
 
   it("is queued when its hold is released", async () => {
     const { productId, variantId } = await stocked(1);
     const sessionId = await hold(variantId, 1);
-    await reindexDueProducts(world.db, world.context.now);
+    await reindexProductsWithChangedAvailability(world.db, world.context.now);
     expect(await foundAs(productId)).toBe("out_of_stock");
     await runInTransaction(world.db, (transaction) =>
       releaseStockHolds(transaction, world.context, { sessionId }),
     );
-    await reindexDueProducts(world.db, world.context.now);
+    await reindexProductsWithChangedAvailability(world.db, world.context.now);
     expect([await foundAs(productId), await due()]).toEqual(["low_stock", []]);
   });
 
@@ -83,7 +83,7 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
     await hold(variantId, 2);
     const later = world.later(3_600_000);
     const indexed = async (): Promise<string | undefined> => {
-      await reindexDueProducts(world.db, later.now);
+      await reindexProductsWithChangedAvailability(world.db, later.now);
       return foundAs(productId);
     };
     expect([await due(), await indexed()]).toEqual([[productId], "in_stock"]);
@@ -113,15 +113,17 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
 
     it("is indexed in one round, once per product", async () => {
       await putDown();
-      expect(await reindexDueProducts(world.db, world.context.now)).toBe(copies);
+      expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(copies);
       expect(await due()).toEqual([]);
     });
 
     it("waits after the first batch if the round is stopped", async () => {
       await putDown();
-      expect(await reindexDueProducts(world.db, world.context.now, AbortSignal.abort())).toBe(500);
+      expect(
+        await reindexProductsWithChangedAvailability(world.db, world.context.now, AbortSignal.abort()),
+      ).toBe(500);
       expect(await due()).toHaveLength((copies - 500) * 3);
-      await reindexDueProducts(world.db, world.context.now);
+      await reindexProductsWithChangedAvailability(world.db, world.context.now);
     });
   });
 
@@ -142,11 +144,11 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
         await commit.promise;
       });
       await isHeld.promise;
-      expect(await reindexDueProducts(world.db, world.context.now)).toBe(1);
+      expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(1);
       commit.resolve();
       await committed;
       expect(await due()).toEqual([productId]);
-      expect(await reindexDueProducts(world.db, world.context.now)).toBe(1);
+      expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(1);
       expect(await foundAs(productId)).toBe("out_of_stock");
     },
   );

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  allocateStockToOrder,
+  allocateReservedStockToOrder,
   releaseStockOfOrder,
   reserveStockForOrder,
   restockReturnedUnits,
@@ -19,7 +19,7 @@ import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
 import { createWorld, makePublished, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import "#test/support/properties.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 
 const minuteMs = 60_000;
 const inAnHour = new Date(startOfWorld.getTime() + 60 * minuteMs);
@@ -217,7 +217,7 @@ describeOnBoth("the stock", (open) => {
     const allocate = () =>
       world.run(
         (transaction, context, quantity: number) =>
-          allocateStockToOrder(transaction, context, [{ variantId, quantity }], "N-1"),
+          allocateReservedStockToOrder(transaction, context, [{ variantId, quantity }], "N-1"),
         2,
       );
     expect(await allocate()).toEqual([{ variantId, wanted: 2, available: 0 }]);
@@ -281,7 +281,7 @@ describeOnBoth("the stock", (open) => {
     expect([...sold]).toEqual([]);
     await world.run(
       async (transaction, context, line: VariantQuantity) => {
-        expect(await allocateStockToOrder(transaction, context, [line], "N-3")).toEqual([]);
+        expect(await allocateReservedStockToOrder(transaction, context, [line], "N-3")).toEqual([]);
         await releaseStockOfOrder(transaction, context, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
         await restockReturnedUnits(transaction, context, [line], "N-3");
       },
@@ -322,7 +322,7 @@ describeOnBoth("the stock", (open) => {
 });
 
 interface Holding {
-  readonly at?: CommandContext;
+  readonly at?: MerchantCommandContext;
   readonly expiresAt?: Date | null;
 }
 
@@ -338,7 +338,7 @@ interface Step {
   readonly order: Order;
 }
 
-type Act = (transaction: Transaction, context: CommandContext, step: Step) => Promise<unknown>;
+type Act = (transaction: Transaction, context: MerchantCommandContext, step: Step) => Promise<unknown>;
 
 const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" | "restock", Act>> = {
   hold: (transaction, context, { sessionId, ...line }) =>
@@ -368,7 +368,7 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
   allocate: async (transaction, context, { variantId, order }) => {
     if (
       order.waiting === 0 ||
-      (await allocateStockToOrder(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
+      (await allocateReservedStockToOrder(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
     )
       return;
     order.waiting -= 1;

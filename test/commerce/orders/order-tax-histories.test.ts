@@ -11,7 +11,7 @@ import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate
 import {
   calculateCanceledUnitsValue,
   computeValueOfOrderLineUnitsMinor,
-  computeRemainingShippingMinor,
+  computeRemainingShippingPriceMinor,
 } from "#commerce/orders/order-value.ts";
 import { priceCart, type PriceCartInput } from "#commerce/pricing/price-cart.ts";
 import { smallTaxedCart } from "#test/commerce/pricing/random-carts.ts";
@@ -101,7 +101,7 @@ function takeStep(order: MoneyOrder, { kind, line: index, share }: HistoryStep):
   if (kind === "goodwill")
     return settle({ ...order, reducedMinor: order.reducedMinor + partOf(leftMinor, share) });
   if (kind === "shipping") {
-    const amountMinor = computeRemainingShippingMinor(order);
+    const amountMinor = computeRemainingShippingPriceMinor(order);
     return settle({
       ...order,
       shippingReducedMinor: order.shippingReducedMinor + Math.min(amountMinor, leftMinor),

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import {
   calculateCanceledUnitsValue,
   computeRefundableOrderAmountMinor,
-  computeRemainingShippingMinor,
+  computeRemainingShippingPriceMinor,
   computeUncapturedAmountMinor,
   computeValueOfOrderLineUnitsMinor,
 } from "#commerce/orders/order-value.ts";
@@ -174,15 +174,15 @@ describe("the value of a cancellation", () => {
 
   it("refunds the shipping once: an earlier refund of shipping reduces it", () => {
     const both = [lineOf("a", { totalMinor: 1000 }), lineOf("b", { totalMinor: 500 })];
-    expect(computeRemainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 })).toBe(
-      400,
-    );
-    expect(computeRemainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 })).toBe(
-      250,
-    );
-    expect(computeRemainingShippingMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 })).toBe(
-      0,
-    );
+    expect(
+      computeRemainingShippingPriceMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 0 }),
+    ).toBe(400);
+    expect(
+      computeRemainingShippingPriceMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 150 }),
+    ).toBe(250);
+    expect(
+      computeRemainingShippingPriceMinor({ lines: both, totalMinor: 1900, shippingReducedMinor: 400 }),
+    ).toBe(0);
   });
 
   it("of no units is zero, without the shipping", () => {

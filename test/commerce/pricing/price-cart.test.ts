@@ -1,7 +1,7 @@
 /** Cart prices compared to manual calculations in currencies with two, zero and three decimal places. */
 import { describe, expect, it } from "vitest";
 import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
-import type { AppliedTaxRate, CartTaxTerms } from "#commerce/pricing/tax-amounts.ts";
+import type { AppliedTaxRate, CartTaxRatesAndRules } from "#commerce/pricing/tax-amounts.ts";
 import {
   AmountOutOfRangeError,
   type DiscountRule,
@@ -15,7 +15,7 @@ const rate = (taxClass: string, basisPoints: number): AppliedTaxRate => ({
   name: "VAT",
   basisPoints,
 });
-const taxed = (basisPoints: number, appliesToShipping = true): CartTaxTerms => ({
+const taxed = (basisPoints: number, appliesToShipping = true): CartTaxRatesAndRules => ({
   rounding: "line",
   rates: { standard: { ...rate("standard", basisPoints), appliesToShipping } },
   shipping: { rule: "own_class", taxClass: "standard" },

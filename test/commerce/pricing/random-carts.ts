@@ -1,7 +1,7 @@
 /** Generates carts and promotions of every kind, for tests of properties that hold for all of them. */
 import fc from "fast-check";
 import type { DiscountRule, PromotionProductScope } from "#commerce/pricing/discounts.ts";
-import type { CartTaxTerms, TaxRateAtAddress } from "#commerce/pricing/tax-amounts.ts";
+import type { CartTaxRatesAndRules, TaxRateAtAddress } from "#commerce/pricing/tax-amounts.ts";
 import type { PriceCartInput, CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 
 const productIds = ["p0", "p1", "p2", "p3", "p4", "p5"];
@@ -72,7 +72,7 @@ const rateOfClass = (taxClass: string): fc.Arbitrary<TaxRateAtAddress> =>
     appliesToShipping: fc.boolean(),
   });
 
-export const taxTerms: fc.Arbitrary<CartTaxTerms> = fc.record({
+export const taxTerms: fc.Arbitrary<CartTaxRatesAndRules> = fc.record({
   rounding: fc.constantFrom("line", "order"),
   rates: fc.record({
     standard: rateOfClass("standard"),

@@ -8,7 +8,7 @@ import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { sessionRow } from "#test/support/session-row.ts";
-import type { CommandContext } from "#commerce/command-context.ts";
+import type { MerchantCommandContext } from "#commerce/command-context.ts";
 
 export const tenPercent: CreatePromotionInput = {
   trigger: "automatic",
@@ -23,7 +23,7 @@ export const tenPercent: CreatePromotionInput = {
 export async function makePromotion(
   world: World,
   input: Partial<CreatePromotionInput> = {},
-  context?: CommandContext,
+  context?: MerchantCommandContext,
 ): Promise<string> {
   const { promotionId } = await world.run(createPromotion, { ...tenPercent, ...input }, context);
   return promotionId;
@@ -78,7 +78,7 @@ export type Taking = Pick<PromotionUsesToReserve, "sessionId" | "promotions"> & 
 /** Takes uses of promotions for a session; returns the refusal as a cart would show it. */
 export const taking = (
   transaction: Transaction,
-  context: CommandContext,
+  context: MerchantCommandContext,
   { buyerReference = null, ...uses }: Taking,
 ): Promise<void> =>
   reservePromotionUses(transaction, { ...uses, context, buyerReference, refusal: notApplicable });

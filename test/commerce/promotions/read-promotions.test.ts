@@ -138,7 +138,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       usedByBuyer: 0,
       priority: 7,
       isExclusive: true,
-      code: { id: code?.id, usageLimit: 4, used: 0 },
+      code: { id: code?.id, usageLimit: 4, used: 0, code: "Größe-20" },
     };
     expect(await byCode(normalizePromotionCode(" GRÖSSE-20 ") ?? "")).toEqual(rule);
     expect(await byId(code?.id ?? "", "anna")).toEqual({ ...rule, isForThisBuyer: true });

@@ -3,7 +3,7 @@
  * text.
  */
 import { describe, expect, it } from "vitest";
-import { getSearchLocaleChain } from "#commerce/search/search-form.ts";
+import { getSearchLocaleFallbackChain } from "#commerce/search/search-form.ts";
 
 describe("the locale chain of a search", () => {
   it.each([
@@ -12,6 +12,6 @@ describe("the locale chain of a search", () => {
     ["zh-Hant-TW", ["zh-Hant-TW", "zh-Hant", "zh"]],
     ["de-Latn-DE-1901-1996", ["de-Latn-DE-1901-1996", "de-Latn", "de"]],
   ])("has at most three locales for %s", (locale, chain) => {
-    expect(getSearchLocaleChain(locale)).toEqual(chain);
+    expect(getSearchLocaleFallbackChain(locale)).toEqual(chain);
   });
 });

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import {
   formatAttemptCurlCommand,
-  listAttemptHeaders,
+  listAttemptRequestHeaders,
   formatJson,
   tokenizeJson,
 } from "#pages/console/browser/deliveries/attempt-request.ts";
@@ -15,7 +15,7 @@ const delivery = {
 };
 
 it("the headers are those of the attempt; what is not stored is only described", () => {
-  const headers = listAttemptHeaders(delivery, { number: 2, at: "2026-11-23T15:00:00.900Z" });
+  const headers = listAttemptRequestHeaders(delivery, { number: 2, at: "2026-11-23T15:00:00.900Z" });
   const valueOf = (name: string): string | undefined => headers.find((header) => header.name === name)?.value;
   expect([valueOf("webhook-id"), valueOf("webhook-timestamp"), valueOf("webhook-attempt")]).toEqual([
     "evt_1",
@@ -26,7 +26,7 @@ it("the headers are those of the attempt; what is not stored is only described",
     "webhook-signature",
     "traceparent",
   ]);
-  const replayed = listAttemptHeaders(
+  const replayed = listAttemptRequestHeaders(
     { ...delivery, replayOf: "whd_0" },
     { number: 1, at: "2026-11-23" },
   ).find(({ name }) => name === "webhook-replay");

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { disableStaff } from "#access/people/staff.ts";
+import { disableStaffAccount } from "#access/people/staff.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createPerson, type Person } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -174,7 +174,7 @@ describe("the code", () => {
     const { person, code, login } = await confirm();
     const access = { merchantId: null, now: world().clock.now() };
     await runInTransaction(world().database.db, (transaction) =>
-      disableStaff(transaction, access, person.staffId),
+      disableStaffAccount(transaction, access, person.staffId),
     );
     expect(await redeem(code, login.verifier)).toMatchObject(refusedCode);
   });

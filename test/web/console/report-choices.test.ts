@@ -1,12 +1,12 @@
 /** The choices of the console's reports: how they are read from the address, checked, and sent. */
 import { describe, expect, it } from "vitest";
 import {
-  chooseReportInterval,
+  chooseReportChartInterval,
   findReportFilterFault,
   getReportCsvPath,
   getDateDaysAgo,
-  getReportPath,
-  listPeriodPresets,
+  getReportsPagePath,
+  listReportPeriodPresets,
   parseReportFilter,
 } from "#pages/console/browser/reports/report-choices.ts";
 
@@ -28,7 +28,7 @@ describe("the choices of the reports", () => {
   });
 
   it("are written to the address as they were read from it", () => {
-    expect(getReportPath(read(chosen))).toBe(`/reports?${chosen}`);
+    expect(getReportsPagePath(read(chosen))).toBe(`/reports?${chosen}`);
   });
 
   it("replace values that are none by the default", () => {
@@ -47,7 +47,7 @@ describe("the choices of the reports", () => {
   });
 
   it("divide long periods into weeks and months", () => {
-    const of = (to: string) => chooseReportInterval({ from: "2026-01-01", to, timeZone: "UTC" });
+    const of = (to: string) => chooseReportChartInterval({ from: "2026-01-01", to, timeZone: "UTC" });
     expect([of("2026-03-03"), of("2026-03-04"), of("2027-01-01"), of("2027-01-02")]).toEqual([
       "DAY",
       "WEEK",
@@ -70,7 +70,7 @@ describe("the choices of the reports", () => {
   });
 
   it("offer periods that end today, and the whole last month", () => {
-    expect(listPeriodPresets("UTC", now)).toEqual([
+    expect(listReportPeriodPresets("UTC", now)).toEqual([
       { name: "7 days", from: "2026-02-23", to: "2026-03-01" },
       { name: "30 days", from: "2026-01-31", to: "2026-03-01" },
       { name: "This month", from: "2026-03-01", to: "2026-03-01" },

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { idPrefixes } from "#foundation/ids.ts";
 import {
   containsIgnoringCaseAndAccents,
-  getNothingFoundMessage,
+  getNoSearchResultsMessage,
   parseOrderNumber,
   parseConsoleSearchTerm,
   searchedKinds,
@@ -66,7 +66,7 @@ it("every searched prefix is a prefix of ids", () => {
 });
 
 it("says what was not found, and how an id looks", () => {
-  const answer = (text: string): string => getNothingFoundMessage(parseConsoleSearchTerm(text));
+  const answer = (text: string): string => getNoSearchResultsMessage(parseConsoleSearchTerm(text));
   expect(answer(`ord_${tail}`)).toBe(`Your shop has no order with the id ord_${tail}.`);
   expect(answer("key_1")).toBe(
     "This is not a whole id. The id of an API key begins with key_ and has 26 letters and digits after that.",

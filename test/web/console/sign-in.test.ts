@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import { describe, expect, it } from "vitest";
-import { disableStaff, enableStaff } from "#access/people/staff.ts";
+import { disableStaffAccount, enableStaffAccount } from "#access/people/staff.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { readConsoleCookie } from "#http/staff-session.ts";
 import { getPathAfterSignIn } from "#pages/console/plugin.ts";
@@ -128,12 +128,16 @@ describe("signing in", () => {
     };
     for (const typed of tries) await attempt(typed);
     const access = { merchantId: null, now: world().clock.now() };
-    await runInTransaction(world().database.db, (transaction) => disableStaff(transaction, access, staffId));
+    await runInTransaction(world().database.db, (transaction) =>
+      disableStaffAccount(transaction, access, staffId),
+    );
     await attempt({ email });
     expect(new Set(texts).size).toBe(1);
     expect(texts[0]).toContain("The e-mail address or the password is wrong.");
     expect(texts[0]).not.toContain("a wrong password");
-    await runInTransaction(world().database.db, (transaction) => enableStaff(transaction, access, staffId));
+    await runInTransaction(world().database.db, (transaction) =>
+      enableStaffAccount(transaction, access, staffId),
+    );
     expect((await submitSignIn(world(), { email, headers: from() })).status).toBe(303);
     const empty = await submitSignIn(world(), { email, password: "", headers: from() });
     expect([empty.status, empty.text.includes("Enter your e-mail address and your password.")]).toEqual([

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import {
   type GraphqlAnswerList,
-  findGraphqlAnswerLists,
+  findListsInGraphqlAnswer,
 } from "#pages/graphiql/browser/result/answer-lists.ts";
 import { getAnswerCsvFileName, formatAnswerListAsCsv } from "#pages/graphiql/browser/result/csv-file.ts";
 
@@ -35,7 +35,7 @@ const pathsOf = (lists: readonly GraphqlAnswerList[]): string[] => lists.map(({ 
 
 describe("lists of an answer", () => {
   it("have a row per item with dotted columns, and the number of items of the whole connection", () => {
-    const [list] = findGraphqlAnswerLists(orders);
+    const [list] = findListsInGraphqlAnswer(orders);
     expect(list).toEqual({
       path: "orders",
       totalCount: 7,
@@ -63,7 +63,7 @@ describe("lists of an answer", () => {
   });
 
   it("inside other lists begin with the simple fields of the item that contains them", () => {
-    const lists = findGraphqlAnswerLists(orders);
+    const lists = findListsInGraphqlAnswer(orders);
     expect(pathsOf(lists)).toEqual(["orders", "orders.lines", "orders.refunds"]);
     expect(lists[1]?.rows).toEqual([
       { "orders.number": "A-1", sku: "X", "quantities.ordered": 2 },
@@ -83,7 +83,7 @@ describe("lists of an answer", () => {
         names: ["a"],
       },
     };
-    const lists = findGraphqlAnswerLists(report);
+    const lists = findListsInGraphqlAnswer(report);
     expect(pathsOf(lists)).toEqual([
       "salesReport.currencies",
       "salesReport.currencies.buckets",
@@ -101,7 +101,7 @@ describe("lists of an answer", () => {
     { data: null },
     { errors: [] },
     { data: { viewer: { role: "admin" } } },
-  ])("are none in %j", (answer) => expect(findGraphqlAnswerLists(answer)).toEqual([]));
+  ])("are none in %j", (answer) => expect(findListsInGraphqlAnswer(answer)).toEqual([]));
 });
 
 describe("CSV", () => {

@@ -7,7 +7,7 @@ import { type Money, createMoney } from "#foundation/money.ts";
 import { calculateCanceledUnitsValue } from "#commerce/orders/order-value.ts";
 import {
   type OrderLineAssessedForCancellation,
-  assessCancellationLines,
+  assessOrderLinesForCancellation,
   calculateCancellationWindowEnd,
 } from "./obstacles.ts";
 import {
@@ -32,7 +32,7 @@ import { getOrderPolicy, type OrderPolicyOfType } from "#commerce/orders/order-t
 import { computeAuthorizedAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
 import { type OrderCancellationAlternative, findCancellationAlternatives } from "./alternatives.ts";
 
-export interface CancellationLineEligibility {
+export interface OrderLineCancellationEligibility {
   readonly lineId: string;
   readonly decision: EligibilityDecision;
   readonly cancelableQuantity: number;
@@ -72,7 +72,7 @@ export interface CancellationEligibility {
   readonly scope: "order" | "lines" | "none";
   /** Reasons against the cancellation. The list is empty if and only if the decision is `allowed`. */
   readonly reasons: readonly CancellationObstacle[];
-  readonly lines: readonly CancellationLineEligibility[];
+  readonly lines: readonly OrderLineCancellationEligibility[];
   readonly allowedReasonCodes: readonly CancellationReasonOption[];
   readonly deadline: OrderCancellationDeadline | null;
   readonly refund: EstimatedCancellationRefund | null;
@@ -93,7 +93,7 @@ export function evaluateCancellationEligibility(
   actor: OrderActor = "buyer",
 ): CancellationEligibility {
   const policy = getOrderPolicy(order, "cancellation");
-  const assessed = assessCancellationLines({ order, rules: policy.rules, now, actor });
+  const assessed = assessOrderLinesForCancellation({ order, rules: policy.rules, now, actor });
   const lines = assessed.map(toLine);
   const decision = findMostFavorableEligibilityDecision(lines.map((line) => line.decision));
   const best = lines.filter((line) => line.decision === decision);
@@ -127,7 +127,7 @@ export function evaluateCancellationEligibility(
   };
 }
 
-function toLine({ line, open, reasons }: OrderLineAssessedForCancellation): CancellationLineEligibility {
+function toLine({ line, open, reasons }: OrderLineAssessedForCancellation): OrderLineCancellationEligibility {
   const decision = decideEligibility(reasons);
   return {
     lineId: line.id,

@@ -33,7 +33,7 @@ export interface CancellationAssessmentContext {
   readonly actor: OrderActor;
 }
 
-export function assessCancellationLines(
+export function assessOrderLinesForCancellation(
   context: CancellationAssessmentContext,
 ): OrderLineAssessedForCancellation[] {
   const { order, actor } = context;
@@ -187,7 +187,7 @@ function splitSetObstacles(
   if (decideEligibility(one.reasons) === "denied") return [];
   const isWhole = ({ line, open, reasons }: OrderLineAssessedForCancellation): boolean =>
     open === getUncanceledQuantity(line) && decideEligibility(reasons) !== "denied";
-  const splitSet = findOrderLinesSharingPromotions(order).find(
+  const splitSet = groupOrderLinesBySharedPromotion(order).find(
     (lineIds) =>
       lineIds.includes(one.line.id) &&
       checked.some((other) => lineIds.includes(other.line.id) && !isWhole(other)),
@@ -203,7 +203,7 @@ function splitSetObstacles(
  */
 const joining: ReadonlySet<OrderPromotion["kind"]> = new Set(["buy_x_get_y", "gift"]);
 
-export function findOrderLinesSharingPromotions({
+export function groupOrderLinesBySharedPromotion({
   promotions,
 }: Pick<OrderAggregate, "promotions">): (readonly string[])[] {
   return promotions
@@ -227,7 +227,7 @@ export function findLinesThatShareCanceledPromotion(
 ): readonly string[] | undefined {
   const quantities = new Map(chosen.map(({ lineId, quantity }) => [lineId, quantity]));
   const wanted = new Map(order.lines.map((line) => [line.id, getUncanceledQuantity(line)]));
-  return findOrderLinesSharingPromotions(order).find(
+  return groupOrderLinesBySharedPromotion(order).find(
     (lineIds) =>
       lineIds.some((id) => (quantities.get(id) ?? 0) > 0) &&
       lineIds.some((id) => (quantities.get(id) ?? 0) < (wanted.get(id) ?? 0)),

@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import {
-  allocateStockToOrder,
+  allocateReservedStockToOrder,
   releaseStockOfOrder,
   reserveAvailableStockForOrder,
   restockReturnedUnits,
@@ -43,7 +43,7 @@ export interface OrderAndFulfillment {
  * How the unit counts of an order line (allocated, shipped, delivered) change for each unit of a fulfillment:
  * by 1, -1 or 0.
  */
-export interface OrderLineFulfillmentProgressChange {
+export interface OrderLineFulfillmentCountsChange {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
@@ -53,13 +53,13 @@ export interface OrderLineFulfillmentProgressChange {
  * Changes the numbers of allocated, shipped and delivered units of order lines. The change applies to the
  * units in `lines`; if `lines` is left out, to all units of the fulfillment.
  */
-export async function changeOrderLineFulfillmentProgress(
+export async function changeOrderLineFulfillmentCounts(
   transaction: Transaction,
   {
     fulfillment,
     lines = fulfillment.lines,
   }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly OrderLineIdAndQuantity[] },
-  { allocated = 0, shipped = 0, delivered = 0 }: OrderLineFulfillmentProgressChange,
+  { allocated = 0, shipped = 0, delivered = 0 }: OrderLineFulfillmentCountsChange,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
   await sql`
@@ -94,13 +94,13 @@ export async function allocateFulfillmentUnits(
   const waiting = fulfillment.returnId === null ? waitingUnits(change) : replacementUnits(change);
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableStockForOrder(transaction, context, unreservedOf(waiting)));
-  requireStock(order, await allocateStockToOrder(transaction, context, waiting, order.number));
+  requireStock(order, await allocateReservedStockToOrder(transaction, context, waiting, order.number));
   await decreaseUnreservedUnitsOfFulfillments(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
   });
-  await changeOrderLineFulfillmentProgress(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
+  await changeOrderLineFulfillmentCounts(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
 }
 
 interface WaitingUnits extends OrderLineIdAndQuantity {
@@ -156,7 +156,7 @@ export async function reserveStockToResendLostUnits(
   const { fulfillment } = change;
   if (fulfillment.returnId !== null) return createReplacementFulfillment(transaction, context, change);
   const { again } = splitLost(change);
-  await changeOrderLineFulfillmentProgress(
+  await changeOrderLineFulfillmentCounts(
     transaction,
     { fulfillment, lines: again },
     { shipped: -1, allocated: -1 },
@@ -182,7 +182,7 @@ export async function updateStockForUnitsReturnedToSender(
   const { order, fulfillment } = change;
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(change);
-    await changeOrderLineFulfillmentProgress(transaction, { fulfillment, lines: again }, { shipped: -1 });
+    await changeOrderLineFulfillmentCounts(transaction, { fulfillment, lines: again }, { shipped: -1 });
     await restockReturnedUnits(transaction, context, settled, order.number);
     return [];
   }

@@ -24,7 +24,7 @@ import {
   type ReportedTrackingStatus,
 } from "./fulfillment-rules.ts";
 import {
-  changeOrderLineFulfillmentProgress,
+  changeOrderLineFulfillmentCounts,
   type OrderAndFulfillment,
   reserveStockToResendLostUnits,
   updateStockForUnitsReturnedToSender,
@@ -91,7 +91,7 @@ export function shipFulfillment(
     },
     effect: async (change) => {
       await allocateFulfillmentUnits(transaction, context, change);
-      await changeOrderLineFulfillmentProgress(transaction, change, { shipped: 1 });
+      await changeOrderLineFulfillmentCounts(transaction, change, { shipped: 1 });
     },
   });
 }
@@ -154,7 +154,7 @@ export function markFulfillmentDelivered(
     // Units for pickup are not shipped. They are recorded as shipped at the time at which they are handed to
     // the buyer.
     effect: async (change) =>
-      changeOrderLineFulfillmentProgress(transaction, change, {
+      changeOrderLineFulfillmentCounts(transaction, change, {
         delivered: 1,
         shipped: change.fulfillment.type === "pickup" ? 1 : 0,
       }),

@@ -82,7 +82,7 @@ export async function closePaymentDispute(
       reason: "payment_not_disputed",
       message: "The payment is not disputed.",
     });
-  return endPaymentDispute(transaction, context, {
+  return savePaymentDisputeEnd(transaction, context, {
     ...found,
     expectedVersion,
     lostMinor: outcome === "lost" ? computeRefundablePaymentAmountMinor(payment) : 0,
@@ -99,7 +99,7 @@ export interface PaymentDisputeEnd extends OrderAndPayment {
 }
 
 /** Saves the end of a payment dispute in its order, which the caller has locked. */
-export function endPaymentDispute(
+export function savePaymentDisputeEnd(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, payment, expectedVersion, lostMinor, staysDisputed }: PaymentDisputeEnd,

@@ -3,38 +3,38 @@
  * reads their state from the provider before it saves anything. A repeated event is recognized by its id. If
  * the handling fails, the event is not recorded, so that the provider sends the event again.
  */
-import { findPaymentOfProviderIds } from "#commerce/payments/payment-pages.ts";
-import { wakePaymentOperations } from "#commerce/payments/payment-operations.ts";
+import { findPaymentByProviderIds } from "#commerce/payments/payment-pages.ts";
+import { makePaymentOperationsDueNow } from "#commerce/payments/payment-operations.ts";
 import type {
-  ConnectionOfEvent,
+  PaymentConnectionOfProviderEvent,
   PaymentProviderEventSource,
-  ProviderEvent,
-  ProviderRefund,
+  PaymentProviderEvent,
+  PaymentProviderRefund,
 } from "#commerce/payments/provider-events.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { changeOrderAsSystem, type SystemOrderChangeServices } from "#commerce/orders/change-order.ts";
-import { recordDisputeStep } from "./provider-disputes.ts";
+import { recordDisputeOpeningOrEnd } from "./provider-disputes.ts";
 import { saveLateRefundFailure, saveLateRefundFailureOfPaymentWithoutOrder } from "./provider-refunds.ts";
-import { adoptProviderPaymentState } from "./reconcile-payment.ts";
+import { applyProviderPaymentAmounts } from "./reconcile-payment.ts";
 
-export interface ProviderEventServices extends SystemOrderChangeServices {
+export interface PaymentProviderEventServices extends SystemOrderChangeServices {
   readonly provider: PaymentProvider;
   readonly eventSource: PaymentProviderEventSource;
 }
 
 /**
  * The result of handling an event. `repeated`: the event was handled before. `later`: the event must be
- * handled again, because an operation of the payment is pending or has just ended. `readMissedProviderEvents`
- * handles such an event again within minutes.
+ * handled again, because an operation of the payment is pending or has just ended.
+ * `handleMissedPaymentProviderEvents` handles such an event again within minutes.
  */
-export type ProviderEventResult = "handled" | "repeated" | "later";
+export type PaymentProviderEventHandlingResult = "handled" | "repeated" | "later";
 
-export async function handleProviderEvent(
-  services: ProviderEventServices,
-  connection: ConnectionOfEvent,
-  event: ProviderEvent,
-): Promise<ProviderEventResult> {
+export async function handlePaymentProviderEvent(
+  services: PaymentProviderEventServices,
+  connection: PaymentConnectionOfProviderEvent,
+  event: PaymentProviderEvent,
+): Promise<PaymentProviderEventHandlingResult> {
   const { db, now } = services;
   const handled = await db
     .selectFrom("providerEvent")
@@ -57,16 +57,18 @@ export async function handleProviderEvent(
  * Returns false if the event must be handled again later.
  */
 async function followEvent(
-  services: ProviderEventServices,
-  connection: ConnectionOfEvent,
-  event: ProviderEvent,
+  services: PaymentProviderEventServices,
+  connection: PaymentConnectionOfProviderEvent,
+  event: PaymentProviderEvent,
 ): Promise<boolean> {
   const { db, now, events } = services;
   if (Object.values(event.payment).every((id) => id === undefined)) return true;
-  const payment = await findPaymentOfProviderIds(db, connection.id, event.payment);
+  const payment = await findPaymentByProviderIds(db, connection.id, event.payment);
   if (payment === undefined) return true;
   const { id: paymentId, orderId } = payment;
-  await runInTransaction(db, (transaction) => wakePaymentOperations(transaction, { paymentId, now, events }));
+  await runInTransaction(db, (transaction) =>
+    makePaymentOperationsDueNow(transaction, { paymentId, now, events }),
+  );
   const change = { ...connection, orderId, paymentId, currency: payment.currency };
   const refund = await readRefund(services, connection.id, event.refundId);
   const { operationId, hasFailed } = refund;
@@ -79,21 +81,21 @@ async function followEvent(
   return reconcile(services, ofOrder, refund);
 }
 
-interface PaymentOfEvent<OrderId> extends ConnectionOfEvent {
+interface PaymentOfEvent<OrderId> extends PaymentConnectionOfProviderEvent {
   readonly orderId: OrderId;
   readonly paymentId: string;
   readonly currency: string;
 }
 
 async function followDispute(
-  services: ProviderEventServices,
+  services: PaymentProviderEventServices,
   { id: connectionId, merchantId, orderId, paymentId }: PaymentOfEvent<string>,
   disputeId: string,
 ): Promise<void> {
   const dispute = await services.eventSource.readDispute(connectionId, disputeId);
   const step = (): Promise<boolean> =>
     changeOrderAsSystem(services, merchantId, (transaction, context) =>
-      recordDisputeStep(transaction, context, { connectionId, orderId, paymentId, dispute }),
+      recordDisputeOpeningOrEnd(transaction, context, { connectionId, orderId, paymentId, dispute }),
     );
   if (await step()) await step();
 }
@@ -103,10 +105,10 @@ async function followDispute(
  * and without a failure.
  */
 async function readRefund(
-  { eventSource }: ProviderEventServices,
+  { eventSource }: PaymentProviderEventServices,
   connectionId: string,
   refundId: string | undefined,
-): Promise<ProviderRefund> {
+): Promise<PaymentProviderRefund> {
   return refundId === undefined
     ? { operationId: null, hasFailed: false }
     : eventSource.readRefund(connectionId, refundId);
@@ -117,7 +119,7 @@ async function readRefund(
  * later.
  */
 function followFailedRefund(
-  services: ProviderEventServices,
+  services: PaymentProviderEventServices,
   { merchantId, orderId, paymentId }: PaymentOfEvent<string | null>,
   operationId: string,
 ): Promise<boolean> {
@@ -132,9 +134,9 @@ function followFailedRefund(
 const lookupMsMax = 20_000;
 
 async function reconcile(
-  services: ProviderEventServices,
+  services: PaymentProviderEventServices,
   { id: connectionId, merchantId, orderId, paymentId, currency }: PaymentOfEvent<string>,
-  refund: ProviderRefund,
+  refund: PaymentProviderRefund,
 ): Promise<boolean> {
   const { provider, now: askedAt } = services;
   const signal = AbortSignal.timeout(lookupMsMax);
@@ -142,7 +144,7 @@ async function reconcile(
   if (amounts.outcome !== "authorized" && amounts.outcome !== "voided") return true;
   const hasFailedRefund = refund.hasFailed && refund.operationId === null;
   return changeOrderAsSystem(services, merchantId, (transaction, context) =>
-    adoptProviderPaymentState(transaction, context, {
+    applyProviderPaymentAmounts(transaction, context, {
       orderId,
       paymentId,
       amounts,

@@ -2,25 +2,25 @@
  * Records disputes that the payment provider reports. The recorded status only changes from open to won or
  * lost. A delayed answer of the provider can therefore not reopen a closed dispute.
  */
-import type { ProviderDispute } from "#commerce/payments/provider-events.ts";
+import type { PaymentProviderDispute } from "#commerce/payments/provider-events.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggregate.ts";
 import { computeRefundablePaymentAmountMinor } from "#commerce/orders/order-value.ts";
-import { endPaymentDispute, openPaymentDispute } from "./disputes.ts";
+import { savePaymentDisputeEnd, openPaymentDispute } from "./disputes.ts";
 
 export interface DisputeOfPayment {
   readonly connectionId: string;
   readonly orderId: string;
   readonly paymentId: string;
-  readonly dispute: ProviderDispute;
+  readonly dispute: PaymentProviderDispute;
 }
 
 /**
  * Records the opening or the end of a dispute. Returns true if the end must still be recorded, in another
  * transaction, because a transaction saves an order only once.
  */
-export async function recordDisputeStep(
+export async function recordDisputeOpeningOrEnd(
   transaction: Transaction,
   context: OrderCommandContext,
   { connectionId, orderId, paymentId, dispute }: DisputeOfPayment,
@@ -50,7 +50,7 @@ interface DisputeStep {
   readonly connectionId: string;
   readonly order: OrderAggregate;
   readonly payment: OrderPayment;
-  readonly dispute: ProviderDispute;
+  readonly dispute: PaymentProviderDispute;
 }
 
 /**
@@ -90,7 +90,7 @@ async function closeDispute(
   const isDisputed = payment.disputedAt !== null;
   const staysDisputed = isDisputed && (await hasOtherOpenDispute(transaction, payment.id, id));
   if (lostMinor > 0 || (isDisputed && !staysDisputed))
-    await endPaymentDispute(transaction, context, { order, payment, lostMinor, staysDisputed });
+    await savePaymentDisputeEnd(transaction, context, { order, payment, lostMinor, staysDisputed });
   await transaction
     .updateTable("paymentDispute")
     .set({

@@ -15,7 +15,7 @@ import { changeLockedOrder, lockOrder, type OrderCommandContext } from "#commerc
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 
-export interface RefundOfProvider {
+export interface RefundMadeAtProvider {
   readonly order: OrderAggregate;
   readonly payment: PaymentRow;
   readonly amountMinor: number;
@@ -25,10 +25,10 @@ export interface RefundOfProvider {
  * Inserts a refund that the merchant made at the payment provider, with a finished payment operation. Returns
  * the id of the refund.
  */
-export async function insertRefundOfProvider(
+export async function insertRefundMadeAtProvider(
   transaction: Transaction,
   { merchantId, now }: OrderCommandContext,
-  { order, payment, amountMinor }: RefundOfProvider,
+  { order, payment, amountMinor }: RefundMadeAtProvider,
 ): Promise<string> {
   const operationId = createId("paymentOperation", now.getTime());
   const refundId = createId("refund", now.getTime());
@@ -77,10 +77,10 @@ export async function insertRefundOfProvider(
  * this amount, or else the newest refunds. If the refunds taken exceed the difference, the rest is recorded
  * as a new refund.
  */
-export async function endRefundsOfProvider(
+export async function failRefundsMadeAtProvider(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, payment, amountMinor }: RefundOfProvider,
+  { order, payment, amountMinor }: RefundMadeAtProvider,
 ): Promise<{ readonly events: readonly OrderEvent[]; readonly endedMinor: number }> {
   const made = await findRefundsOfProvider(transaction, payment.id);
   const exact = made.find((refund) => refund.amountMinor === amountMinor);
@@ -107,7 +107,7 @@ export async function endRefundsOfProvider(
     )
     .execute();
   if (leftMinor < 0) {
-    const id = await insertRefundOfProvider(transaction, context, {
+    const id = await insertRefundMadeAtProvider(transaction, context, {
       order,
       payment,
       amountMinor: -leftMinor,

@@ -3,13 +3,13 @@
  * for example during an outage.
  */
 import type { Database } from "#database/connect.ts";
-import { rejectOnAbort } from "#commerce/payments/execute-payment-operation.ts";
+import { raceAgainstAbortSignal } from "#commerce/payments/execute-payment-operation.ts";
 import {
-  type ConnectionOfEvent,
-  type ProviderEvent,
-  ProviderKeyRefusedError,
+  type PaymentConnectionOfProviderEvent,
+  type PaymentProviderEvent,
+  PaymentProviderKeyRefusedError,
 } from "#commerce/payments/provider-events.ts";
-import { handleProviderEvent, type ProviderEventServices } from "./handle-provider-event.ts";
+import { handlePaymentProviderEvent, type PaymentProviderEventServices } from "./handle-provider-event.ts";
 
 /**
  * Overlap of two readings of a provider's events, in milliseconds. Each reading starts this much earlier than
@@ -22,11 +22,11 @@ const overlapMs = 10 * 60_000;
  */
 const endedConnectionMs = 180 * 86_400_000;
 
-interface ReadServices extends ProviderEventServices {
+interface ReadServices extends PaymentProviderEventServices {
   readonly signal: AbortSignal;
 }
 
-interface ConnectionToRead extends ConnectionOfEvent {
+interface ConnectionToRead extends PaymentConnectionOfProviderEvent {
   readonly eventsReadUntil: Date;
   readonly disconnectedAt: Date | null;
 }
@@ -35,7 +35,7 @@ interface ConnectionToRead extends ConnectionOfEvent {
  * Handles the missed events of all connections, and returns the number of events that were handled now. An
  * error does not stop the other events; at the end, an AggregateError with all errors is thrown.
  */
-export async function readMissedProviderEvents(given: ReadServices): Promise<number> {
+export async function handleMissedPaymentProviderEvents(given: ReadServices): Promise<number> {
   const services = { ...given, ...askUntilAborted(given) };
   const { db, now, signal } = services;
   const connections = await db
@@ -58,7 +58,7 @@ export async function readMissedProviderEvents(given: ReadServices): Promise<num
     } catch (error) {
       if (signal.aborted) break;
       // An ended connection whose key the merchant has revoked is no error. Its events can no longer be read.
-      if (connection.disconnectedAt === null || !(error instanceof ProviderKeyRefusedError))
+      if (connection.disconnectedAt === null || !(error instanceof PaymentProviderKeyRefusedError))
         errors.push(error);
     }
   }
@@ -79,7 +79,7 @@ async function readEvents(
 ): Promise<number> {
   const { db, now, eventSource, signal } = services;
   const { id, merchantId, eventsReadUntil } = connection;
-  const listed: ProviderEvent[] = [];
+  const listed: PaymentProviderEvent[] = [];
   const since = new Date(eventsReadUntil.getTime() - overlapMs);
   for await (const event of eventSource.list(id, since)) listed.push(event);
   let missed = 0;
@@ -87,7 +87,7 @@ async function readEvents(
   for (const event of listed.toReversed()) {
     const result = signal.aborted
       ? "later"
-      : await handleProviderEvent(services, { id, merchantId }, event).catch((error: unknown) => {
+      : await handlePaymentProviderEvent(services, { id, merchantId }, event).catch((error: unknown) => {
           if (!signal.aborted) errors.push(error);
           return "later" as const;
         });
@@ -115,21 +115,22 @@ function askUntilAborted({
   return {
     provider: {
       ...provider,
-      lookup: (request) => rejectOnAbort(signal, () => provider.lookup(request)),
+      lookup: (request) => raceAgainstAbortSignal(signal, () => provider.lookup(request)),
     },
     eventSource: {
       ...eventSource,
       list: async function* list(connectionId, since) {
         const events = eventSource.list(connectionId, since)[Symbol.asyncIterator]();
         for (;;) {
-          const { done, value } = await rejectOnAbort(signal, () => events.next());
+          const { done, value } = await raceAgainstAbortSignal(signal, () => events.next());
           if (done === true) return;
           yield value;
         }
       },
       readDispute: (connectionId, id) =>
-        rejectOnAbort(signal, () => eventSource.readDispute(connectionId, id)),
-      readRefund: (connectionId, id) => rejectOnAbort(signal, () => eventSource.readRefund(connectionId, id)),
+        raceAgainstAbortSignal(signal, () => eventSource.readDispute(connectionId, id)),
+      readRefund: (connectionId, id) =>
+        raceAgainstAbortSignal(signal, () => eventSource.readRefund(connectionId, id)),
     },
   };
 }
@@ -140,7 +141,7 @@ function askUntilAborted({
  */
 const recordedMs = 45 * 86_400_000;
 
-export async function deleteOldProviderEvents(db: Database, now: Date): Promise<number> {
+export async function deleteOldPaymentProviderEvents(db: Database, now: Date): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom("providerEvent")
     .where("handledAt", "<", new Date(now.getTime() - recordedMs))

@@ -20,9 +20,13 @@ import {
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import { computeOverpaidAmountMinor } from "#commerce/orders/order-value.ts";
-import { endRefundsOfProvider, insertRefundOfProvider, type RefundOfProvider } from "./provider-refunds.ts";
+import {
+  failRefundsMadeAtProvider,
+  insertRefundMadeAtProvider,
+  type RefundMadeAtProvider,
+} from "./provider-refunds.ts";
 
-export interface ProviderPaymentState {
+export interface ProviderPaymentAmountsToApply {
   readonly orderId: string;
   readonly paymentId: string;
   readonly amounts: ProviderPaymentAmounts;
@@ -41,10 +45,10 @@ export interface ProviderPaymentState {
  * provider must be asked again. This is the case while an operation of the payment is pending, and if an
  * operation has ended since the provider was asked.
  */
-export async function adoptProviderPaymentState(
+export async function applyProviderPaymentAmounts(
   transaction: Transaction,
   context: OrderCommandContext,
-  { orderId, paymentId, amounts, askedAt, hasFailedRefund }: ProviderPaymentState,
+  { orderId, paymentId, amounts, askedAt, hasFailedRefund }: ProviderPaymentAmountsToApply,
 ): Promise<boolean> {
   const order = await lockOrder(transaction, context, orderId);
   const pending = order.payments.find(({ id }) => id === paymentId)?.pending ?? [];
@@ -124,7 +128,11 @@ async function adopt(
   });
   const refundId =
     newRefundMinor > 0
-      ? await insertRefundOfProvider(transaction, context, { order, payment, amountMinor: newRefundMinor })
+      ? await insertRefundMadeAtProvider(transaction, context, {
+          order,
+          payment,
+          amountMinor: newRefundMinor,
+        })
       : undefined;
   const events: OrderEvent[] = [
     ...(next.capturedMinor > payment.capturedMinor
@@ -156,10 +164,10 @@ async function adopt(
 async function endFailedRefunds(
   transaction: Transaction,
   context: OrderCommandContext,
-  failed: RefundOfProvider,
+  failed: RefundMadeAtProvider,
 ): Promise<OrderChangeOutcome | null> {
   const { payment } = failed;
-  const { events, endedMinor } = await endRefundsOfProvider(transaction, context, failed);
+  const { events, endedMinor } = await failRefundsMadeAtProvider(transaction, context, failed);
   if (endedMinor === 0) return null;
   const refundedMinor = payment.refundedMinor - endedMinor;
   await savePayment(transaction, {

@@ -38,7 +38,7 @@ import {
   computeOverpaidAmountMinor,
   computeRefundableOrderAmountMinor,
   computeRefundablePaymentAmountMinor,
-  computeRemainingShippingMinor,
+  computeRemainingShippingPriceMinor,
   computeValueOfOrderLineUnitsMinor,
 } from "#commerce/orders/order-value.ts";
 import type {
@@ -201,7 +201,7 @@ function refundableUnits({ status }: OrderAggregate, line: OrderLine): number {
 }
 
 function shippingToRefund(order: OrderAggregate): number {
-  const leftMinor = computeRemainingShippingMinor(order);
+  const leftMinor = computeRemainingShippingPriceMinor(order);
   if (leftMinor > 0) return leftMinor;
   throw createOrderConflictFailure("invalid_state", order, {
     reason: "shipping_not_refundable",

@@ -20,7 +20,7 @@ import { type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { AuthorizedPaymentResult } from "#commerce/payments/provider.ts";
 import { createId } from "#foundation/ids.ts";
 import {
-  getPaymentFailureCode,
+  getPaymentOperationFailureCode,
   type PaymentOperationWithOutcome,
   saveRefundOutcome,
 } from "./settle-movement.ts";
@@ -29,7 +29,7 @@ import {
  * Saves the outcome of voiding an abandoned payment, and refunds a captured amount. An abandoned payment is
  * one whose checkout session ended before the payment provider answered.
  */
-export async function saveOutcomeOfAbandonedPayment(
+export async function saveVoidOutcomeOfAbandonedPayment(
   transaction: Transaction,
   context: OrderCommandContext,
   { operation, outcome, log }: PaymentOperationWithOutcome,
@@ -135,7 +135,7 @@ export async function saveRefundOutcomeOfLatePayment(
   { operation, outcome, log }: PaymentOperationWithOutcome,
 ): Promise<void> {
   const { now, outbox } = context;
-  const failureCode = getPaymentFailureCode(outcome);
+  const failureCode = getPaymentOperationFailureCode(outcome);
   if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now }))) return;
   const payment = await lockPayment(transaction, operation.paymentId);
   if (failureCode !== null) {

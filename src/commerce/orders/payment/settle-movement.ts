@@ -27,7 +27,7 @@ export async function saveCaptureVoidOrRefundOutcome(
 ): Promise<void> {
   const { now } = context;
   const order = await lockOrder(transaction, context, orderId);
-  const failureCode = getPaymentFailureCode(outcome);
+  const failureCode = getPaymentOperationFailureCode(outcome);
   await changeLockedOrder(transaction, context, {
     order,
     work: async () => {
@@ -186,7 +186,7 @@ export interface PaymentOperationWithOutcome {
 }
 
 /** Returns the failure code of a payment operation's outcome; null if the operation succeeded. */
-export function getPaymentFailureCode(outcome: PaymentOperationOutcome): string | null {
+export function getPaymentOperationFailureCode(outcome: PaymentOperationOutcome): string | null {
   if (outcome.outcome === "succeeded") return null;
   return outcome.outcome === "declined" ? outcome.code : "unresolved";
 }

@@ -24,7 +24,10 @@ import {
   type SystemOrderChangeServices,
 } from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
-import { saveOutcomeOfAbandonedPayment, saveRefundOutcomeOfLatePayment } from "./settle-abandoned-payment.ts";
+import {
+  saveVoidOutcomeOfAbandonedPayment,
+  saveRefundOutcomeOfLatePayment,
+} from "./settle-abandoned-payment.ts";
 import { type PaymentOperationWithOutcome, saveCaptureVoidOrRefundOutcome } from "./settle-movement.ts";
 
 export function savePaymentOperationOutcomeAsSystem(
@@ -52,7 +55,7 @@ export async function savePaymentOperationOutcome(
   if (orderId !== null) return saveCaptureVoidOrRefundOutcome(transaction, context, { ...settling, orderId });
   await lockCartAndCheckoutSession(transaction, context, sessionId);
   return kind === "void"
-    ? saveOutcomeOfAbandonedPayment(transaction, context, settling)
+    ? saveVoidOutcomeOfAbandonedPayment(transaction, context, settling)
     : saveRefundOutcomeOfLatePayment(transaction, context, settling);
 }
 

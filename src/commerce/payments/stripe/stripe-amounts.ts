@@ -26,7 +26,7 @@ const shift = (amount: number, digits: number): number =>
 const getShift = (currency: string): number => getStripeExponent(currency) - getCurrencyExponent(currency);
 
 /** Returns true if Stripe can charge the amount. Amounts in KWD, for example, must end in 0. */
-export function isStripeAmount(amountMinor: number, currency: string): boolean {
+export function canStripeChargeAmount(amountMinor: number, currency: string): boolean {
   const amount = shift(amountMinor, getShift(currency));
   return Number.isSafeInteger(amount) && (!threeDecimalCurrencies.has(currency) || amount % 10 === 0);
 }
@@ -36,7 +36,7 @@ export function isStripeAmount(amountMinor: number, currency: string): boolean {
  * KWD.
  */
 export function toStripeAmount(amountMinor: number, currency: string): number {
-  if (!isStripeAmount(amountMinor, currency))
+  if (!canStripeChargeAmount(amountMinor, currency))
     throw new Error(`Stripe cannot charge ${amountMinor} minor units of ${currency}.`);
   return shift(amountMinor, getShift(currency));
 }

@@ -42,7 +42,7 @@ export interface StripeServices {
 }
 
 /** Reads a payment connection, and creates a Stripe client with the secret key of the connection. */
-export async function openStripe(
+export async function openStripeConnection(
   { db, keyring, stripeApiBase: apiBase }: StripeServices,
   connectionId: string | null,
 ): Promise<{ readonly client: Stripe; readonly connection: OpenedPaymentConnection }> {

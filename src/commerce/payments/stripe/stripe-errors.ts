@@ -20,16 +20,16 @@ const refusalStatuses: ReadonlySet<number | undefined> = new Set([400, 402, 404]
 export function getStripeRefusalCode(error: unknown): string | undefined {
   if (!isStripeError(error) || !refusalStatuses.has(error.statusCode)) return undefined;
   if (error.rawType === "idempotency_error") return undefined;
-  return toFailureCode(error.decline_code ?? error.code ?? error.rawType);
+  return normalizeStripeErrorCode(error.decline_code ?? error.code ?? error.rawType);
 }
 
 /** Returns Stripe's error code unchanged if it is in lower_snake_case, and otherwise `other`. */
-export const toFailureCode = (code: string | null | undefined): string =>
+export const normalizeStripeErrorCode = (code: string | null | undefined): string =>
   code !== null && code !== undefined && /^[a-z][a-z\d_]{0,63}$/.test(code) ? code : "other";
 
 /**
  * Returns true if Stripe does not accept the key: the key was revoked, or it lacks the permission for the
  * request.
  */
-export const isStripeKeyRefused = (error: unknown): boolean =>
+export const isStripeKeyRefusalError = (error: unknown): boolean =>
   isStripeError(error) && (error.statusCode === 401 || error.statusCode === 403);

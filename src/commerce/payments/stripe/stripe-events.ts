@@ -4,15 +4,15 @@ import { openPaymentConnection } from "#commerce/payments/connections.ts";
 import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes.ts";
 import {
   type PaymentProviderEventSource,
-  type ProviderDispute,
-  type ProviderEvent,
-  ProviderKeyRefusedError,
+  type PaymentProviderDispute,
+  type PaymentProviderEvent,
+  PaymentProviderKeyRefusedError,
 } from "#commerce/payments/provider-events.ts";
 import { fromStripeAmountRoundedUp } from "./stripe-amounts.ts";
-import { openStripe, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
-import { isStripeKeyRefused } from "./stripe-errors.ts";
+import { openStripeConnection, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
+import { isStripeKeyRefusalError } from "./stripe-errors.ts";
 import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
-import { isEndedWithoutRefund } from "./stripe-refunds.ts";
+import { isFailedOrCanceledRefundStatus } from "./stripe-refunds.ts";
 
 /**
  * The types of Stripe events that the service handles. The merchant must register the webhook endpoint at
@@ -48,28 +48,31 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
         : { event: toProviderEvent(event), connection: { id, merchantId } };
     },
     list: async function* list(connectionId, since) {
-      const { client } = await openStripe(services, connectionId);
+      const { client } = await openStripeConnection(services, connectionId);
       const created = { gte: Math.floor(since.getTime() / 1000) };
       const listed = client.events.list({ created, types: [...stripeEventTypes], limit: 100 });
       try {
         for await (const event of listed) yield toProviderEvent(event);
       } catch (error) {
-        if (!isStripeKeyRefused(error)) throw error;
-        throw new ProviderKeyRefusedError(`Stripe has refused the key of the connection ${connectionId}.`, {
-          cause: error,
-        });
+        if (!isStripeKeyRefusalError(error)) throw error;
+        throw new PaymentProviderKeyRefusedError(
+          `Stripe has refused the key of the connection ${connectionId}.`,
+          {
+            cause: error,
+          },
+        );
       }
     },
     readDispute: async (connectionId, id) => {
-      const { client } = await openStripe(services, connectionId);
+      const { client } = await openStripeConnection(services, connectionId);
       return toProviderDispute(await client.disputes.retrieve(id));
     },
     readRefund: async (connectionId, id) => {
-      const { client } = await openStripe(services, connectionId);
+      const { client } = await openStripeConnection(services, connectionId);
       const { status, metadata } = await client.refunds.retrieve(id);
       return {
         operationId: metadata?.[operationMetadataName] ?? null,
-        hasFailed: isEndedWithoutRefund(status),
+        hasFailed: isFailedOrCanceledRefundStatus(status),
       };
     },
   };
@@ -79,12 +82,14 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
  * Converts a Stripe event: keeps its id, type and time, and the ids of the objects that it names. Everything
  * else in the event is ignored.
  */
-function toProviderEvent(event: Stripe.Event): ProviderEvent {
+function toProviderEvent(event: Stripe.Event): PaymentProviderEvent {
   const { id, type, created } = event;
   return { id, type, createdAt: new Date(created * 1_000), ...idsOf(event.data.object) };
 }
 
-function idsOf(object: Stripe.Event["data"]["object"]): Omit<ProviderEvent, "id" | "type" | "createdAt"> {
+function idsOf(
+  object: Stripe.Event["data"]["object"],
+): Omit<PaymentProviderEvent, "id" | "type" | "createdAt"> {
   if (!("object" in object)) return { payment: {} };
   if (object.object === "checkout.session") return { payment: { pageId: object.id } };
   if (object.object === "payment_intent")
@@ -110,7 +115,7 @@ const disputeReasons: Readonly<Record<string, PaymentDisputeReasonCode>> = {
   subscription_canceled: "canceled",
 };
 
-function toProviderDispute({ id, status, amount, currency, reason }: Stripe.Dispute): ProviderDispute {
+function toProviderDispute({ id, status, amount, currency, reason }: Stripe.Dispute): PaymentProviderDispute {
   return {
     id,
     status: disputeStatusOf(status),
@@ -123,7 +128,7 @@ function toProviderDispute({ id, status, amount, currency, reason }: Stripe.Disp
  * Converts the status of a Stripe dispute. Ignores questions of the bank (`warning_…`) and prevented
  * disputes, because they claim no money back.
  */
-function disputeStatusOf(status: string): ProviderDispute["status"] {
+function disputeStatusOf(status: string): PaymentProviderDispute["status"] {
   if (status === "won" || status === "lost") return status;
   return status.startsWith("warning_") || status === "prevented" ? "ignored" : "open";
 }

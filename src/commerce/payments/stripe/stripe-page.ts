@@ -2,7 +2,7 @@
 import type Stripe from "stripe";
 import { stripePageMs } from "#commerce/payments/provider-list.ts";
 import type { PaymentPageContent, PaymentProviderAuthorizationRequest } from "#commerce/payments/provider.ts";
-import { isStripeAmount, toStripeAmount } from "./stripe-amounts.ts";
+import { canStripeChargeAmount, toStripeAmount } from "./stripe-amounts.ts";
 
 /** The names of the Stripe metadata fields in which Stripe stores ids of this service. */
 export const paymentMetadataName = "commerce_payment";
@@ -61,6 +61,6 @@ function toPayableLines(
   { orderName, lines }: Pick<PaymentPageContent, "orderName" | "lines">,
   currency: string,
 ): PaymentPageContent["lines"] {
-  if (lines.every(({ amountMinor }) => isStripeAmount(amountMinor, currency))) return lines;
+  if (lines.every(({ amountMinor }) => canStripeChargeAmount(amountMinor, currency))) return lines;
   return [{ name: orderName, amountMinor: lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0) }];
 }

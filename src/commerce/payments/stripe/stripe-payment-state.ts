@@ -9,7 +9,7 @@ import type {
   ProviderPaymentAmounts,
 } from "#commerce/payments/provider.ts";
 import { fromStripeAmount, fromStripeAmountRoundedUp } from "./stripe-amounts.ts";
-import { toFailureCode } from "./stripe-errors.ts";
+import { normalizeStripeErrorCode } from "./stripe-errors.ts";
 
 /**
  * A payment at Stripe: its Checkout Session, its PaymentIntent, and the sum of its refunds in Stripe's minor
@@ -47,7 +47,7 @@ function endedPageResult(intent: Stripe.PaymentIntent): PaymentLookupResult {
   if (intent.status === "canceled") return { outcome: "voided", ...toAmounts(intent, 0) };
   if (intent.status !== "requires_payment_method") return { outcome: "pending" };
   const { decline_code: declineCode, code } = intent.last_payment_error ?? {};
-  return { outcome: "declined", code: toFailureCode(declineCode ?? code) };
+  return { outcome: "declined", code: normalizeStripeErrorCode(declineCode ?? code) };
 }
 
 function toAmounts(intent: Stripe.PaymentIntent, refundedAmount: number): ProviderPaymentAmounts {
@@ -55,7 +55,7 @@ function toAmounts(intent: Stripe.PaymentIntent, refundedAmount: number): Provid
   return {
     amountMinor: fromStripeAmount(intent.amount, currency),
     capturedMinor: fromStripeAmount(intent.amount_received, currency),
-    voidedMinor: getReleasedMinor(intent),
+    voidedMinor: getReleasedAuthorizationAmountMinor(intent),
     refundedMinor: fromStripeAmountRoundedUp(refundedAmount, currency),
   };
 }
@@ -64,7 +64,7 @@ function toAmounts(intent: Stripe.PaymentIntent, refundedAmount: number): Provid
  * Returns the part of an authorization that Stripe has released, in minor units. Stripe captures a payment
  * once and releases the rest, so after a capture, everything that was not captured is released.
  */
-export const getReleasedMinor = ({
+export const getReleasedAuthorizationAmountMinor = ({
   amount,
   amount_received: received,
   ...intent
@@ -81,7 +81,7 @@ export const hasStripeRefunds = ({ latest_charge: charge }: Stripe.PaymentIntent
  * Returns the PaymentIntent of a Checkout Session that was read with `expand`; undefined if the buyer has not
  * tried to pay.
  */
-export const getExpandedIntent = ({
+export const getExpandedPaymentIntent = ({
   payment_intent: intent,
 }: Pick<Stripe.Checkout.Session, "payment_intent">): Stripe.PaymentIntent | undefined =>
   intent === null || typeof intent === "string" ? undefined : intent;

@@ -8,7 +8,7 @@ import type Stripe from "stripe";
 import {
   findPaymentPage,
   type PaymentPageRow,
-  recordPaymentIntent,
+  recordPaymentIntentId,
   recordPaymentPage,
 } from "#commerce/payments/payment-pages.ts";
 import type {
@@ -19,9 +19,9 @@ import type {
   PaymentProviderAuthorizationRequest,
   PaymentProviderRequest,
 } from "#commerce/payments/provider.ts";
-import { isStripeAmount, toStripeAmount } from "./stripe-amounts.ts";
-import { openStripe, type StripeServices } from "./stripe-client.ts";
-import { getStripeRefusalCode, isStripeKeyRefused } from "./stripe-errors.ts";
+import { canStripeChargeAmount, toStripeAmount } from "./stripe-amounts.ts";
+import { openStripeConnection, type StripeServices } from "./stripe-client.ts";
+import { getStripeRefusalCode, isStripeKeyRefusalError } from "./stripe-errors.ts";
 import {
   canStripePageBeOpened,
   createStripePageParameters,
@@ -29,8 +29,8 @@ import {
   operationMetadataName,
 } from "./stripe-page.ts";
 import {
-  getExpandedIntent,
-  getReleasedMinor,
+  getExpandedPaymentIntent,
+  getReleasedAuthorizationAmountMinor,
   hasStripeRefunds,
   type StripePaymentRequest,
   toPaymentLookupResult,
@@ -46,7 +46,7 @@ export function createStripeProvider(services: StripeServices): PaymentProvider 
     lookup: async ({ connectionId, reference }) => {
       const page = await findPaymentPage(services.db, reference);
       if (page === undefined) return { outcome: "unknown" };
-      const { client } = await openStripe(services, connectionId);
+      const { client } = await openStripeConnection(services, connectionId);
       return (await readPayment(services, client, page)).state;
     },
   };
@@ -62,7 +62,7 @@ async function openPage(
   const now = services.clock.now();
   if (!canStripePageBeOpened(checkout, now)) return { outcome: "declined", code: "provider_unavailable" };
   try {
-    const { client } = await openStripe(services, connectionId);
+    const { client } = await openStripeConnection(services, connectionId);
     const { id: pageId, url } = await client.checkout.sessions.create(
       createStripePageParameters(request, checkout),
       { idempotencyKey },
@@ -74,7 +74,7 @@ async function openPage(
   } catch (error) {
     // Declines the payment if Stripe does not accept the key. A buyer is waiting, and the key will not work
     // within minutes.
-    if (isStripeKeyRefused(error)) return { outcome: "declined", code: "provider_unavailable" };
+    if (isStripeKeyRefusalError(error)) return { outcome: "declined", code: "provider_unavailable" };
     const code = getStripeRefusalCode(error);
     if (code === undefined) throw error;
     return { outcome: "declined", code };
@@ -96,9 +96,9 @@ async function readPayment(
   const session = await client.checkout.sessions.retrieve(pageId, {
     expand: ["payment_intent.latest_charge"],
   });
-  const intent = getExpandedIntent(session);
+  const intent = getExpandedPaymentIntent(session);
   if (intent !== undefined && intent.id !== intentId)
-    await recordPaymentIntent(db, { reference, intentId: intent.id });
+    await recordPaymentIntentId(db, { reference, intentId: intent.id });
   const refundedAmount =
     intent !== undefined && hasStripeRefunds(intent) ? await sumStripeRefunds(client, intent.id) : 0;
   return { session, intent, state: toPaymentLookupResult({ session, intent, refundedAmount }) };
@@ -109,11 +109,11 @@ async function withIntent(
   request: PaymentProviderRequest,
   work: (payment: StripePaymentRequest) => Promise<CaptureVoidOrRefundResult>,
 ): Promise<CaptureVoidOrRefundResult> {
-  if (!isStripeAmount(request.amountMinor, request.currency))
+  if (!canStripeChargeAmount(request.amountMinor, request.currency))
     return { outcome: "declined", code: "currency_not_payable" };
   const page = await findPaymentPage(services.db, request.reference);
   if (page === undefined) return { outcome: "declined", code: "payment_unknown" };
-  const { client } = await openStripe(services, request.connectionId);
+  const { client } = await openStripeConnection(services, request.connectionId);
   const intentId = page.intentId ?? (await readPayment(services, client, page)).intent?.id;
   return intentId === undefined
     ? { outcome: "declined", code: "payment_not_authorized" }
@@ -141,7 +141,11 @@ async function capture({
     if (code === undefined) throw error;
     const now = await client.paymentIntents.retrieve(intentId);
     if (now.status === "canceled")
-      return { outcome: "declined", code: "authorization_expired", releasedMinor: getReleasedMinor(now) };
+      return {
+        outcome: "declined",
+        code: "authorization_expired",
+        releasedMinor: getReleasedAuthorizationAmountMinor(now),
+      };
     // Stripe captures a payment only once. If this operation has made the capture, the answer to an earlier
     // attempt was lost.
     const isCaptured = now.status === "succeeded" && now.metadata[operationMetadataName] === idempotencyKey;
@@ -150,7 +154,7 @@ async function capture({
 }
 
 function capturedResult(intent: Stripe.PaymentIntent): CaptureVoidOrRefundResult {
-  const releasedMinor = getReleasedMinor(intent);
+  const releasedMinor = getReleasedAuthorizationAmountMinor(intent);
   return { outcome: "succeeded", ...(releasedMinor > 0 ? { releasedMinor } : {}) };
 }
 
@@ -166,7 +170,7 @@ async function voidPayment(
   // Without a stored page, the void succeeds: the buyer never got the URL of the page, so no buyer can pay on
   // it.
   if (page === undefined) return { outcome: "succeeded" };
-  const { client } = await openStripe(services, connectionId);
+  const { client } = await openStripeConnection(services, connectionId);
   const { session, intent, state } = await readPayment(services, client, page);
   try {
     if (session.status === "open" && state.outcome === "pending") {

@@ -5,7 +5,7 @@
 import type Stripe from "stripe";
 import type { CaptureVoidOrRefundResult } from "#commerce/payments/provider.ts";
 import { toStripeAmount } from "./stripe-amounts.ts";
-import { getStripeRefusalCode, toFailureCode } from "./stripe-errors.ts";
+import { getStripeRefusalCode, normalizeStripeErrorCode } from "./stripe-errors.ts";
 import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
 import type { StripePaymentRequest } from "./stripe-payment-state.ts";
 
@@ -61,16 +61,19 @@ async function findRefund(
 export async function sumStripeRefunds(client: Stripe, intentId: string): Promise<number> {
   let sum = 0;
   for await (const { status, amount } of listRefunds(client, intentId))
-    if (!isEndedWithoutRefund(status)) sum += amount;
+    if (!isFailedOrCanceledRefundStatus(status)) sum += amount;
   return sum;
 }
 
-export const isEndedWithoutRefund = (status: string | null): boolean =>
+export const isFailedOrCanceledRefundStatus = (status: string | null): boolean =>
   status === "failed" || status === "canceled";
 
 function toRefundResult({ status, failure_reason: reason }: Stripe.Refund): CaptureVoidOrRefundResult {
   if (status === "succeeded") return { outcome: "succeeded" };
-  return isEndedWithoutRefund(status)
-    ? { outcome: "declined", code: reason === undefined ? `refund_${status}` : toFailureCode(reason) }
+  return isFailedOrCanceledRefundStatus(status)
+    ? {
+        outcome: "declined",
+        code: reason === undefined ? `refund_${status}` : normalizeStripeErrorCode(reason),
+      }
     : { outcome: "pending" };
 }

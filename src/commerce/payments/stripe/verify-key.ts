@@ -1,9 +1,9 @@
 /** Checks the secret key of a Stripe account that a merchant wants to connect. */
-import type { VerifiedProviderAccount } from "#commerce/payments/connections.ts";
+import type { VerifiedPaymentProviderAccount } from "#commerce/payments/connections.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { createStripeClient } from "./stripe-client.ts";
-import { isStripeKeyRefused } from "./stripe-errors.ts";
+import { isStripeKeyRefusalError } from "./stripe-errors.ts";
 
 /**
  * Matches secret keys (`sk_`) and restricted keys (`rk_`) of both modes. Publishable keys (`pk_`) are not
@@ -15,7 +15,10 @@ const keyFailure = (code: string, message: string): Failure =>
   createInvalidFieldFailure("invalid_field", "/secretKey", { code, message });
 
 /** Reads the Stripe account to which a key belongs. Throws `invalid_field` if Stripe does not accept the key. */
-export async function verifyStripeKey(secretKey: string, apiBase: string): Promise<VerifiedProviderAccount> {
+export async function verifyStripeKey(
+  secretKey: string,
+  apiBase: string,
+): Promise<VerifiedPaymentProviderAccount> {
   const mode = keyPattern.exec(secretKey)?.[1];
   if (mode !== "live" && mode !== "test")
     throw keyFailure(
@@ -27,7 +30,8 @@ export async function verifyStripeKey(secretKey: string, apiBase: string): Promi
     const { id, business_profile: profile } = await client.accounts.retrieveCurrent();
     return { provider: "stripe", mode, accountId: id, accountName: profile?.name ?? null };
   } catch (error) {
-    if (isStripeKeyRefused(error)) throw keyFailure("refused", '"secretKey" was not accepted by Stripe.');
+    if (isStripeKeyRefusalError(error))
+      throw keyFailure("refused", '"secretKey" was not accepted by Stripe.');
     throw createFailure("upstream_timeout", { cause: error });
   }
 }

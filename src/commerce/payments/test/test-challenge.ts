@@ -4,7 +4,7 @@
  * answer in time, the payment is declined.
  */
 import type { Database } from "#database/connect.ts";
-import { wakePaymentOperations } from "#commerce/payments/payment-operations.ts";
+import { makePaymentOperationsDueNow } from "#commerce/payments/payment-operations.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { InProcessEvents } from "#foundation/events.ts";
 
@@ -82,6 +82,6 @@ export function answerPaymentChallenge(
       .where("status", "=", "pending")
       .where("decidedAt", ">", now);
     await confirmed.execute();
-    await wakePaymentOperations(transaction, { paymentId, now, events });
+    await makePaymentOperationsDueNow(transaction, { paymentId, now, events });
   });
 }

@@ -9,7 +9,7 @@
  * history, so its Back button does not lead here. A buyer who still comes back here stays, or is sent to the
  * URL in `data-come-back`.
  */
-export function returnToShopAfterDelay(): void {
+export function leaveCheckoutPageAfterDelay(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-leave]");
   const note = document.querySelector<HTMLElement>("[data-leaving]");
   if (link === null) return;

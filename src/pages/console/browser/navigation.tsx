@@ -47,7 +47,7 @@ export function useConsoleLocation(): ConsoleLocation {
 }
 
 /** Opens a page of the console at the given path below /console. */
-export function navigateTo(to: string): void {
+export function navigateToConsolePath(to: string): void {
   history.pushState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
 }
@@ -70,7 +70,7 @@ export function ConsoleLink({ to, children, ...rest }: LinkProps): JSX.Element {
     // tab or download the page.
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    navigateTo(to);
+    navigateToConsolePath(to);
   };
   return (
     <a {...rest} href={consolePath + to} onClick={follow}>

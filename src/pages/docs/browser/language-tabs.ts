@@ -5,7 +5,7 @@
 
 const storageKey = "commerce-gateway-docs-language";
 
-export function addLanguageTabs(): void {
+export function addCodeSampleLanguageTabs(): void {
   for (const samples of document.querySelectorAll<HTMLElement>(".samples")) makeTabs(samples);
 }
 

@@ -4,7 +4,7 @@
  */
 import "#pages/shared/browser/components.css";
 import "./docs.css";
-import { addLanguageTabs } from "./language-tabs.ts";
+import { addCodeSampleLanguageTabs } from "./language-tabs.ts";
 import { addDocsSearch } from "./search.ts";
 import { addTryOperationForm } from "./try-operation.ts";
 
@@ -44,6 +44,6 @@ async function copy(text: string, button: HTMLButtonElement): Promise<void> {
 
 addDocsSearch();
 showCurrent();
-addLanguageTabs();
+addCodeSampleLanguageTabs();
 addCopyButtons();
 addTryOperationForm();

@@ -3,7 +3,7 @@
  * events). Also measures the cost, duration and size of the answers.
  */
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
-import { NoTokenGivenError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
+import { NoTokenEnteredError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
 
 /** The measurements of one GraphQL operation that the reader has run. */
 export interface GraphqlOperationMeasurements {
@@ -93,7 +93,7 @@ export function createGraphiqlFetcher(
  */
 function notSent(error: unknown): Pick<Answer, "errors"> {
   const message =
-    error instanceof NoTokenGivenError
+    error instanceof NoTokenEnteredError
       ? error.message
       : "The service could not be reached. Check your connection and run the operation again.";
   return { errors: [{ message }] };

@@ -42,7 +42,7 @@ export interface ResponseWithRequestStartTime {
 }
 
 /** Thrown if the reader closed the token dialog without entering a token, so that the request was not sent. */
-export class NoTokenGivenError extends Error {
+export class NoTokenEnteredError extends Error {
   constructor() {
     super("The operation was not sent, because no token was entered. Run it again to enter a token.");
   }
@@ -163,7 +163,8 @@ export class GraphiqlTokenKeeper {
 
   /**
    * Sends a GraphQL request with the stored token. If there is no token or the service refuses the token,
-   * waits until the reader has entered a token. Throws `NoTokenGivenError` if the reader closes the dialog.
+   * waits until the reader has entered a token. Throws `NoTokenEnteredError` if the reader closes the
+   * dialog.
    */
   async send(request: GraphqlRequest): Promise<ResponseWithRequestStartTime> {
     if (new Headers(request.headers ?? {}).has("authorization")) {
@@ -189,7 +190,7 @@ export class GraphiqlTokenKeeper {
       // reader has closed.
       if (this.question === undefined && !isPatient) this.#ask(firstQuestion);
       await new Promise<void>((resume, reject) =>
-        this.#waiting.push({ isPatient, resume, cancel: () => reject(new NoTokenGivenError()) }),
+        this.#waiting.push({ isPatient, resume, cancel: () => reject(new NoTokenEnteredError()) }),
       );
     }
   }

@@ -22,7 +22,7 @@ export interface LiveGraphqlResult<Data> {
  * data is current. `waiting`: the stream broke and will be requested again. `ended`: the stream is not
  * requested again, because the request was refused, the object no longer exists, or `signal` was aborted.
  */
-export type LiveSubscriptionState = "connecting" | "live" | "waiting" | "ended";
+export type LiveSubscriptionConnectionState = "connecting" | "live" | "waiting" | "ended";
 
 export interface LiveSubscription<Data> {
   readonly query: string;
@@ -35,7 +35,7 @@ export interface LiveSubscription<Data> {
    * The callback for changes of the connection's state. `status` is given only if a response has ended the
    * stream: its HTTP status, or 401 if the credential is no longer valid.
    */
-  readonly onState?: (state: LiveSubscriptionState, status?: number) => void;
+  readonly onState?: (state: LiveSubscriptionConnectionState, status?: number) => void;
   readonly signal?: AbortSignal;
 }
 

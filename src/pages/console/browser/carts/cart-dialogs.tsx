@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { formatCount, formatMoney } from "#pages/console/browser/parts/formats.tsx";
+import { formatLocalizedCountWithNoun, formatMoney } from "#pages/console/browser/parts/formats.tsx";
 import { cancelCheckoutDocument, type ConsoleCart, revokeCartDocument } from "./cart-documents.ts";
 
 const revocationReasons = [
@@ -51,7 +51,7 @@ export function RevokeCartDialog({ cart, onChanged, onClose }: RevokeCartProps):
       onClose={onClose}
     >
       <p>
-        The buyer loses this cart with {formatCount(cart.totalQuantity, "item")} for{" "}
+        The buyer loses this cart with {formatLocalizedCountWithNoun(cart.totalQuantity, "item")} for{" "}
         {formatMoney(cart.totals.total)}: it can no longer be changed or checked out. The buyer can begin a
         new cart in your storefront. This cannot be undone.
       </p>

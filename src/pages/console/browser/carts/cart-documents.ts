@@ -19,7 +19,7 @@ export const cartStates: readonly ConsoleCartStatus[] = [
 
 const money = "{ amountMinor currency exponent }";
 
-export interface ListedCart {
+export interface CartListItem {
   readonly id: string;
   readonly status: ConsoleCartStatus;
   readonly totalQuantity: number;
@@ -42,7 +42,7 @@ interface CartListVariables {
 }
 
 export const cartsDocument = createConsoleGraphqlDocument<
-  { carts: GraphqlConnection<ListedCart> },
+  { carts: GraphqlConnection<CartListItem> },
   CartListVariables
 >(`
   query ConsoleCarts($status: CartStatus, $last: Int!, $before: String) {

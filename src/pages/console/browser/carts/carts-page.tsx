@@ -3,14 +3,14 @@ import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import {
   listPageSize,
-  getNodesNewestFirst,
+  getConnectionNodesNewestFirst,
   getOlderPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
-  navigateTo,
+  navigateToConsolePath,
   PageHeading,
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
@@ -33,7 +33,7 @@ import {
   cartsDocument,
   type ConsoleCartStatus,
   cartStates,
-  type ListedCart,
+  type CartListItem,
 } from "./cart-documents.ts";
 import "./carts.css";
 
@@ -71,7 +71,7 @@ function CartLookup(): JSX.Element {
     event.preventDefault();
     const found = findCartIdInText(text);
     setWrong(found === undefined);
-    if (found !== undefined) navigateTo(`/carts/${found}`);
+    if (found !== undefined) navigateToConsolePath(`/carts/${found}`);
     else document.getElementById(id)?.focus();
   };
   return (
@@ -128,7 +128,7 @@ export function formatCartBuyer({ reference, guest, emailHint }: CartBuyerIdenti
   return emailHint === null ? name : `${name}, ${emailHint}`;
 }
 
-const columns: TableColumn<ListedCart>[] = [
+const columns: TableColumn<CartListItem>[] = [
   {
     title: "Cart",
     cell: ({ id, buyer }) => (
@@ -165,7 +165,7 @@ function CartList({ status }: { readonly status: ConsoleCartStatus | null }): JS
             <DataTable
               caption="Carts, the newest first"
               columns={columns}
-              rows={getNodesNewestFirst(carts)}
+              rows={getConnectionNodesNewestFirst(carts)}
               keyOf={({ id }) => id}
             />
           )}

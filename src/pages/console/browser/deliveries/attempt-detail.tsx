@@ -6,7 +6,7 @@ import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/forma
 import { TabList } from "#pages/console/browser/parts/tab-list.tsx";
 import {
   formatAttemptCurlCommand,
-  listAttemptHeaders,
+  listAttemptRequestHeaders,
   formatJson,
   tokenizeJson,
   type AttemptRequestHeader,
@@ -36,7 +36,7 @@ export function DeliveryAttemptDetails({ delivery, attempt, url }: AttemptDetail
 }
 
 function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Element {
-  const headers = listAttemptHeaders(delivery, attempt);
+  const headers = listAttemptRequestHeaders(delivery, attempt);
   const { body } = delivery;
   return (
     <>

@@ -21,7 +21,7 @@ const sent = (name: string, value: string): AttemptRequestHeader => ({ name, val
 const described = (name: string, value: string): AttemptRequestHeader => ({ name, value, isDescribed: true });
 
 /** Returns the headers of a delivery attempt in the order in which they are sent. */
-export function listAttemptHeaders(
+export function listAttemptRequestHeaders(
   { id, replayOf, installation, event }: SentDelivery,
   { number, at }: SentAttempt,
 ): readonly AttemptRequestHeader[] {

@@ -9,7 +9,7 @@ import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
-import { formatCount } from "#pages/console/browser/parts/formats.tsx";
+import { formatLocalizedCountWithNoun } from "#pages/console/browser/parts/formats.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
 import {
   type BulkReplayMutationResult,
@@ -155,7 +155,7 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
         </div>
       ) : (
         <DialogFormButtons
-          action={`Replay ${formatCount(count, "delivery", "deliveries")}`}
+          action={`Replay ${formatLocalizedCountWithNoun(count, "delivery", "deliveries")}`}
           isBusy={isBusy}
           onCancel={onClose}
         />
@@ -270,17 +270,17 @@ function ReplayResult({ result, endpointId }: ReplayResultProps): JSX.Element {
   return (
     <div role="status">
       <p>
-        <strong>{formatCount(result.replayed, "delivery", "deliveries")} queued.</strong>{" "}
+        <strong>{formatLocalizedCountWithNoun(result.replayed, "delivery", "deliveries")} queued.</strong>{" "}
         {query.data === undefined
           ? ""
           : waiting === 0
             ? "All of them were attempted."
-            : `The endpoint still has ${formatCount(waiting, "delivery", "deliveries")} to attempt.`}
+            : `The endpoint still has ${formatLocalizedCountWithNoun(waiting, "delivery", "deliveries")} to attempt.`}
       </p>
       {retrying === 0 ? null : (
         <p class="fault">
-          {formatCount(retrying, "delivery", "deliveries")} of this endpoint failed and will be retried.
-          Repair the receiver.
+          {formatLocalizedCountWithNoun(retrying, "delivery", "deliveries")} of this endpoint failed and will
+          be retried. Repair the receiver.
         </p>
       )}
       {describeSkippedDeliveries(result.skipped).map((text) => (

@@ -2,13 +2,13 @@
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import {
-  getNodesNewestFirst,
+  getConnectionNodesNewestFirst,
   getOlderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
 import {
   type GraphqlQueryState,
-  type LiveSubscriptionState,
+  type LiveSubscriptionConnectionState,
   useGraphqlSubscription,
   useCursorListPaging,
   useGraphqlQuery,
@@ -117,7 +117,7 @@ export function DeliveryList({
               <DataTable
                 caption="Deliveries, the newest first"
                 columns={deliveryColumns(setReplaying)}
-                rows={getNodesNewestFirst(webhookDeliveries)}
+                rows={getConnectionNodesNewestFirst(webhookDeliveries)}
                 keyOf={({ id }) => id}
                 isNew={({ id }) => changedIds.has(id)}
               />
@@ -162,7 +162,7 @@ interface LiveDeliveriesView {
   readonly live: GraphqlQueryState<DeliveryListQueryResult>;
   readonly announcement: string;
   readonly changedIds: ReadonlySet<string>;
-  readonly state: LiveSubscriptionState;
+  readonly state: LiveSubscriptionConnectionState;
 }
 
 const notifiedStatuses: ReadonlySet<ConsoleDeliveryStatus> = new Set(["SUCCEEDED", "EXHAUSTED", "RETRYING"]);

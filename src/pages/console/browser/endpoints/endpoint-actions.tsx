@@ -9,7 +9,7 @@ import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/grap
 import { installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
-import { navigateTo } from "#pages/console/browser/navigation.tsx";
+import { navigateToConsolePath } from "#pages/console/browser/navigation.tsx";
 import {
   deleteEndpointDocument,
   disableEndpointDocument,
@@ -167,7 +167,7 @@ function DeleteDialog({ endpoint, onClose }: EndpointDialogProps): JSX.Element {
   const { isBusy, failure, run } = useGraphqlMutation(deleteEndpointDocument);
   const remove = async (): Promise<void> => {
     if ((await run({ endpointId: endpoint.id, input: { expectedVersion: endpoint.version } })) !== undefined)
-      navigateTo("/endpoints");
+      navigateToConsolePath("/endpoints");
   };
   return (
     <ConfirmDialog

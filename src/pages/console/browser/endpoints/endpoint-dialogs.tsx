@@ -18,12 +18,12 @@ import {
   eventTypesDocument,
   updateEndpointDocument,
 } from "./endpoint-documents.ts";
-import { EventTypeField } from "./event-type-choice.tsx";
+import { EventTypeCheckboxes } from "./event-type-choice.tsx";
 import {
-  FieldFilterField,
-  readTypedFieldFilter,
+  EventFieldFilterInputs,
+  parseFieldFilterFormValues,
   toFieldFilterFormValues,
-  type TypedFieldFilter,
+  type FieldFilterFormValues,
 } from "./field-filters.tsx";
 
 interface EndpointFormProps {
@@ -115,7 +115,7 @@ interface FieldsProps {
 interface FormValues extends Omit<EndpointSettings, "eventTypes" | "description" | "fieldFilters"> {
   readonly eventTypes: ReadonlySet<string>;
   readonly description: string;
-  readonly fieldFilters: readonly TypedFieldFilter[];
+  readonly fieldFilters: readonly FieldFilterFormValues[];
 }
 
 const toFormValues = (before: EndpointSettings): FormValues => ({
@@ -134,7 +134,7 @@ function toSettings({ url, eventTypes, description, fieldFilters, ...values }: F
     url: url.trim(),
     eventTypes: [...eventTypes].toSorted(),
     description: text === "" ? null : text,
-    fieldFilters: fieldFilters.map(readTypedFieldFilter),
+    fieldFilters: fieldFilters.map(parseFieldFilterFormValues),
   };
 }
 
@@ -179,13 +179,13 @@ function Fields({
           const known = (installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated);
           return (
             <>
-              <EventTypeField
+              <EventTypeCheckboxes
                 types={known}
                 chosen={values.eventTypes}
                 failure={failure}
                 onChange={(eventTypes) => change({ eventTypes })}
               />
-              <FieldFilterField
+              <EventFieldFilterInputs
                 types={known}
                 filters={values.fieldFilters}
                 failure={failure}

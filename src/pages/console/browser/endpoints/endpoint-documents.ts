@@ -3,10 +3,10 @@ import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/docum
 import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
-export type ConsolePayloadMode = "SNAPSHOT" | "THIN";
+export type ConsoleWebhookPayloadMode = "SNAPSHOT" | "THIN";
 export type ConsoleDeliveryOrder = "ANY" | "SUBJECT";
 
-export interface ConsoleFieldFilter {
+export interface ConsoleEventFieldFilter {
   readonly eventType: string;
   readonly fields: readonly string[];
 }
@@ -19,8 +19,8 @@ export interface ConsoleWebhookEndpoint {
   readonly disabledReason: string | null;
   readonly disabledAt: string | null;
   readonly eventTypes: readonly string[];
-  readonly payloadMode: ConsolePayloadMode;
-  readonly fieldFilters: readonly ConsoleFieldFilter[];
+  readonly payloadMode: ConsoleWebhookPayloadMode;
+  readonly fieldFilters: readonly ConsoleEventFieldFilter[];
   readonly deliveryOrder: ConsoleDeliveryOrder;
   readonly version: number;
   readonly createdAt: string;
@@ -105,7 +105,7 @@ export interface EndpointSecretMutationResult {
 
 /** The endpoint settings of the GraphQL input type `WebhookEndpointOptionsInput`. */
 export interface ConsoleEndpointOptions {
-  readonly fieldFilters: readonly ConsoleFieldFilter[];
+  readonly fieldFilters: readonly ConsoleEventFieldFilter[];
   readonly deliveryOrder: ConsoleDeliveryOrder;
 }
 
@@ -113,7 +113,7 @@ export interface ConsoleEndpointInput {
   readonly url: string;
   readonly eventTypes: readonly string[];
   readonly description: string | null;
-  readonly payloadMode: ConsolePayloadMode;
+  readonly payloadMode: ConsoleWebhookPayloadMode;
 }
 
 export const createEndpointDocument = createConsoleGraphqlDocument<

@@ -18,7 +18,7 @@ import {
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
-  navigateTo,
+  navigateToConsolePath,
   PageHeading,
   ConsoleLink,
   type ConsoleLocation,
@@ -26,7 +26,7 @@ import {
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import { BulkReplayDialog } from "#pages/console/browser/deliveries/bulk-replay-dialog.tsx";
 import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
-import { ShowSecretDialog } from "./secret-dialogs.tsx";
+import { ShowWebhookSecretDialog } from "./secret-dialogs.tsx";
 import { assessEndpointHealth } from "./judge-health.ts";
 import {
   type ConsoleWebhookEndpoint,
@@ -96,13 +96,13 @@ function InstallationEndpoints({ installation, all }: InstallationEndpointsProps
         />
       ) : null}
       {made === undefined ? null : (
-        <ShowSecretDialog
+        <ShowWebhookSecretDialog
           title="The endpoint is registered"
           note="A test ping is being sent to the endpoint."
           secret={made.secret.value}
           onClose={() => {
             setMade(undefined);
-            navigateTo(`/endpoints/${made.endpoint.id}`);
+            navigateToConsolePath(`/endpoints/${made.endpoint.id}`);
           }}
         />
       )}

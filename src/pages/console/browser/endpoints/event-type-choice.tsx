@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
 import { FormFieldFaultList, getFormFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
-import { formatCount, formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
+import { formatLocalizedCountWithNoun, formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleEventType } from "./endpoint-documents.ts";
 
 interface EventTypeChoiceProps {
@@ -17,7 +17,7 @@ interface EventTypeChoiceProps {
 }
 
 /** A form field with checkboxes for single event types, for groups of types, and for all types. */
-export function EventTypeField({ types, chosen, failure, onChange }: EventTypeChoiceProps): JSX.Element {
+export function EventTypeCheckboxes({ types, chosen, failure, onChange }: EventTypeChoiceProps): JSX.Element {
   const id = useId();
   const refused = getFormFieldFaultTexts(failure, "/eventTypes");
   const faults = refused.length > 0 && chosen.size === 0 ? ["Select at least one event."] : refused;
@@ -73,7 +73,11 @@ function Group({ group, members, chosen, onSelect }: GroupProps): JSX.Element {
       <summary>
         {formatEnumValue(group)}{" "}
         <span class="soft">
-          {isWhole ? "all" : some > 0 ? `${some} of ${members.length}` : formatCount(members.length, "event")}
+          {isWhole
+            ? "all"
+            : some > 0
+              ? `${some} of ${members.length}`
+              : formatLocalizedCountWithNoun(members.length, "event")}
         </span>
       </summary>
       <Choice

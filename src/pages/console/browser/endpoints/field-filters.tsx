@@ -5,32 +5,43 @@
 import type { JSX } from "preact";
 import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
-import type { ConsoleEventType, ConsoleFieldFilter } from "./endpoint-documents.ts";
+import type { ConsoleEventType, ConsoleEventFieldFilter } from "./endpoint-documents.ts";
 
 /** A field filter in the form: its fields are a comma-separated text, as the staff member types it. */
-export interface TypedFieldFilter {
+export interface FieldFilterFormValues {
   readonly eventType: string;
   readonly fields: string;
 }
 
-export const toFieldFilterFormValues = ({ eventType, fields }: ConsoleFieldFilter): TypedFieldFilter => ({
+export const toFieldFilterFormValues = ({
+  eventType,
+  fields,
+}: ConsoleEventFieldFilter): FieldFilterFormValues => ({
   eventType,
   fields: fields.join(", "),
 });
 
-export const readTypedFieldFilter = ({ eventType, fields }: TypedFieldFilter): ConsoleFieldFilter => ({
+export const parseFieldFilterFormValues = ({
+  eventType,
+  fields,
+}: FieldFilterFormValues): ConsoleEventFieldFilter => ({
   eventType,
   fields: fields.split(/[\s,]+/).filter((field) => field !== ""),
 });
 
 interface FieldFilterFieldProps {
   readonly types: readonly ConsoleEventType[];
-  readonly filters: readonly TypedFieldFilter[];
+  readonly filters: readonly FieldFilterFormValues[];
   readonly failure: GraphqlFailure | undefined;
-  readonly onChange: (filters: readonly TypedFieldFilter[]) => void;
+  readonly onChange: (filters: readonly FieldFilterFormValues[]) => void;
 }
 
-export function FieldFilterField({ types, filters, failure, onChange }: FieldFilterFieldProps): JSX.Element {
+export function EventFieldFilterInputs({
+  types,
+  filters,
+  failure,
+  onChange,
+}: FieldFilterFieldProps): JSX.Element {
   const used = new Set(filters.map(({ eventType }) => eventType));
   const unused = types.map(({ name }) => name).filter((name) => !used.has(name));
   const next = unused.find((name) => name.endsWith(".updated")) ?? unused[0];
@@ -68,10 +79,10 @@ export function FieldFilterField({ types, filters, failure, onChange }: FieldFil
 
 interface FilterRowProps {
   readonly index: number;
-  readonly filter: TypedFieldFilter;
+  readonly filter: FieldFilterFormValues;
   readonly types: readonly ConsoleEventType[];
   readonly failure: GraphqlFailure | undefined;
-  readonly onChange: (filter: TypedFieldFilter) => void;
+  readonly onChange: (filter: FieldFilterFormValues) => void;
   readonly onRemove: () => void;
 }
 

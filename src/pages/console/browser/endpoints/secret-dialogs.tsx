@@ -29,7 +29,7 @@ export function RotateWebhookSecretDialog({ endpoint, onChanged, onClose }: Rota
     onChanged();
   };
   if (secret !== undefined)
-    return <ShowSecretDialog title="The new secret is in use" secret={secret} onClose={onClose} />;
+    return <ShowWebhookSecretDialog title="The new secret is in use" secret={secret} onClose={onClose} />;
   return (
     <Dialog title="Rotate the signing secret" onClose={onClose} isFirm={isBusy}>
       <form onSubmit={(event) => void rotate(event)}>
@@ -62,7 +62,7 @@ interface SecretShownProps {
   readonly onClose: () => void;
 }
 
-export function ShowSecretDialog({ title, note, secret, onClose }: SecretShownProps): JSX.Element {
+export function ShowWebhookSecretDialog({ title, note, secret, onClose }: SecretShownProps): JSX.Element {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
       <p>

@@ -15,7 +15,7 @@ import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/gra
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import {
   formatEnumValue,
-  formatCount,
+  formatLocalizedCountWithNoun,
   StatusBadge,
   TimeText,
 } from "#pages/console/browser/parts/formats.tsx";
@@ -125,7 +125,7 @@ function ProgressText({ job }: { readonly job: ConsoleExportJob }): JSX.Element 
   const { status, exportedRows, totalRows, percent, sizeBytes, failure } = job;
   if (failure !== null) return <>{failureTexts[failure]}</>;
   if (status === "CANCELED") return <span class="soft">–</span>;
-  const rows = formatCount(exportedRows, "row");
+  const rows = formatLocalizedCountWithNoun(exportedRows, "row");
   if (status === "COMPLETED")
     return (
       <>

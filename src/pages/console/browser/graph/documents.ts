@@ -33,7 +33,7 @@ export const getConnectionNodes = <Node>({ edges }: GraphqlConnection<Node>): re
  * Returns the items of a GraphQL connection with the newest first; GraphQL returns them with the oldest
  * first.
  */
-export const getNodesNewestFirst = <Node>(connection: GraphqlConnection<Node>): readonly Node[] =>
+export const getConnectionNodesNewestFirst = <Node>(connection: GraphqlConnection<Node>): readonly Node[] =>
   getConnectionNodes(connection).toReversed();
 
 /**

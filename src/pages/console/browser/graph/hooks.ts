@@ -5,7 +5,7 @@
  */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import {
-  type LiveSubscriptionState,
+  type LiveSubscriptionConnectionState,
   startLiveSubscription,
 } from "#pages/shared/browser/live-subscription.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./client.ts";
 import type { ConsoleGraphqlDocument } from "./documents.ts";
 
-export type { LiveSubscriptionState };
+export type { LiveSubscriptionConnectionState };
 
 /**
  * Receives the events of a GraphQL subscription; does nothing while `variables` is undefined. The first event
@@ -30,8 +30,8 @@ export function useGraphqlSubscription<Result, Variables extends object>(
   document: ConsoleGraphqlDocument<Result, Variables>,
   variables: Variables | undefined,
   onData: (data: Result, isFirst: boolean) => void,
-): LiveSubscriptionState {
-  const [state, setState] = useState<LiveSubscriptionState>("connecting");
+): LiveSubscriptionConnectionState {
+  const [state, setState] = useState<LiveSubscriptionConnectionState>("connecting");
   const latest = useRef(onData);
   latest.current = onData;
   const key = JSON.stringify(variables);

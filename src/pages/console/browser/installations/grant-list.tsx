@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import {
-  getNodesNewestFirst,
+  getConnectionNodesNewestFirst,
   getOlderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
@@ -15,7 +15,7 @@ import {
   useGraphqlQuery,
 } from "#pages/console/browser/graph/hooks.ts";
 import {
-  isUsableCredential,
+  isUsableCredentialState,
   PermissionList,
   getCredentialState,
 } from "#pages/console/browser/parts/credentials.tsx";
@@ -51,7 +51,7 @@ export function OauthGrantList({ installationId }: { readonly installationId: st
               <DataTable
                 caption="OAuth grants, the newest first"
                 columns={columnsWith(setRevoking)}
-                rows={getNodesNewestFirst(oauthGrants)}
+                rows={getConnectionNodesNewestFirst(oauthGrants)}
                 keyOf={({ id }) => id}
               />
             )}
@@ -109,7 +109,7 @@ function columnsWith(revoke: (grant: ConsoleOauthGrant) => void): TableColumn<Co
     {
       title: "Actions",
       cell: (grant) =>
-        isUsableCredential(getCredentialState(grant, Date.now())) ? (
+        isUsableCredentialState(getCredentialState(grant, Date.now())) ? (
           <button
             type="button"
             class="plain danger"

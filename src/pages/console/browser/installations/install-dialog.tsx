@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
-import { navigateTo } from "#pages/console/browser/navigation.tsx";
+import { navigateToConsolePath } from "#pages/console/browser/navigation.tsx";
 import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
@@ -48,7 +48,7 @@ function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
     const made = await run({ input: { merchantId, appId, scopes } });
     if (made === undefined) return;
     onClose();
-    navigateTo(`/installations/${made.installationCreate.id}`);
+    navigateToConsolePath(`/installations/${made.installationCreate.id}`);
   };
   if (apps.length === 0)
     return (

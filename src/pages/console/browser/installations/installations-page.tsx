@@ -11,7 +11,11 @@ import {
 } from "#pages/console/browser/graph/documents.ts";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
-import { StatusBadge, formatCount, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  StatusBadge,
+  formatLocalizedCountWithNoun,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
   QueryResultView,
@@ -46,7 +50,7 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
       return (
         <>
           <StatusBadge value={status} />{" "}
-          {open === 0 ? null : <span class="soft">{formatCount(open, "open check")}</span>}
+          {open === 0 ? null : <span class="soft">{formatLocalizedCountWithNoun(open, "open check")}</span>}
         </>
       );
     },

@@ -7,7 +7,7 @@ import { basePath } from "#pages/console/browser/graph/client.ts";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import {
   formatEnumValue,
-  formatCount,
+  formatLocalizedCountWithNoun,
   StatusBadge,
   TimeText,
 } from "#pages/console/browser/parts/formats.tsx";
@@ -51,7 +51,8 @@ export function ReadinessChecks({ readiness, steps = {} }: ReadinessProps): JSX.
       )}
       <details>
         <summary>
-          {formatCount(well.length - skipped, open.length === 0 ? "check" : "more check")} passed
+          {formatLocalizedCountWithNoun(well.length - skipped, open.length === 0 ? "check" : "more check")}{" "}
+          passed
           {skipped === 0 ? "" : `, ${skipped} skipped`}
         </summary>
         <ul class="checks">{well.map(item)}</ul>

@@ -19,7 +19,7 @@ import {
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
-  getNodesNewestFirst,
+  getConnectionNodesNewestFirst,
   getConnectionNodes,
   getOlderPageCursor,
   listPageSize,
@@ -27,7 +27,7 @@ import {
 import { ConsoleLink, PageHeading, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
 import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
 import {
-  isUsableCredential,
+  isUsableCredentialState,
   PermissionList,
   getCredentialState,
 } from "#pages/console/browser/parts/credentials.tsx";
@@ -164,7 +164,7 @@ export function ApiKeyList({ installationId, changes, empty }: KeyListProps): JS
               <DataTable
                 caption="API keys, the newest first"
                 columns={columnsWith(setDoing)}
-                rows={getNodesNewestFirst(apiKeys)}
+                rows={getConnectionNodesNewestFirst(apiKeys)}
                 keyOf={({ id }) => id}
               />
             )}
@@ -221,7 +221,7 @@ function KeyActions({
   readonly apiKey: ConsoleApiKey;
   readonly begin: (doing: Doing) => void;
 }): JSX.Element {
-  if (!isUsableCredential(getCredentialState(apiKey, Date.now()))) return <span class="soft">–</span>;
+  if (!isUsableCredentialState(getCredentialState(apiKey, Date.now()))) return <span class="soft">–</span>;
   return (
     <div class="actions">
       {apiKey.rotatesTo === null ? (

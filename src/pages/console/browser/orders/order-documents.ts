@@ -12,7 +12,7 @@ export type ConsoleOrderStatus = (typeof orderStates)[number];
 
 const money = "{ amountMinor currency exponent }";
 
-export interface ListedOrder {
+export interface OrderListItem {
   readonly id: string;
   readonly number: string;
   readonly status: ConsoleOrderStatus;
@@ -39,7 +39,7 @@ export interface OrderListVariables {
 }
 
 export const ordersDocument = createConsoleGraphqlDocument<
-  { orders: GraphqlConnection<ListedOrder> },
+  { orders: GraphqlConnection<OrderListItem> },
   OrderListVariables
 >(`
   query ConsoleOrders($status: OrderStatus, $number: String, $placedFrom: DateTime, $placedTo: DateTime,
@@ -69,7 +69,7 @@ export interface ConsoleOrderLine {
   >;
 }
 
-export interface ConsoleLineQuantity {
+export interface ConsoleOrderLineQuantity {
   readonly lineId: string;
   readonly quantity: number;
 }
@@ -104,7 +104,7 @@ export interface ConsoleOrderFulfillment {
   readonly trackingUrl: string | null;
   readonly shippedAt: string | null;
   readonly deliveredAt: string | null;
-  readonly lines: readonly ConsoleLineQuantity[];
+  readonly lines: readonly ConsoleOrderLineQuantity[];
 }
 
 export interface ConsoleOrderReturn {
@@ -114,10 +114,10 @@ export interface ConsoleOrderReturn {
   readonly reason: string;
   readonly refund: MoneyAmount;
   readonly requestedAt: string;
-  readonly lines: readonly ConsoleLineQuantity[];
+  readonly lines: readonly ConsoleOrderLineQuantity[];
 }
 
-export interface ConsoleEligibilityReason {
+export interface ConsoleOrderEligibilityReason {
   readonly code: string;
   readonly message: string;
 }
@@ -125,7 +125,7 @@ export interface ConsoleEligibilityReason {
 export interface ConsoleOrderCancellationEligibility {
   readonly decision: string;
   readonly scope: string;
-  readonly reasons: readonly ConsoleEligibilityReason[];
+  readonly reasons: readonly ConsoleOrderEligibilityReason[];
   readonly refund: { readonly estimated: MoneyAmount } | null;
   readonly deadline: { readonly at: string | null } | null;
   readonly lines: readonly { readonly lineId: string; readonly cancelableQuantity: number }[];
@@ -139,12 +139,12 @@ export interface ConsoleOrderAfterSalesEligibility {
       readonly kind: string;
       readonly decision: string;
       readonly eligibleQuantity: number;
-      readonly reasons: readonly ConsoleEligibilityReason[];
+      readonly reasons: readonly ConsoleOrderEligibilityReason[];
     }[];
   }[];
 }
 
-export interface ConsoleOrder extends Omit<ListedOrder, "totals"> {
+export interface ConsoleOrder extends Omit<OrderListItem, "totals"> {
   readonly version: number;
   readonly market: string;
   readonly locale: string;

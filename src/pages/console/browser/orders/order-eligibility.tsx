@@ -10,7 +10,7 @@ import {
   TimeText,
 } from "#pages/console/browser/parts/formats.tsx";
 import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
-import type { ConsoleOrder, ConsoleEligibilityReason } from "./order-documents.ts";
+import type { ConsoleOrder, ConsoleOrderEligibilityReason } from "./order-documents.ts";
 
 export function OrderEligibilitySection({ order }: { readonly order: ConsoleOrder }): JSX.Element {
   return (
@@ -63,7 +63,7 @@ function CancellationAnswer({ order: { cancellationEligibility } }: { readonly o
 const ReasonList = ({
   reasons,
 }: {
-  readonly reasons: readonly ConsoleEligibilityReason[];
+  readonly reasons: readonly ConsoleOrderEligibilityReason[];
 }): JSX.Element | null =>
   reasons.length === 0 ? null : (
     <ul class="reasons soft small">

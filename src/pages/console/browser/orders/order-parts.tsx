@@ -9,7 +9,7 @@ import {
 import { DataTable, type TableColumn } from "#pages/console/browser/parts/tables.tsx";
 import type {
   ConsoleOrderLine,
-  ConsoleLineQuantity,
+  ConsoleOrderLineQuantity,
   ConsoleOrderFulfillment,
   ConsoleOrderPayment,
   ConsoleOrderRefund,
@@ -100,7 +100,7 @@ export const OrderPaymentTable = ({
 
 /** Returns the quantities and names of order lines as text: “2 × Enamel mug, 1 × Linen shirt”. */
 function describeLineQuantities(
-  quantities: readonly ConsoleLineQuantity[],
+  quantities: readonly ConsoleOrderLineQuantity[],
   lines: readonly ConsoleOrderLine[],
 ): string {
   const titles = new Map(lines.map(({ id, title }) => [id, title]));

@@ -6,14 +6,14 @@ import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import {
   listPageSize,
-  getNodesNewestFirst,
+  getConnectionNodesNewestFirst,
   getOlderPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
-  navigateTo,
+  navigateToConsolePath,
   PageHeading,
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
@@ -31,7 +31,12 @@ import {
   QueryResultView,
   type TableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { type ListedOrder, type OrderListVariables, ordersDocument, orderStates } from "./order-documents.ts";
+import {
+  type OrderListItem,
+  type OrderListVariables,
+  ordersDocument,
+  orderStates,
+} from "./order-documents.ts";
 import {
   emptyOrderFilter,
   getOrderListPath,
@@ -73,7 +78,7 @@ function OrderFilterForm({ filter }: { readonly filter: OrderListFilter }): JSX.
     event.preventDefault();
     const orderId = /ord_[0-9a-z]{26}/.exec(number.toLowerCase())?.[0];
     if (orderId === undefined) show({});
-    else navigateTo(`/orders/${orderId}`);
+    else navigateToConsolePath(`/orders/${orderId}`);
   };
   return (
     <form class="filters compact" role="search" onSubmit={open} noValidate>
@@ -134,7 +139,7 @@ function DayField({ label, value, onChange }: DayFieldProps): JSX.Element {
   );
 }
 
-const columns: TableColumn<ListedOrder>[] = [
+const columns: TableColumn<OrderListItem>[] = [
   {
     title: "Order",
     cell: ({ id, number, buyer: { guest, emailHint } }) => (
@@ -180,7 +185,7 @@ function OrderList({ filter, variables }: OrderListProps): JSX.Element {
             <DataTable
               caption="Orders, the newest first"
               columns={columns}
-              rows={getNodesNewestFirst(orders)}
+              rows={getConnectionNodesNewestFirst(orders)}
               keyOf={({ id }) => id}
             />
           )}

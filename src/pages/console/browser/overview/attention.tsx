@@ -5,7 +5,7 @@ import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import type { InstallationWithReadiness } from "#pages/console/browser/installations/installation-documents.ts";
 import { getReadinessCheckTitle } from "#pages/console/browser/installations/readiness-checks.tsx";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
-import { formatCount, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
+import { formatLocalizedCountWithNoun, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { findInstallationProblems, type InstallationProblem } from "./find-problems.ts";
 import { needsAttentionDocument } from "./overview-documents.ts";
@@ -38,7 +38,7 @@ export function NeedsAttentionList({
       <h2 id="attention">Needs attention</h2>
       <p role="status" class={count === 0 && isComplete ? undefined : "soft"}>
         {count > 0
-          ? formatCount(count, "problem")
+          ? formatLocalizedCountWithNoun(count, "problem")
           : isComplete
             ? "No problem was found: all readiness checks passed and no webhook delivery is lost or waiting."
             : "Checking …"}

@@ -9,7 +9,7 @@ import {
   type InstallationWithReadiness,
   readinessDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
-import { formatCount, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
+import { formatLocalizedCountWithNoun, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
 import {
   type TableColumn,
   EmptyListNote,
@@ -33,7 +33,7 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
         <>
           <StatusBadge value={status} />{" "}
           <span class="soft">
-            {passed} of {formatCount(checks.length, "check")} passed
+            {passed} of {formatLocalizedCountWithNoun(checks.length, "check")} passed
           </span>
         </>
       );

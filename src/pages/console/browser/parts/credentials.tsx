@@ -47,4 +47,5 @@ export function getCredentialState({ revokedAt, expiresAt }: Credential, nowMs: 
   return restMs < soonMs ? "EXPIRING" : "ACTIVE";
 }
 
-export const isUsableCredential = (state: KeyState): boolean => state === "ACTIVE" || state === "EXPIRING";
+export const isUsableCredentialState = (state: KeyState): boolean =>
+  state === "ACTIVE" || state === "EXPIRING";

@@ -4,7 +4,7 @@
  * amounts and times are formatted for the reader's locale.
  */
 import type { JSX } from "preact";
-import type { LiveSubscriptionState } from "#pages/console/browser/graph/hooks.ts";
+import type { LiveSubscriptionConnectionState } from "#pages/console/browser/graph/hooks.ts";
 
 /** Converts an enum value to readable words: `AUTO_DISABLED` becomes “Auto disabled”. */
 export const formatEnumValue = (value: string): string => {
@@ -16,7 +16,7 @@ export const formatEnumValue = (value: string): string => {
 };
 
 /** Formats a number with its noun in the singular or plural: “1 key”, “2 keys”. */
-export const formatCount = (number: number, one: string, many = `${one}s`): string =>
+export const formatLocalizedCountWithNoun = (number: number, one: string, many = `${one}s`): string =>
   `${number.toLocaleString()} ${number === 1 ? one : many}`;
 
 type Tone = "good" | "warn" | "fault" | "plain";
@@ -157,7 +157,7 @@ export const formatMilliseconds = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 
 /** The texts for the states of a subscription's connection. */
-const words: Readonly<Record<LiveSubscriptionState, string>> = {
+const words: Readonly<Record<LiveSubscriptionConnectionState, string>> = {
   connecting: "Connecting …",
   live: "Live",
   waiting: "Not live, trying again …",
@@ -167,5 +167,5 @@ const words: Readonly<Record<LiveSubscriptionState, string>> = {
 export const LiveSubscriptionStateBadge = ({
   state,
 }: {
-  readonly state: LiveSubscriptionState;
+  readonly state: LiveSubscriptionConnectionState;
 }): JSX.Element => <span class={`live ${state}`}>{words[state]}</span>;

@@ -19,7 +19,7 @@ interface ConnectedAccountProps {
   readonly onDisconnected: (merchant: MerchantWithPayments) => void;
 }
 
-export function ConnectedAccount(props: ConnectedAccountProps): JSX.Element {
+export function ConnectedPaymentAccount(props: ConnectedAccountProps): JSX.Element {
   const [isDisconnecting, setIsDisconnecting] = useState(false);
   const { accountId, accountName, mode, keyHint, hasSigningSecret } = props.connection;
   return (

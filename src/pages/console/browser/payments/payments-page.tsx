@@ -6,7 +6,7 @@ import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/grap
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { ConnectedAccount } from "./connected-account.tsx";
+import { ConnectedPaymentAccount } from "./connected-account.tsx";
 import { connectProviderDocument, type MerchantWithPayments, paymentsDocument } from "./payment-documents.ts";
 import "./payments.css";
 
@@ -38,7 +38,7 @@ function PaymentProvider({ loaded }: { readonly loaded: MerchantWithPayments }):
             : "No account is connected, so buyers cannot check out."}
         </p>
       ) : (
-        <ConnectedAccount connection={paymentConnection} onDisconnected={setMerchant} />
+        <ConnectedPaymentAccount connection={paymentConnection} onDisconnected={setMerchant} />
       )}
       <KeysForm merchant={merchant} onConnected={setMerchant} />
     </>

@@ -18,7 +18,7 @@ import {
   getCurrencyExponentUsedByBrowser,
   filterRowsByCurrency,
 } from "./amounts.tsx";
-import { chooseReportInterval, type ReportFilter } from "./report-choices.ts";
+import { chooseReportChartInterval, type ReportFilter } from "./report-choices.ts";
 import {
   type ConsoleFunnelReportBucket,
   funnelDocument,
@@ -38,7 +38,7 @@ const toVariables = (choices: ReportFilter) => ({
   from: choices.from,
   to: choices.to,
   timeZone: choices.timeZone,
-  interval: chooseReportInterval(choices),
+  interval: chooseReportChartInterval(choices),
 });
 
 interface ReportViewProps {
@@ -110,7 +110,7 @@ interface SalesProps extends ReportViewProps {
 
 function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
   const { currency, totals, buckets } = sales;
-  const interval = chooseReportInterval(choices);
+  const interval = chooseReportChartInterval(choices);
   const scale = 10 ** getCurrencyExponentUsedByBrowser(currency);
   const format = (value: number): string => formatMinorAmount(Math.round(value * scale), currency);
   return (
@@ -138,7 +138,7 @@ function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
 
 export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
   const query = useGraphqlQuery(funnelDocument, toVariables(choices));
-  const interval = chooseReportInterval(choices);
+  const interval = chooseReportChartInterval(choices);
   const columns: TableColumn<ConsoleFunnelReportBucket>[] = [
     { title: intervalTitles[interval], cell: ({ day }) => (day === "" ? "Total" : formatReportDay(day)) },
     { title: "Carts", isNumber: true, cell: ({ carts }) => carts.toLocaleString() },

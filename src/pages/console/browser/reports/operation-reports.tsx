@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   formatEnumValue,
-  formatCount,
+  formatLocalizedCountWithNoun,
   StatusBadge,
   TimeText,
 } from "#pages/console/browser/parts/formats.tsx";
@@ -211,10 +211,12 @@ export function InventoryReportView(): JSX.Element {
       {({ inventoryReport: { totals, rows } }) => (
         <>
           <p class="soft">
-            The stock now, independent of the chosen days: {formatCount(totals.variants, "variant")},{" "}
+            The stock now, independent of the chosen days:{" "}
+            {formatLocalizedCountWithNoun(totals.variants, "variant")},{" "}
             {totals.outOfStockVariants.toLocaleString()} of them without a free unit,{" "}
-            {formatCount(totals.onHandUnits, "unit")} on hand, {totals.reservedUnits.toLocaleString()} of them
-            reserved. “Sold” counts the last {inventoryDays} days.
+            {formatLocalizedCountWithNoun(totals.onHandUnits, "unit")} on hand,{" "}
+            {totals.reservedUnits.toLocaleString()} of them reserved. “Sold” counts the last {inventoryDays}{" "}
+            days.
           </p>
           {rows.length === 0 ? (
             <EmptyListNote>No variant was sold in the last {inventoryDays} days.</EmptyListNote>

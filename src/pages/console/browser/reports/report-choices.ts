@@ -70,7 +70,7 @@ export function parseReportFilter(query: URLSearchParams, now = new Date()): Rep
  * Returns the path of the reports page below /console, with the chosen report, days, time zone and currency
  * in its query.
  */
-export function getReportPath({ report, from, to, timeZone, currency }: ReportFilter): string {
+export function getReportsPagePath({ report, from, to, timeZone, currency }: ReportFilter): string {
   const query = new URLSearchParams({ report, from, to, zone: timeZone });
   if (currency !== null) query.set("currency", currency);
   return `/reports?${query.toString()}`;
@@ -94,7 +94,7 @@ export function findReportFilterFault(choices: ConsoleReportPeriod): string | un
  * Chooses the time per bar in a report's chart: days for up to two months, weeks for up to a year, otherwise
  * months.
  */
-export function chooseReportInterval(choices: ConsoleReportPeriod): ConsoleReportInterval {
+export function chooseReportChartInterval(choices: ConsoleReportPeriod): ConsoleReportInterval {
   const days = countReportDays(choices);
   return days <= 62 ? "DAY" : days <= 366 ? "WEEK" : "MONTH";
 }
@@ -119,18 +119,18 @@ export function getReportCsvPath(choices: ReportFilter): string {
   // The stock report has no period, because it shows the current stock.
   if (report === "inventory") return `/reports/inventory.csv?days=${inventoryDays}`;
   const query = new URLSearchParams({ from, to, timeZone });
-  if (reportsByInterval.has(report)) query.set("interval", chooseReportInterval(choices).toLowerCase());
+  if (reportsByInterval.has(report)) query.set("interval", chooseReportChartInterval(choices).toLowerCase());
   return `/reports/${report}.csv?${query.toString()}`;
 }
 
-export interface PeriodPreset {
+export interface ReportPeriodPreset {
   readonly name: string;
   readonly from: string;
   readonly to: string;
 }
 
 /** Returns the periods of a report that staff can choose with one click, for example the last 7 days. */
-export function listPeriodPresets(timeZone: string, now = new Date()): readonly PeriodPreset[] {
+export function listReportPeriodPresets(timeZone: string, now = new Date()): readonly ReportPeriodPreset[] {
   const today = getDateDaysAgo(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
   const monthStart = `${today.slice(0, 8)}01`;
   const lastMonthEnd = addDays(monthStart, -1);

@@ -24,8 +24,8 @@ import { PromotionReportView, ReturnReportView, SearchReportView } from "./list-
 import {
   findReportFilterFault,
   getReportCsvPath,
-  getReportPath,
-  listPeriodPresets,
+  getReportsPagePath,
+  listReportPeriodPresets,
   parseReportFilter,
   type ReportFilter,
   type ReportName,
@@ -83,7 +83,7 @@ export function ReportsPage({ place }: { readonly place: ConsoleLocation }): JSX
         {reportNames.map((report) => (
           <ConsoleLink
             key={report}
-            to={getReportPath({ ...choices, report })}
+            to={getReportsPagePath({ ...choices, report })}
             aria-current={report === choices.report ? "page" : undefined}
           >
             {reportTitles[report]}
@@ -106,7 +106,7 @@ interface ChoiceFormProps {
 function ChoiceForm({ choices, fault }: ChoiceFormProps): JSX.Element {
   const id = useId();
   const set = (change: Partial<ReportFilter>): void =>
-    replaceLocation(getReportPath({ ...choices, ...change }));
+    replaceLocation(getReportsPagePath({ ...choices, ...change }));
   const day = (name: "from" | "to", label: string): JSX.Element => (
     <div>
       <label for={`${id}-${name}`}>{label}</label>
@@ -125,7 +125,7 @@ function ChoiceForm({ choices, fault }: ChoiceFormProps): JSX.Element {
   return (
     <>
       <div class="presets" role="group" aria-label="Periods">
-        {listPeriodPresets(choices.timeZone).map(({ name, from, to }) => (
+        {listReportPeriodPresets(choices.timeZone).map(({ name, from, to }) => (
           <button
             key={name}
             type="button"

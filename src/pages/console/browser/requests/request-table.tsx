@@ -16,7 +16,7 @@ import {
 } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import {
-  formatCount,
+  formatLocalizedCountWithNoun,
   StatusBadge,
   formatMilliseconds,
   TimeText,
@@ -110,7 +110,7 @@ export function ApiRequestList({ filter, empty }: RequestTableProps): JSX.Elemen
         </button>
       </div>
       <p class="hidden" role="status">
-        {arrived.size === 0 ? "" : `${formatCount(arrived.size, "new request")}.`}
+        {arrived.size === 0 ? "" : `${formatLocalizedCountWithNoun(arrived.size, "new request")}.`}
       </p>
       <QueryResultView query={query} what="requests">
         {({ apiRequests }) => (

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "#pages/console/browser/graph/client.ts";
-import { type ConsoleLocation, navigateTo } from "#pages/console/browser/navigation.tsx";
+import { type ConsoleLocation, navigateToConsolePath } from "#pages/console/browser/navigation.tsx";
 import { searchTextMax, removeSecretsFromSearchText } from "./search-terms.ts";
 
 /** True if the reader is typing into a field. A pressed key is then text and not a shortcut. */
@@ -37,7 +37,7 @@ export function ConsoleSearchField({ place }: { readonly place: ConsoleLocation 
     event.preventDefault();
     const wanted = removeSecretsFromSearchText(text);
     setText(wanted);
-    navigateTo(wanted === "" ? "/search" : `/search?${new URLSearchParams({ q: wanted })}`);
+    navigateToConsolePath(wanted === "" ? "/search" : `/search?${new URLSearchParams({ q: wanted })}`);
   };
   return (
     <form

@@ -12,11 +12,15 @@ import {
   replaceLocation,
 } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
-import { formatCount, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import {
+  formatLocalizedCountWithNoun,
+  StatusBadge,
+  TimeText,
+} from "#pages/console/browser/parts/formats.tsx";
 import { RequestStatusBadge } from "#pages/console/browser/requests/request-table.tsx";
 import { searchConsole, type ConsoleSearchHit, type ConsoleSearchResult } from "./search-results.ts";
 import {
-  getNothingFoundMessage,
+  getNoSearchResultsMessage,
   parseConsoleSearchTerm,
   searchedKinds,
   type ConsoleSearchTerm,
@@ -68,8 +72,8 @@ function searchStateText(
   if (failure !== undefined) return `The search for “${text}” failed.`;
   if (result === undefined) return `Searching for “${text}” …`;
   return result.hits.length === 0
-    ? getNothingFoundMessage(term)
-    : `${formatCount(result.hits.length, "result")} for “${text}”`;
+    ? getNoSearchResultsMessage(term)
+    : `${formatLocalizedCountWithNoun(result.hits.length, "result")} for “${text}”`;
 }
 
 interface SearchState {

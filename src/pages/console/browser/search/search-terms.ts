@@ -85,7 +85,7 @@ const fold = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, 
  * Returns the message for a search without results. The message is the same for unknown ids and for ids of
  * other merchants.
  */
-export function getNothingFoundMessage(term: ConsoleSearchTerm): string {
+export function getNoSearchResultsMessage(term: ConsoleSearchTerm): string {
   if (term.kind === "empty") return "";
   if (term.kind === "id") return `Your shop has no ${searchedKinds[term.prefix]} with the id ${term.id}.`;
   if (term.kind === "unknownPrefix") return `The search knows no ids that begin with ${term.prefix}_.`;

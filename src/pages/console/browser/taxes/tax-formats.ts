@@ -9,7 +9,7 @@ export const formatCountry = (country: string): string => countryNames.of(countr
  * Formats the area of a tax rate, a country or one of its regions, for example “Germany” or “United States,
  * US-CA”.
  */
-export const formatTaxPlace = ({
+export const formatTaxCountryAndRegion = ({
   country,
   regionCode,
 }: {
@@ -23,13 +23,13 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
 export const formatBasisPoints = (basisPoints: number): string => percent.format(basisPoints / 10_000);
 
 /** Returns the text with which a form shows a tax rate, for example `7.5` for 750 basis points. */
-export const toPercentText = (basisPoints: number): string => String(basisPoints / 100);
+export const formatBasisPointsForFormField = (basisPoints: number): string => String(basisPoints / 100);
 
 /**
  * Reads a percentage with at most two decimals, with a point or a comma: `7,5` and `7.5 %` are 750 basis
  * points. Returns undefined for other texts, and for more than 100 %.
  */
-export function parsePercent(text: string): number | undefined {
+export function parsePercentAsBasisPoints(text: string): number | undefined {
   const parts = /^\s*(\d{1,3})(?:[.,](\d{1,2}))?\s*%?\s*$/.exec(text);
   if (parts === null) return undefined;
   const basisPoints = Number(parts[1]) * 100 + Number((parts[2] ?? "").padEnd(2, "0"));
@@ -51,7 +51,7 @@ interface Period {
 }
 
 /** Formats the days on which a rate is valid, for example “from Jan 1, 2027” or “always”. */
-export function formatPeriod({ validFrom, validTo }: Period): string {
+export function formatTaxRateValidityPeriod({ validFrom, validTo }: Period): string {
   if (validFrom === null) return validTo === null ? "always" : `until ${formatDay(validTo)}`;
   return validTo === null
     ? `from ${formatDay(validFrom)}`

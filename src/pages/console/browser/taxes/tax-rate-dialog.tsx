@@ -19,7 +19,13 @@ import {
   type MarketWithTaxRates,
   upsertTaxRateDocument,
 } from "./tax-documents.ts";
-import { formatCountry, formatPeriod, formatTaxPlace, parsePercent, toPercentText } from "./tax-formats.ts";
+import {
+  formatCountry,
+  formatTaxRateValidityPeriod,
+  formatTaxCountryAndRegion,
+  parsePercentAsBasisPoints,
+  formatBasisPointsForFormField,
+} from "./tax-formats.ts";
 
 interface TaxRateDialogProps {
   readonly market: MarketWithTaxRates;
@@ -64,7 +70,7 @@ const createForm = ({ market, taxClasses, rate }: TaxRateDialogProps): RateForm 
     : {
         ...rate,
         regionCode: rate.regionCode ?? "",
-        percent: toPercentText(rate.basisPoints),
+        percent: formatBasisPointsForFormField(rate.basisPoints),
         validFrom: rate.validFrom ?? "",
         validTo: rate.validTo ?? "",
       };
@@ -83,7 +89,7 @@ export function TaxRateDialog(props: TaxRateDialogProps): JSX.Element {
     event.preventDefault();
     if (isBusy) return;
     const { country, taxClass, appliesToShipping } = form;
-    const basisPoints = parsePercent(form.percent);
+    const basisPoints = parsePercentAsBasisPoints(form.percent);
     setLocalFailure(basisPoints === undefined ? createPercentFailure() : undefined);
     if (basisPoints === undefined) return;
     const input = {
@@ -110,8 +116,8 @@ export function TaxRateDialog(props: TaxRateDialogProps): JSX.Element {
           <PlaceFields {...props} form={form} failure={failure} set={set} />
         ) : (
           <p>
-            {formatTaxPlace(rate)}: class <code>{rate.taxClass}</code>, valid {formatPeriod(rate)}. For a rate
-            from another day on, add a rate instead.
+            {formatTaxCountryAndRegion(rate)}: class <code>{rate.taxClass}</code>, valid{" "}
+            {formatTaxRateValidityPeriod(rate)}. For a rate from another day on, add a rate instead.
           </p>
         )}
         <RateFields form={form} failure={failure} set={set} />

@@ -17,7 +17,7 @@ import {
   type MarketWithTaxRates,
   taxesDocument,
 } from "./tax-documents.ts";
-import { formatBasisPoints, formatPeriod, formatTaxPlace } from "./tax-formats.ts";
+import { formatBasisPoints, formatTaxRateValidityPeriod, formatTaxCountryAndRegion } from "./tax-formats.ts";
 import { TaxRateDialog } from "./tax-rate-dialog.tsx";
 
 /**
@@ -125,19 +125,19 @@ function createRateColumns(
   const classNames = new Map(taxClasses.map(({ code, name }) => [code, name]));
   const nameOf = ({ taxClass }: ConsoleTaxRate): string => classNames.get(taxClass) ?? taxClass;
   return [
-    { title: "Place", cell: formatTaxPlace },
+    { title: "Place", cell: formatTaxCountryAndRegion },
     { title: "Tax class", cell: nameOf },
     { title: "Name", cell: ({ name }) => name },
     { title: "Rate", cell: ({ basisPoints }) => formatBasisPoints(basisPoints), isNumber: true },
     { title: "Shipping", cell: ({ appliesToShipping }) => (appliesToShipping ? "taxed" : "not taxed") },
-    { title: "Valid", cell: formatPeriod },
+    { title: "Valid", cell: formatTaxRateValidityPeriod },
     {
       title: "Actions",
       cell: (rate) => (
         <button
           type="button"
           class="plain"
-          aria-label={`Change ${rate.name} of ${nameOf(rate)} in ${formatTaxPlace(rate)}, ${formatPeriod(rate)}`}
+          aria-label={`Change ${rate.name} of ${nameOf(rate)} in ${formatTaxCountryAndRegion(rate)}, ${formatTaxRateValidityPeriod(rate)}`}
           onClick={() => change(rate)}
         >
           Change

@@ -51,7 +51,7 @@ interface Position {
 type Drafts = Map<string, ListDraft>;
 
 /** Finds all lists of an answer, in the order in which the answer contains them. `answer` is the parsed body. */
-export function findGraphqlAnswerLists(answer: unknown): readonly GraphqlAnswerList[] {
+export function findListsInGraphqlAnswer(answer: unknown): readonly GraphqlAnswerList[] {
   const data = isObject(answer) ? answer["data"] : undefined;
   const drafts: Drafts = new Map();
   if (isObject(data)) collect(data, { path: [], containers: {} }, drafts);

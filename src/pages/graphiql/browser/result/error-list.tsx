@@ -25,7 +25,7 @@ interface ErrorListProps extends ErrorDocumentationUrls {
   readonly errors: readonly GraphqlAnswerError[];
 }
 
-export function ErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
+export function GraphqlAnswerErrorList({ errors, errorGuide, docs }: ErrorListProps): JSX.Element {
   const [guide, setGuide] = useState<ErrorExplanationsByCode>({});
   useEffect(() => {
     // Without the explanations, which could not be loaded, the list shows only the errors' messages and links

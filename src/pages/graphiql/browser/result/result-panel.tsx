@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { GraphiqlTabRow } from "#pages/graphiql/browser/tab-row.tsx";
 import { readAnswerErrors } from "./answer-errors.ts";
-import { findGraphqlAnswerLists } from "./answer-lists.ts";
+import { findListsInGraphqlAnswer } from "./answer-lists.ts";
 import { AnswerListView } from "./answer-table.tsx";
-import { ErrorList, type ErrorDocumentationUrls } from "./error-list.tsx";
+import { GraphqlAnswerErrorList, type ErrorDocumentationUrls } from "./error-list.tsx";
 import { type LoadedGraphqlSchema, getItemTypeNameOfAnswerList } from "./schema-types.ts";
 
 export interface ResultPanelUrlPaths extends ErrorDocumentationUrls {
@@ -31,7 +31,7 @@ export function GraphiqlResultPanel({ text, schema, links, host }: ResultPanelPr
   const [view, setView] = useState<keyof typeof views>("json");
   const answer = useMemo(() => parseAnswerText(text), [text]);
   const errors = useMemo(() => readAnswerErrors(answer), [answer]);
-  const lists = useMemo(() => (view === "table" ? findGraphqlAnswerLists(answer) : []), [answer, view]);
+  const lists = useMemo(() => (view === "table" ? findListsInGraphqlAnswer(answer) : []), [answer, view]);
   useLayoutEffect(() => {
     host.dataset["view"] = answer === undefined ? "json" : view;
   }, [host, answer, view]);
@@ -40,7 +40,7 @@ export function GraphiqlResultPanel({ text, schema, links, host }: ResultPanelPr
   return (
     <>
       <GraphiqlTabRow label="View of the answer" tabs={views} chosen={view} onChoose={setView} />
-      {errors.length === 0 ? null : <ErrorList errors={errors} {...links} />}
+      {errors.length === 0 ? null : <GraphqlAnswerErrorList errors={errors} {...links} />}
       {view === "table" ? (
         <div class="list-view">
           <AnswerListView

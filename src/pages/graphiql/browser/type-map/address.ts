@@ -17,7 +17,7 @@ export interface TypeMapUrlSelection {
 export const getTypeMapTypeUrl = (type: string, field = ""): string =>
   `?type=${encodeURIComponent(type)}${field === "" ? "" : `#${encodeURIComponent(field)}`}`;
 
-export const getTypeMapAreaUrl = (area: string): string => `?area=${encodeURIComponent(area)}`;
+export const getTypeMapSubjectAreaUrl = (area: string): string => `?area=${encodeURIComponent(area)}`;
 
 export const getTypeMapOverviewUrl = (): string => location.pathname;
 
@@ -25,7 +25,7 @@ export const getTypeMapOverviewUrl = (): string => location.pathname;
  * Returns the id of the HTML element that describes a GraphQL field. The prefix `field-` makes the id
  * different from the ids of all other elements of the page.
  */
-export const getFieldElementId = (field: string): string => `field-${field}`;
+export const getTypeMapFieldElementId = (field: string): string => `field-${field}`;
 
 /**
  * Returns the type, field or area that the type map's URL names. The calling component is rendered again when
@@ -67,7 +67,7 @@ export function openTypeMapUrl(url: string): void {
  * Returns how far the type map was scrolled when the reader last left this URL; 0 if the reader opens this
  * URL for the first time.
  */
-export function getStoredScrollTop(): number {
+export function getStoredTypeMapScrollTop(): number {
   const state: unknown = history.state;
   return typeof state === "object" && state !== null && "top" in state && typeof state.top === "number"
     ? state.top

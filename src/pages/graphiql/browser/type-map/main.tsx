@@ -9,9 +9,9 @@ import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.t
 import { GraphiqlTokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
 import "./type-map.css";
 import {
-  getTypeMapAreaUrl,
-  getFieldElementId,
-  getStoredScrollTop,
+  getTypeMapSubjectAreaUrl,
+  getTypeMapFieldElementId,
+  getStoredTypeMapScrollTop,
   type TypeMapUrlSelection,
   getTypeMapOverviewUrl,
   useTypeMapUrlSelection,
@@ -29,14 +29,14 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     document.title = `${place.title} – Type map – Commerce Gateway`;
-    const element = field === "" ? null : document.getElementById(getFieldElementId(field));
+    const element = field === "" ? null : document.getElementById(getTypeMapFieldElementId(field));
     if (element !== null) {
       element.scrollIntoView({ block: "center" });
       element.focus({ preventScroll: true });
     } else if (!isFirst.current) {
       // The heading of the new content gets the focus after a click on a link within the type map. At the
       // first load, the focus stays at the top of the page.
-      scrollTo(0, getStoredScrollTop());
+      scrollTo(0, getStoredTypeMapScrollTop());
       heading.current?.focus({ preventScroll: true });
     }
     isFirst.current = false;
@@ -50,7 +50,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
           {place.kind === "type" && place.type.area !== "" ? (
             <>
               {" "}
-              › <a href={getTypeMapAreaUrl(place.type.area)}>{place.type.area}</a>
+              › <a href={getTypeMapSubjectAreaUrl(place.type.area)}>{place.type.area}</a>
             </>
           ) : null}
         </p>

@@ -5,7 +5,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { getTypeMapAreaUrl, openTypeMapUrl, getTypeMapTypeUrl } from "./address.ts";
+import { getTypeMapSubjectAreaUrl, openTypeMapUrl, getTypeMapTypeUrl } from "./address.ts";
 import { areaNames, isPaginationType, rootTypeNames, nameOfSharedArea, type TypeMap } from "./type-map.ts";
 
 interface AreaNode {
@@ -44,7 +44,7 @@ export function TypeMapOverview({ map }: { readonly map: TypeMap }): JSX.Element
       <ul class="areas">
         {nodes.map(({ name, count }) => (
           <li key={name}>
-            <a href={getTypeMapAreaUrl(name)}>{name}</a>{" "}
+            <a href={getTypeMapSubjectAreaUrl(name)}>{name}</a>{" "}
             <span class="soft">
               {typesOf(count)}; {name === nameOfSharedArea ? "used by all areas" : neighboursOf(name, ties)}
             </span>
@@ -82,7 +82,7 @@ function Picture({
         );
       })}
       {nodes.map(({ name, count, x, y }) => (
-        <a key={name} href={getTypeMapAreaUrl(name)}>
+        <a key={name} href={getTypeMapSubjectAreaUrl(name)}>
           <rect
             class="box"
             x={x - size.box / 2}

@@ -4,11 +4,11 @@
  * refer to the type, and its interfaces or member types.
  */
 import type { JSX } from "preact";
-import { getFieldElementId, getTypeMapTypeUrl } from "./address.ts";
+import { getTypeMapFieldElementId, getTypeMapTypeUrl } from "./address.ts";
 import { GraphqlTypeDiagram } from "./type-picture.tsx";
 import {
   getSubjectAreaOfRootField,
-  type FieldArgument,
+  type GraphqlFieldArgument,
   isPaginationType,
   type GraphqlTypeKind,
   typeKinds,
@@ -83,7 +83,7 @@ interface PartItemProps {
 
 function PartItem({ type, part, isMarked }: PartItemProps): JSX.Element {
   return (
-    <li id={getFieldElementId(part.name)} tabIndex={-1} class={isMarked ? "marked" : undefined}>
+    <li id={getTypeMapFieldElementId(part.name)} tabIndex={-1} class={isMarked ? "marked" : undefined}>
       <a class="part" href={getTypeMapTypeUrl(type, part.name)} aria-label={`Link to ${type}.${part.name}`}>
         <code>{part.name}</code>
       </a>
@@ -113,7 +113,7 @@ function PartItem({ type, part, isMarked }: PartItemProps): JSX.Element {
 function ArgumentItem({
   argument: { name, type, leadsTo, description, defaultValue },
 }: {
-  readonly argument: FieldArgument;
+  readonly argument: GraphqlFieldArgument;
 }): JSX.Element {
   return (
     <li>

@@ -74,7 +74,7 @@ function connectionContents(
   return node === undefined ? [] : [[name, getUnwrappedTypeName(node.type)]];
 }
 
-const toArgument = (input: IntrospectedInputValue): FieldArgument => ({
+const toArgument = (input: IntrospectedInputValue): GraphqlFieldArgument => ({
   name: input.name,
   type: formatTypeReference(input.type),
   description: input.description ?? "",
@@ -153,7 +153,7 @@ export const isPaginationType = ({ name }: Pick<TypeMapType, "name">): boolean =
 export const rootTypeNames: readonly string[] = ["Query", "Mutation", "Subscription"];
 
 /** An argument of a GraphQL field. */
-export interface FieldArgument {
+export interface GraphqlFieldArgument {
   readonly name: string;
   readonly type: string;
   readonly description: string;
@@ -173,7 +173,7 @@ export interface GraphqlTypeMember {
    * items. Null for an enum value.
    */
   readonly leadsTo: string | null;
-  readonly args: readonly FieldArgument[];
+  readonly args: readonly GraphqlFieldArgument[];
 }
 
 /**
