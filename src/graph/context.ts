@@ -303,7 +303,7 @@ export function getMerchantIdForListQuery(
 ): string | null {
   return getCallerMerchantId(context) === null && (merchantId === null || merchantId === undefined)
     ? null
-    : resolveMerchantIdOfRequest(context, merchantId);
+    : resolveMerchantId(context, merchantId);
 }
 
 /**
@@ -311,10 +311,7 @@ export function getMerchantIdForListQuery(
  * names. Throws `missing_field` if a platform caller names none. Throws `merchant_not_found` if another
  * caller names a foreign merchant.
  */
-export function resolveMerchantIdOfRequest(
-  context: GraphqlContext,
-  merchantId: string | null | undefined,
-): string {
+export function resolveMerchantId(context: GraphqlContext, merchantId: string | null | undefined): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
     throw createFailureWithDetail("missing_field", {

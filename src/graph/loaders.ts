@@ -61,7 +61,7 @@ import {
   findInternalTokens,
   type InternalTokenRow,
 } from "#access/keys/read-credentials.ts";
-import { findStaffAccounts, type StaffAccountRow } from "#access/people/staff.ts";
+import { findStaffAccounts, type StaffRow } from "#access/people/staff.ts";
 import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
 import { loadReadinessCheckInput, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
@@ -153,7 +153,7 @@ export interface GraphqlDataLoaders {
   /** OAuth grants by id; null if the grant was deleted after its retention period. */
   readonly retainedGrants: DataLoader<string, OauthGrantRow | null>;
   readonly internalTokens: DataLoader<string, InternalTokenRow | null>;
-  readonly staffAccounts: DataLoader<string, StaffAccountRow | null>;
+  readonly staffAccounts: DataLoader<string, StaffRow | null>;
   /** The markets of a merchant, by merchant id. */
   readonly markets: DataLoader<string, MarketRow[]>;
   /** The tax classes of a merchant, by merchant id. */

@@ -28,7 +28,7 @@ import {
   getCallerMerchantId,
   merchantReaders,
   checkoutPagesAndFrontends,
-  resolveMerchantIdOfRequest,
+  resolveMerchantId,
   getInternalCredentialId,
 } from "./context.ts";
 import type { MutationAuthorizer, MutationKindOptions, MutationRowLockFinder } from "./mutation-options.ts";
@@ -42,7 +42,7 @@ const createMerchantContext = <Context>(
 ): MutationAuthorizer<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
-    const merchantId = resolveMerchantIdOfRequest(request, argument);
+    const merchantId = resolveMerchantId(request, argument);
     return {
       merchantId,
       run: ({ transaction, now }, command) => {

@@ -11,7 +11,7 @@ import type { ProductDetail, VariantOffer, VariantView } from "#commerce/catalog
 import type { ProductAggregate, StoredProductVariant } from "#commerce/catalog/read-products.ts";
 import type { CategoryRow } from "#commerce/catalog/catalog-lists.ts";
 import type { OauthGrantRow } from "#access/oauth/grants.ts";
-import type { StaffAccountRow } from "#access/people/staff.ts";
+import type { StaffRow } from "#access/people/staff.ts";
 import type { ApiKeyRow, InternalTokenRow } from "#access/keys/read-credentials.ts";
 import type { AppRow, InstallationRow } from "#access/installations.ts";
 import type { MerchantRow } from "#access/merchants.ts";
@@ -80,7 +80,7 @@ export const MerchantRef = builder.objectRef<MerchantRow>("Merchant");
 export const AppRef = builder.objectRef<AppRow>("App");
 export const InstallationRef = builder.objectRef<InstallationRow>("Installation");
 export const ApiKeyRef = builder.objectRef<ApiKeyRow>("ApiKey");
-export const StaffAccountRef = builder.objectRef<StaffAccountRow>("StaffAccount");
+export const StaffAccountRef = builder.objectRef<StaffRow>("StaffAccount");
 export const OAuthGrantRef = builder.objectRef<OauthGrantRow>("OAuthGrant");
 export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalToken");
 export const MarketRef = builder.objectRef<MarketRow>("Market");

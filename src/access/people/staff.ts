@@ -240,7 +240,7 @@ async function lockStaff(
   transaction: Transaction,
   access: AccessManagementCommandContext,
   staffId: string,
-): Promise<Pick<StaffAccountRow, "id" | "role" | "disabledAt">> {
+): Promise<Pick<StaffRow, "id" | "role" | "disabledAt">> {
   const account = await transaction
     .selectFrom("staffAccount")
     .select(["id", "role", "disabledAt"])
@@ -319,7 +319,7 @@ const toViewer = ({
   name,
   role,
   version,
-}: Pick<StaffAccountRow, (typeof viewerColumns)[number]>): SignedInStaff => ({
+}: Pick<StaffRow, (typeof viewerColumns)[number]>): SignedInStaff => ({
   kind: "staff",
   staffId: id,
   merchantId,
@@ -329,7 +329,7 @@ const toViewer = ({
   version,
 });
 
-export type StaffAccountRow = Omit<Selectable<StaffAccountTable>, "emailNormalized" | "passwordHash">;
+export type StaffRow = Omit<Selectable<StaffAccountTable>, "emailNormalized" | "passwordHash">;
 
 const staffColumns = [
   "id",
@@ -343,10 +343,7 @@ const staffColumns = [
   "lastSignedInAt",
 ] as const;
 
-export const findStaffAccounts = (
-  reader: DatabaseReader,
-  ids: readonly string[],
-): Promise<StaffAccountRow[]> =>
+export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]): Promise<StaffRow[]> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)
@@ -360,7 +357,7 @@ export const findStaffAccounts = (
 export const buildStaffAccountSqlQuery = (
   reader: DatabaseReader,
   owner: string | null,
-): SelectQueryBuilder<Tables, "staffAccount", StaffAccountRow> =>
+): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)

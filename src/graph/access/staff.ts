@@ -11,7 +11,7 @@ import {
   setStaffPassword,
   setStaffRole,
   buildStaffAccountSqlQuery,
-  type StaffAccountRow,
+  type StaffRow,
 } from "#access/people/staff.ts";
 import { isStaffViewer, type StaffRole } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -130,7 +130,7 @@ const StaffPasswordSetInput = builder.inputType("StaffPasswordSetInput", {
 });
 
 interface StaffWithPassword {
-  readonly staff: StaffAccountRow;
+  readonly staff: StaffRow;
   readonly password: string | null;
 }
 
@@ -153,7 +153,7 @@ const StaffPasswordSet = builder.objectRef<StaffWithPassword>("StaffPasswordSet"
   }),
 });
 
-async function loadStaffAccount({ db }: GraphqlContext, id: string): Promise<StaffAccountRow> {
+async function loadStaffAccount({ db }: GraphqlContext, id: string): Promise<StaffRow> {
   const account = await buildStaffAccountSqlQuery(db, null).where("id", "=", id).executeTakeFirst();
   if (account === undefined) throw createFailure("resource_not_found");
   return account;

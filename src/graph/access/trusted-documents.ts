@@ -20,7 +20,7 @@ import {
   createConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { resolveMerchantIdOfRequest, staffCallers } from "#graph/context.ts";
+import { resolveMerchantId, staffCallers } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 
@@ -248,7 +248,7 @@ builder.queryField("trustedDocuments", (t) =>
       resolve: (_root, { merchantId, ...page }, context) =>
         loadGraphqlConnection(page, {
           db: context.db,
-          query: buildTrustedDocumentSqlQuery(context.db, resolveMerchantIdOfRequest(context, merchantId)),
+          query: buildTrustedDocumentSqlQuery(context.db, resolveMerchantId(context, merchantId)),
           column: "trusted_document.id",
           cursor: "trustedDocument",
         }),

@@ -20,7 +20,7 @@ import {
   cartCallers,
   frontendCallers,
   type GraphqlContext,
-  resolveMerchantIdOfRequest,
+  resolveMerchantId,
 } from "#graph/context.ts";
 import { cartMutationKind, existingCartMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -182,7 +182,7 @@ builder.queryField("savedAddresses", (t) =>
     },
     resolve: (_root, { merchantId, buyerReference }, context) =>
       findSavedAddresses(context.db, {
-        merchantId: resolveMerchantIdOfRequest(context, merchantId),
+        merchantId: resolveMerchantId(context, merchantId),
         buyerReference: requireBuyerReference(context, buyerReference),
       }),
   }),

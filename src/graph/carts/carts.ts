@@ -23,7 +23,7 @@ import {
   type GraphqlContext,
   integratorCallers,
   merchantReaders,
-  resolveMerchantIdOfRequest,
+  resolveMerchantId,
 } from "#graph/context.ts";
 import {
   CartRef,
@@ -259,7 +259,7 @@ builder.queryField("deliveryOptions", (t) =>
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
       const cartId = await findCartIdByAddressToken(context.db, {
-        merchantId: resolveMerchantIdOfRequest(context, merchantId),
+        merchantId: resolveMerchantId(context, merchantId),
         addressToken,
       });
       const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);

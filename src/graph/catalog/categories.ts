@@ -13,12 +13,7 @@ import {
   createConnectionTypeOptions,
   computeConnectionCost,
 } from "#graph/connections.ts";
-import {
-  type CallerKind,
-  getCallerMerchantId,
-  merchantReaders,
-  resolveMerchantIdOfRequest,
-} from "#graph/context.ts";
+import { type CallerKind, getCallerMerchantId, merchantReaders, resolveMerchantId } from "#graph/context.ts";
 import { CategoryRef } from "#graph/refs.ts";
 
 const CategorySlug = builder.objectRef<LocalizedCategorySlugRow>("CategorySlug").implement({
@@ -110,7 +105,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_root, { slug, locale, merchantId }, context) =>
       (await findCategoryBySlug(context.db, {
-        merchantId: resolveMerchantIdOfRequest(context, merchantId),
+        merchantId: resolveMerchantId(context, merchantId),
         slug,
         locale: locale ?? null,
       })) ?? null,
@@ -124,7 +119,7 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 6 },
     args: { merchantId: t.arg.id({ description: merchantIdDescription }) },
     resolve: (_root, { merchantId }, context) =>
-      findRootCategories(context.db, resolveMerchantIdOfRequest(context, merchantId)),
+      findRootCategories(context.db, resolveMerchantId(context, merchantId)),
   }),
   categories: t.connection(
     {
