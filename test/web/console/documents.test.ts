@@ -122,12 +122,17 @@ function valueOf(type: GraphQLInputType): unknown {
         .filter(isRequiredInputField)
         .map((field) => [field.name, valueOf(field.type)]),
     );
-  return (
-    { Int: 1, Float: 1, Boolean: true, DateTime: "2026-01-01T00:00:00.000Z", Date: "2026-01-01" }[
-      String(inner)
-    ] ?? "x"
-  );
+  return scalarValues[String(inner)] ?? "x";
 }
+
+const scalarValues: Readonly<Record<string, unknown>> = {
+  Int: 1,
+  Float: 1,
+  Boolean: true,
+  DateTime: "2026-01-01T00:00:00.000Z",
+  Date: "2026-01-01",
+  CountryCode: "DE",
+};
 
 function depthOf(text: string): number {
   let depth = 0;
