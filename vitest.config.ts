@@ -8,11 +8,12 @@ const isBrowser = process.env["TEST_BROWSER"] === "1";
 const all = isBrowser ? "test/browser/**/*.test.ts" : "test/**/*.test.ts";
 
 /**
- * Test files that mock modules. Mocks apply to a whole process, so each of these files has its own process.
- * All other files share processes, because loading the service takes longer than most tests.
+ * Test files that mock modules, or that need modules which no other file has loaded before. Loaded modules
+ * and their mocks belong to a whole process, so each of these files has its own process. All other files
+ * share processes, because loading the service takes longer than most tests.
  */
 const mocking = globSync(all, { cwd: import.meta.dirname }).filter((file) =>
-  /\bvi\.mock\(/.test(readFileSync(join(import.meta.dirname, file), "utf8")),
+  /\bvi\.(?:mock|resetModules)\(/.test(readFileSync(join(import.meta.dirname, file), "utf8")),
 );
 const excluded = isBrowser ? configDefaults.exclude : [...configDefaults.exclude, "test/browser/**"];
 

@@ -63,7 +63,7 @@ describe("the lag of the event loop", () => {
 
   it("has the metrics of prom-client, which itself measures only once an hour", async () => {
     const measure = vi.spyOn(perfHooks, "monitorEventLoopDelay");
-    // The metrics are registered once for the process. Another test file of this process may have done it.
+    // The metrics are registered once for the process, when the module is loaded for the first time.
     vi.resetModules();
     const { createPrometheusExposition } = await import("#observability/plugin.ts");
     const { text } = createPrometheusExposition({
