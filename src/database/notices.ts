@@ -303,7 +303,7 @@ export function createInterProcessNoticeLivenessCheck({
 export interface InterProcessNotices {
   /** Returns true if every notice that was committed more than 700 ms ago has arrived in this process. */
   readonly isCurrent: () => boolean;
-  /** Returns true if notices of other processes have been shown to arrive within the last 30 seconds. */
+  /** Returns true if a test notice has arrived within the last 30 seconds. */
   readonly isReceiving: () => boolean;
   /** Returns true if every notice that was committed before this call has arrived. */
   readonly confirm: InterProcessNoticeListener["confirm"];

@@ -25,10 +25,10 @@ export interface ReadCoalescer<Key, Row> {
 }
 
 export interface ReadCoalescerOptions<Key, Row> {
-  /** Returns the name of a key. Two keys with the same name select the same row. */
+  /** Returns a text that identifies the row of a key. Two keys with the same text select the same row. */
   readonly nameOf: (key: Key) => string;
   /**
-   * Reads the rows of several keys with one SQL statement. Returns a map of the rows by the names of their
+   * Reads the rows of several keys with one SQL statement. Returns a map of the rows by the texts of their
    * keys; the map has no entry for a key without a row.
    */
   readonly find: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>;

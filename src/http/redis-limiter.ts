@@ -76,8 +76,8 @@ export function createRedisRateLimiter(url: string, scale: RateLimitQuotaFactors
       try {
         const limiter = getLimiter(bucket, quota);
         const counted = await limiter.get(key);
-        // The request is subtracted only if the current time window has counted a request. In a new time
-        // window, the function `reward` of the package would create a count of -1.
+        // A request is taken off the count only if the current time window has counted one. In a new time
+        // window, `reward` of rate-limiter-flexible would create a count of -1.
         if (counted !== null && counted.consumedPoints > 0) await limiter.reward(key);
         recordRedisState(true);
       } catch {
@@ -94,8 +94,8 @@ export function createRedisRateLimiter(url: string, scale: RateLimitQuotaFactors
 }
 
 /**
- * Returns a function that finds the limiter object of the package for a rate limit. Each limiter object is
- * created only once.
+ * Returns a function that finds the object of rate-limiter-flexible for a rate limit, and creates each object
+ * only once.
  */
 function createLimiterFinder(redis: Redis): (bucket: RateLimitBucket, quota: number) => RateLimiterRedis {
   const limiters = new Map<RateLimitBucket, RateLimiterRedis>();

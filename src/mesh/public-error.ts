@@ -160,8 +160,8 @@ export function removeQuotedValuesFromMessage(message: string): string {
 }
 
 /**
- * Matches names that are longer than every name of the schema. A client wrote such a name, and graphql-js
- * would repeat it twice in each error message.
+ * Matches names that are longer than every name of the schema, so that they are shortened in error messages.
+ * Only a client can have written such a name, and graphql-js would repeat it twice in each message.
  */
 const longName = /\w{201,}/g;
 

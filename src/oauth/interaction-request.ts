@@ -81,7 +81,10 @@ export async function findOauthInteractionRequest(
   };
 }
 
-/** Finds the client of an interaction; undefined if the client no longer exists or was disabled. */
+/**
+ * Finds the OAuth client that asked for a sign-in and consent; undefined if it no longer exists or was
+ * disabled.
+ */
 async function findRequestingClient(
   provider: Provider,
   db: Database,

@@ -55,8 +55,8 @@ export interface PlannedPromotionCodeChange {
 }
 
 /**
- * Checks the format of a promotion code. Returns a function that plans the addition of the code to a cart.
- * The function works for active carts and for carts in checkout.
+ * Checks the format of a promotion code. Returns a function that computes the cart with the code, without
+ * saving it. The function works for active carts and for carts in checkout.
  */
 export function planAddingPromotionCode(
   input: Pick<ApplyCartPromotionInput, "code" | "onExisting">,

@@ -4,8 +4,8 @@
  */
 
 /**
- * The texts of eligibility answers in one language. Some obstacles have a second text for requests about
- * which the merchant decides. These second texts are in the parts with the suffix `ToApprove`.
+ * The texts that explain in one language whether an order can be canceled or returned. Some obstacles have a
+ * second text, for requests that the merchant must approve; it is under a key with the suffix `ToApprove`.
  */
 export type EligibilityTexts = {
   readonly [Section in keyof typeof englishTexts]: {

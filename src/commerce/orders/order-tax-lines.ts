@@ -69,8 +69,8 @@ const toReducibleLine = (line: TaxedOrder["lines"][number]): ReduciblePart => ({
 });
 
 /**
- * Returns the taxed parts of the shipping price. A reduction of the shipping price reduces all parts in the
- * same proportion.
+ * Returns the shipping price divided into one part for each tax rate. A reduction of the shipping price
+ * reduces all parts in the same proportion.
  */
 function listReducibleShippingParts(order: TaxedOrder): readonly ReduciblePart[] {
   const reducedMinor = order.shippingReducedMinor;

@@ -23,10 +23,9 @@ export interface CountryTax {
 }
 
 /**
- * SQL for the tax of the order `o` that is left after later reductions. Orders of earlier releases have no
- * tax lines until they change; for these, the tax is reduced like the total of the order, and rounded. The
- * column `reduced_tax_minor` is the sum of the reduced taxes of the tax lines, so that the sales report need
- * not read the tax lines, which no index contains.
+ * SQL for the tax of the order `o` after cancellations and refunds. The column `reduced_tax_minor` has the
+ * tax that was given back, so that the sales report reads an index and not the tax lines. Orders of earlier
+ * releases lack this value until they change: their tax is reduced in proportion to the total, and rounded.
  */
 export const remainingTaxSql: RawBuilder<number> = sql<number>`(case when o.status = 'canceled' then 0
   when o.total_minor = 0 or o.reduced_minor = 0 then o.tax_minor

@@ -54,7 +54,7 @@ export interface ExpandedSearchQueryPart {
   readonly weak: readonly SearchWordForm[];
   /** Stemmers of the languages in which this part of the query is a stop word. */
   readonly stopIn: readonly string[];
-  /** True if the vocabulary contains the word of which this part of the query consists. */
+  /** True if the search vocabulary contains this word of the query. */
   readonly isKnown: boolean;
   /** The two parts of a compound word of which only one is a known word; null for other words. */
   readonly partlyKnownSplit: SearchVocabularyEntry["partlyKnownSplit"];

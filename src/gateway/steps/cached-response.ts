@@ -1,6 +1,6 @@
 /**
  * Answers REST requests from the response cache. The steps before this one still run for each request, so
- * rate limits, credentials and validation apply as usual; only the execution of the document is saved.
+ * rate limits, credentials and validation apply as usual; only the execution of the document is skipped.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
