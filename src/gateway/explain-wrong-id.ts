@@ -44,7 +44,9 @@ function explainSlug(code: FailureCode, { variables }: RestRequestContext): Fail
   const value = field === undefined ? undefined : variables[field];
   const kind = typeof value === "string" ? getObjectKindOfId(value) : undefined;
   if (field === undefined || kind === undefined) return undefined;
-  const message = `${field} must be a slug, such as trail-running-shoe, but it is the id of ${formatObjectKindWithArticle(kind)}.`;
+  const message =
+    `${field} must be a slug, such as trail-running-shoe, ` +
+    `but it is the id of ${formatObjectKindWithArticle(kind)}.`;
   return { in: "path", field, code: "id_not_allowed", message };
 }
 

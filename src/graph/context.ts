@@ -38,8 +38,8 @@ export interface GraphqlContext {
   /** The languages that the caller prefers, best first. */
   readonly languages: readonly string[];
   /**
-   * The frontend's own id of the buyer for whom it sends the request, from the buyer session or the header
-   * X-Buyer-Reference. Null if there is neither, or if the buyer session is that of a guest.
+   * The id that the frontend has given to the buyer, from the buyer session or the header X-Buyer-Reference.
+   * Null if the request has neither, or if the buyer session is that of a guest.
    */
   readonly buyerReference: string | null;
   /**

@@ -325,9 +325,9 @@ function toHttpFailure(error: unknown): Failure {
 }
 
 /**
- * Returns the buyer for whom the caller sends the request: the buyer of the buyer session, or the buyer in
- * the header X-Buyer-Reference. Null if there is neither. Throws if the header is malformed. Also throws if
- * the header is sent with a buyer session, because a buyer must not see data of another buyer.
+ * Returns the buyer reference of a request: that of the buyer session, or the header X-Buyer-Reference. Null
+ * if the request has neither. Throws if the header is malformed. Also throws if the header is sent with a
+ * buyer session, because a buyer must not see data of another buyer.
  */
 function buyerReferenceOf(request: FastifyRequest, viewer: InternalTokenOrStaffViewer): string | null {
   const session = getBuyerSessionOfViewer(viewer);

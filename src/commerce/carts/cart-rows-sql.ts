@@ -65,7 +65,8 @@ function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unk
   return { ...Object.fromEntries(cartColumns.map((name) => [toSnakeCase(name), values[name]])), ...further };
 }
 
-export const cartRecord = sql`json_to_record(${createNamedSqlTemplateParameter("record")}::json) as n(${sql.raw(types)})`;
+export const cartRecord = sql`json_to_record(${createNamedSqlTemplateParameter("record")}::json)
+  as n(${sql.raw(types)})`;
 
 export const upsertLines = sql`lines as (
     insert into cart_line as l (id, cart_id, merchant_id, position, product_id, variant_id, quantity,
@@ -75,17 +76,17 @@ export const upsertLines = sql`lines as (
     n."unitPriceMinor", n."compareAtMinor", n."subtotalMinor",
       n."discountMinor", n."taxRate", n."taxMinor", n."totalMinor", n.display, n."requiresShipping", n.restrictions,
       ${savedAt}::timestamptz
-    from json_to_recordset(${createNamedSqlTemplateParameter("lines")}::json) as n(id text, position int, "productId" text,
-    "variantId" text,
-      quantity int, "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor"
+    from json_to_recordset(${createNamedSqlTemplateParameter("lines")}::json)
+      as n(id text, position int, "productId" text, "variantId" text, quantity int,
+      "unitPriceMinor" bigint, "compareAtMinor" bigint, "subtotalMinor" bigint, "discountMinor"
       bigint, "taxRate" jsonb, "taxMinor" bigint, "totalMinor" bigint,
       display jsonb, "requiresShipping" boolean, restrictions text[])
     on conflict (id) do update set position = excluded.position, quantity = excluded.quantity,
     unit_price_minor = excluded.unit_price_minor,
       compare_at_minor = excluded.compare_at_minor, subtotal_minor = excluded.subtotal_minor, discount_minor =
       excluded.discount_minor,
-      tax_rate = excluded.tax_rate, tax_minor = excluded.tax_minor, total_minor = excluded.total_minor, display = excluded.display,
-      requires_shipping = excluded.requires_shipping,
+      tax_rate = excluded.tax_rate, tax_minor = excluded.tax_minor, total_minor = excluded.total_minor,
+      display = excluded.display, requires_shipping = excluded.requires_shipping,
       restrictions = excluded.restrictions)`;
 
 const selectPromotions = (trigger: StoredCartPromotion["trigger"]): RawBuilder<unknown> => sql`

@@ -246,7 +246,8 @@ const variants = sql<
   from variant v left join stock_level sl on sl.variant_id = v.id where v.product_id = p.id), '[]'::json)`;
 
 const aggregate = sql<ProductAggregate>`json_build_object(
-  'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'taxClass', p.tax_class, 'ratingAverage', p.rating_average,
+  'id', p.id, 'version', p.version, 'status', p.status, 'brand', p.brand, 'taxClass', p.tax_class,
+  'ratingAverage', p.rating_average,
   'ratingCount', p.rating_count,
   'attributes', p.attributes, 'publishedAt', ${formatUtcTimeSql(sql`p.published_at`)}, 'createdAt',
   ${formatUtcTimeSql(sql`p.created_at`)}, 'updatedAt', ${formatUtcTimeSql(sql`p.updated_at`)},

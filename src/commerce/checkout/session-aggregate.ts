@@ -82,7 +82,8 @@ export async function findCheckoutSessions(
 ): Promise<Map<string, CheckoutSessionAggregate>> {
   const { rows } = await sql<SessionRow>`
     select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name,
-    m.mode as merchant_mode, c.provider as connected_provider, c.id as connection_id, s.cart_id, s.order_id, s.country, s.currency,
+    m.mode as merchant_mode, c.provider as connected_provider, c.id as connection_id, s.cart_id, s.order_id,
+    s.country, s.currency,
       s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key,
       s.url_key_id, s.cancel_reason,
       s.cancel_note, s.cancel_actor, ${formatUtcTimeSql(sql`s.created_at`)} as created_at,

@@ -107,7 +107,10 @@ function offers({ hasCategory, hasMerchant }: SearchStatementVariant, joined?: S
  * result; it excludes most other documents without reading their offers.
  */
 function byTitle(form: SearchStatementVariant): Sql {
-  const chain = sql`array[${sql.join(Array.from({ length: localeChainLength }, (_, index) => createNamedSqlTemplateParameter(`chain${index}`)))}]::text[]`;
+  const locales = Array.from({ length: localeChainLength }, (_, index) =>
+    createNamedSqlTemplateParameter(`chain${index}`),
+  );
+  const chain = sql`array[${sql.join(locales)}]::text[]`;
   return numberRows(sql`
     select ${fixed}, d.locale from search_document d join ${offers(form, sql`o.product_id = d.product_id`)}
       and (d.locale = any(${chain}) or not d.locales && ${chain})
@@ -241,8 +244,10 @@ const queryParameter = (name: string): Sql => sql`${createNamedSqlTemplateParame
 function matchSource(form: SearchStatementVariant): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
   if (isLimited) {
-    const titles = sql`${matchesTsqueryParameterSql(form, "titleCandidates")} and words @@ (select ${queryParameter("titlesLimit")})`;
-    const others = sql`${matchesTsqueryParameterSql(form, "candidates")} and words @@ (select ${queryParameter("othersLimit")})`;
+    const titles = sql`${matchesTsqueryParameterSql(form, "titleCandidates")}
+      and words @@ (select ${queryParameter("titlesLimit")})`;
+    const others = sql`${matchesTsqueryParameterSql(form, "candidates")}
+      and words @@ (select ${queryParameter("othersLimit")})`;
     return { isIndexed: sql`(${titles} or ${others})`, words: queryParameter("filtered") };
   }
   if (!hasCandidates) return { isIndexed: matchesTsqueryParameterSql(form, "filtered") };
@@ -331,7 +336,8 @@ export function searchScoreTierSql({ hasCode }: SearchStatementVariant): Sql {
     else ${points(scoreTiers.text)} end`;
 }
 
-export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head, ${createNamedSqlTemplateParameter("any")}::tsquery, 1)::float8`;
+export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head,
+  ${createNamedSqlTemplateParameter("any")}::tsquery, 1)::float8`;
 
 /**
  * SQL for the score of a document: the score of its tier (which fields contain the words), plus stock,

@@ -162,7 +162,8 @@ interface ListedQuery extends TsqueryForDocumentCount {
  * otherwise parse every tsquery again for each document.
  */
 const listedQueries = sql`(select words, words::tsquery as query, candidates::tsquery, title::tsquery, category::tsquery, place
-  from json_to_recordset(${createNamedSqlTemplateParameter("queries")}::json) as r(words text, candidates text, title text, category text, place int)
+  from json_to_recordset(${createNamedSqlTemplateParameter("queries")}::json)
+  as r(words text, candidates text, title text, category text, place int)
   offset 0)`;
 
 interface QueriesStatement {

@@ -140,7 +140,8 @@ const tables = productSummaryJoinsSql(sql`f`, {
 const cachedPage = sql`
   select f.place, 0 as score, ${summaryColumnsSql}
   from (select product_id, locale, row_number() over () as place
-  from json_to_recordset(${createNamedSqlTemplateParameter("cachedHits")}::json) as r(product_id text, locale text)) as f
+  from json_to_recordset(${createNamedSqlTemplateParameter("cachedHits")}::json)
+  as r(product_id text, locale text)) as f
   ${tables}`;
 
 /**

@@ -86,4 +86,8 @@ export async function requireTaxClass(
 }
 
 export const createUnknownTaxClassError = (field: string): FailureDetail =>
-  createRequestBodyErrorDetail(field, "resource_not_found", "The merchant has no tax class with this code.");
+  createRequestBodyErrorDetail(
+    field,
+    "resource_not_found",
+    "The merchant has no tax class with this code. The query `taxClasses` lists the codes.",
+  );

@@ -58,7 +58,7 @@ export async function upsertTaxRate(
   if (!market.countries.includes(input.country)) {
     throw createInvalidFieldFailure("invalid_field", "/country", {
       code: "not_in_market",
-      message: "The country must be one of the market's countries.",
+      message: `The country must be one of the market's countries: ${market.countries.join(", ")}.`,
     });
   }
   const taxClass = input.taxClass ?? standardTaxClass;
@@ -91,7 +91,7 @@ function taxRateFaults(input: UpsertTaxRateInput): InputFieldErrors {
           createRequestBodyErrorDetail(
             "/regionCode",
             "pattern_mismatch",
-            "The region must be an ISO 3166-2 code of the country.",
+            `The region must be an ISO 3166-2 code of the country, for example ${country}-XX.`,
           ),
         ]),
     ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),

@@ -104,7 +104,7 @@ const ReturnReceiveInput = builder.inputType("ReturnReceiveInput", {
       type: [ReturnReceivedLineInput],
       required: true,
       description:
-        "The result of the inspection for each line: accepted and rejected units. Every line of the return must be named once.",
+        "The number of units that arrived, for each line. Every line of the return must be named once.",
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
@@ -135,7 +135,8 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
       type: [ReturnInspectedLineInput],
       required: true,
       description:
-        "The result of the inspection for each line: accepted and rejected units. Every line of the return must be named once.",
+        "The result of the inspection for each line: accepted and rejected units. Every line of the return " +
+        "must be named once.",
     }),
     note: t.string({ description: `A note about the inspection, 1 to ${noteLengthMax} characters.` }),
     expectedVersion: t.int({ description: returnVersionDescription }),

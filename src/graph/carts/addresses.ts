@@ -212,7 +212,7 @@ defineMutation({
 
 /**
  * Returns the buyer reference whose saved addresses the caller may use. A storefront may only use the
- * addresses of the buyer for whom it sends the request.
+ * addresses of one buyer: that of its buyer session, or that in the header X-Buyer-Reference.
  */
 function requireBuyerReference(context: GraphqlContext, requested: string | null | undefined): string {
   const isStorefront = getCallerKindOfViewer(context.viewer) === "storefront";

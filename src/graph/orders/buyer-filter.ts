@@ -18,9 +18,9 @@ interface BuyerArgs {
 }
 
 /**
- * Returns the SQL conditions of a list of one buyer's orders. A storefront may only name the buyer for whom
- * it sends the request. An analyst may only use the opaque reference: with the frontend's reference, an
- * analyst could find out whether a certain person bought something.
+ * Returns the SQL conditions of a list of one buyer's orders. A storefront may only list the orders of the
+ * buyer whose session or reference its request contains. An analyst may only use the opaque reference: with
+ * the frontend's reference, an analyst could find out whether a certain person bought something.
  */
 export async function resolveOrderListBuyerFilter(
   context: GraphqlContext,

@@ -96,7 +96,8 @@ const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonCh
 
 const Deadline = builder.objectRef<OrderCancellationDeadline>("CancellationDeadline").implement({
   description:
-    "The end of the time in which the cancellation policy lets buyers cancel or, if the policy needs the merchant's approval, ask for the cancellation.",
+    "The end of the time in which the cancellation policy lets buyers cancel or, if the policy needs the " +
+    "merchant's approval, ask for the cancellation.",
   fields: (t) => ({
     at: t.expose("at", {
       type: "DateTime",
@@ -139,7 +140,8 @@ const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefun
     method: t.expose("method", {
       type: CancellationMethodEnum,
       description:
-        "How the buyer gets the estimated amount back: as a refund, or by a void of an authorization that was never captured.",
+        "How the buyer gets the estimated amount back: as a refund, or by a void of an authorization that " +
+        "was never captured.",
     }),
     shippingRefunded: t.exposeBoolean("shippingRefunded", {
       description: "True if the amount includes the shipping price.",

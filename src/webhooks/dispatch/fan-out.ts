@@ -101,7 +101,8 @@ async function takeEvents(transaction: Transaction, now: Date): Promise<readonly
     ), counted as (
       update event_feed set last_position = last_position + (select count(*) from taken)
     )
-    select e.id as event_id, case when e.is_awaited then e.traceparent end as traceparent, w.id as endpoint_id, w.merchant_id, w.installation_id,
+    select e.id as event_id, case when e.is_awaited then e.traceparent end as traceparent,
+      w.id as endpoint_id, w.merchant_id, w.installation_id,
       w.status = 'enabled' and (w.installation_status = 'active'
       or e.subject_type = 'installation') as is_awaited,
       case when w.delivery_order = 'subject' then e.subject_id end as ordered_subject_id,

@@ -37,7 +37,10 @@ export function TaxClassDialog({ onSaved, onClose }: TaxClassDialogProps): JSX.E
         />
         <TextField
           label="Code"
-          hint="Products refer to the class by this code: lower-case letters, digits and hyphens. A class cannot be deleted."
+          hint={
+            "Products refer to the class by this code: lower-case letters, digits and hyphens. " +
+            "A class cannot be deleted."
+          }
           pointer="/code"
           failure={failure}
           name="code"
