@@ -9,7 +9,7 @@
  * - `realtime`: the first was answered before the second was sent.
  */
 import { type HistoryOperation, unwritten } from "./history.ts";
-import type { CollectedHistory, ExternalRead, ObjectHistory, ObjectWrite } from "./objects.ts";
+import type { CollectedHistory, ExternalRead, ObjectHistory } from "./objects.ts";
 
 export const dependencyKinds = { ww: 1, wr: 2, rw: 4, session: 8, realtime: 16 } as const;
 
@@ -60,17 +60,25 @@ interface OrderedValue {
  * Returns the values of an object, oldest first: the longest list that was read, or the numbered values of a
  * register. Returns undefined if the history does not show the order.
  */
-function orderOfVersions({ longest, writes, writesOf }: ObjectHistory): OrderedValue[] | undefined {
+function orderOfVersions(found: ObjectHistory): OrderedValue[] | undefined {
+  const { longest, writes } = found;
   if (longest.length > 0)
-    return longest.map((value, version) => ({ value, version, writer: soleWriter(writesOf.get(value)) }));
+    return longest.map((value, version) => ({ value, version, writer: soleWriter(found, value) }));
   const numbered = writes.flatMap(({ value, version, operation }) =>
     version === undefined ? [] : [{ value, version, writer: operation }],
   );
   return numbered.length === 0 ? undefined : numbered.toSorted((one, other) => one.version - other.version);
 }
 
-const soleWriter = (writes: readonly ObjectWrite[] | undefined): number | undefined =>
-  writes?.length === 1 ? writes[0]?.operation : undefined;
+/**
+ * Returns the only operation that can have written the value; undefined if it is not known. After an
+ * operation whose value is not known (an unknown outcome), the writer of no value is known: that operation
+ * may have written the same value before.
+ */
+function soleWriter({ writesOf, hiddenWrites }: ObjectHistory, value: string): number | undefined {
+  const writes = writesOf.get(value);
+  return hiddenWrites === 0 && writes?.length === 1 ? writes[0]?.operation : undefined;
+}
 
 function addEdgesOfOrder(edges: DependencyEdges, found: ObjectHistory, order: readonly OrderedValue[]): void {
   const { object } = found;
@@ -121,12 +129,12 @@ function placeOf(
 /** Adds the edge from the writer of a value whose place in the order is not known. */
 function addEdgeFromWriter(
   edges: DependencyEdges,
-  { object, writesOf }: ObjectHistory,
+  found: ObjectHistory,
   { operation, value }: ExternalRead,
 ): void {
-  const writer = soleWriter(writesOf.get(value));
-  if (writer !== undefined)
-    edges.add(writer, operation, { kind: "wr", reason: { object, before: value, after: value } });
+  const writer = soleWriter(found, value);
+  const reason = { object: found.object, before: value, after: value };
+  if (writer !== undefined) edges.add(writer, operation, { kind: "wr", reason });
 }
 
 interface ReadAtPlace {
@@ -172,10 +180,10 @@ function nextValues(
  * another shows the order of these two values.
  */
 function addEdgesOfUpdates(edges: DependencyEdges, found: ObjectHistory): void {
-  const { object, writesOf, reads, updates } = found;
+  const { object, reads, updates } = found;
   const nextOf = Map.groupBy(updates, ({ read }) => read);
   for (const { operation, read: before, written: after } of updates) {
-    const writer = soleWriter(writesOf.get(before));
+    const writer = soleWriter(found, before);
     if (writer !== undefined) edges.add(writer, operation, { kind: "ww", reason: { object, before, after } });
   }
   for (const read of reads) {

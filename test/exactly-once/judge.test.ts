@@ -237,6 +237,17 @@ describe("an operation with an unknown outcome", () => {
     ).toEqual(["G-single-realtime"]);
   });
 
+  it("may have written a value that another operation writes again later", () => {
+    const hidden = operation([{ kind: "write", object: "x", value: null }], { outcome: "unknown" });
+    const first = operation([write("x", "0", 1), write("z", "0", 1)]);
+    // The reader saw the hidden write of version 2, and then the later operation read what the reader wrote.
+    const reader = operation([read("x", "a", 3), write("z", "1", 3)]);
+    const again = operation([read("z", "1", 3), write("x", "a", 4)]);
+    expect(namesOf([first, hidden, reader, again])).toEqual([]);
+    // Without the hidden write, the reader can only have seen the later operation.
+    expect(namesOf([first, reader, again])).toEqual(["G1c"]);
+  });
+
   it("may have written a value that its client does not know", () => {
     const hidden: HistoryStep = { kind: "write", object: "x", value: null };
     expect(namesOf([operation([hidden], { outcome: "unknown" }), operation([read("x", "7", 7)])])).toEqual(
