@@ -2,8 +2,8 @@
  * Starts the servers as child processes on their core, and measures the time until the first answer. Kills
  * the servers when this process ends.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openConnection } from "./connection.ts";
@@ -115,16 +115,4 @@ async function awaitFirstAnswer(child: ChildProcess, port: number, request: Buff
   throw new Error(
     `A server did not answer with 200 in ${startMsMax / 1000} s (${child.spawnargs.join(" ")}).`,
   );
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((done, failed) => {
-    const server = createServer().once("error", failed);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port.")),
-      );
-    });
-  });
 }

@@ -3,6 +3,7 @@
  * HAProxy, which connects clients to the primary. Needs the Debian packages patroni, etcd-server, haproxy and
  * postgresql-15.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +19,6 @@ import {
   postgresPrograms,
 } from "./database-members.ts";
 import { ownFolder } from "./folder-processes.ts";
-import { findFreePort } from "./service.ts";
 
 const etcd = "/usr/bin/etcd";
 const haproxy = "/usr/sbin/haproxy";

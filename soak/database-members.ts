@@ -3,12 +3,12 @@
  * that Patroni starts. A test can kill both, and start Patroni again. Both end with the folder of the cluster
  * (`ownFolder`).
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, closeSync, copyFileSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "./service.ts";
 
 export const patroni = "/usr/bin/patroni";
 /** The folder of the programs of the installed PostgreSQL 15. Patroni runs them, so they need no PATH. */

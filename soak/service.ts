@@ -2,11 +2,11 @@
  * Starts the service as a process, as `npm start` does. A test can kill the process and start it again at the
  * same port. The process ends when the test ends.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -217,16 +217,4 @@ export function createHttpSender(
       call.on("error", failed);
       call.end(body);
     });
-}
-
-export function findFreePort(): Promise<number> {
-  return new Promise((done, failed) => {
-    const server = createServer().once("error", failed);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port.")),
-      );
-    });
-  });
 }

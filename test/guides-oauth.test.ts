@@ -2,8 +2,8 @@
  * Runs the OAuth guide's app as printed in a separate process beside the service: a person of the demo
  * consents, and the app reads its identity.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { expect, it } from "vitest";
-import { findFreePort } from "#app/open-resources.ts";
 import { createOauthClient } from "#access/oauth/oauth-clients.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createBrowser } from "#test/oauth/people.ts";

@@ -2,9 +2,9 @@
  * Runs the webhook guide's receiver as printed in a separate process beside the service: it registers itself
  * and verifies webhooks.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { findFreePort } from "#app/open-resources.ts";
 import { startGuideProgram } from "#test/support/guide-program.ts";
 import { createWorld } from "#test/support/world.ts";
 

@@ -2,6 +2,7 @@
  * The guides match the service: their commands succeed in order, their programs run, and everything that they
  * name exists.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { buildSchema } from "graphql";
@@ -9,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rateLimitQuotas, scopeDescriptions } from "#access/viewer.ts";
 import { failureKinds } from "#foundation/failure.ts";
 import { guideNames, readDocsGuides } from "#pages/docs/guides.ts";
-import { findFreePort } from "#app/open-resources.ts";
 import { temporaryFolder } from "./support/process.ts";
 import { demoFolderOf, runInShell } from "./support/shell.ts";
 import { createWorld, type World } from "./support/world.ts";

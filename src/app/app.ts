@@ -2,6 +2,7 @@
  * Creates the service that runs in one process: first the shared services, then the HTTP plugins in the order
  * of their registration, then the background work.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
@@ -50,7 +51,7 @@ import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { createServiceBackgroundWork, type PaymentBackgroundWork, type ProcessRole } from "./background.ts";
 import { createInterProcessNotices } from "#database/notices.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
-import { createConfiguredRateLimiter, findFreePort, openConfiguredDatabase } from "./open-resources.ts";
+import { createConfiguredRateLimiter, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportRunnerAndSearchCounter, openDatabaseReplica } from "./replica.ts";
 import { createPaymentEventRoute } from "./provider-events.ts";
 import { createConfiguredResponseCache } from "./response-validity.ts";

@@ -1,5 +1,4 @@
-/** Opens the database and the rate limiter that the settings describe, and finds a free port. */
-import { type AddressInfo, createServer } from "node:net";
+/** Opens the database and the rate limiter that the settings describe. */
 import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { isDatabaseUnreachableError } from "#database/database-errors.ts";
@@ -120,19 +119,4 @@ async function retryConnection(work: () => Promise<unknown>): Promise<void> {
       if (attempt >= connectAttemptsMax || !isDatabaseUnreachableError(error)) throw error;
     }
   }
-}
-
-/**
- * Finds a free port, for the setting PORT=0. The port must be known before the service is created, because
- * answers contain absolute URLs.
- */
-export function findFreePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, host, () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

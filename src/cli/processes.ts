@@ -3,10 +3,10 @@
  * connections and passes each to a child process, counts rate limits for all children, adds up their metrics,
  * and starts a new child when a child has ended.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import type { ProcessRole } from "#app/background.ts";
-import { findFreePort } from "#app/open-resources.ts";
 import { getRateLimitQuotaFactors } from "#app/settings.ts";
 import { startWatchdog } from "#app/watchdog.ts";
 import type { Log } from "#foundation/log.ts";

@@ -2,8 +2,8 @@
  * The storefront of clients/storefront in Chromium: a buyer filters products, fills a cart, pays, and
  * requests a return. The page has no backend, only a publishable token.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { randomUUID } from "node:crypto";
-import { createServer as createSocket, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { createServer, type ViteDevServer } from "vite";
@@ -41,14 +41,6 @@ afterAll(async () => {
   await browser.close();
   await service[Symbol.asyncDispose]();
 });
-
-const findFreePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const socket = createSocket().listen(0, "127.0.0.1", () => {
-      const { port } = socket.address() as AddressInfo;
-      socket.close(() => resolve(port));
-    });
-  });
 
 async function askAsStaff<Data>(query: string, variables: object = {}): Promise<Data> {
   const answer = await fetch(`${service.address}/graphql`, {

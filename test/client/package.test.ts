@@ -2,6 +2,7 @@
  * The TypeScript client as a package: types of the current contract, and the programs of its README, which
  * run against a service with the installed package.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,7 +11,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { findFreePort } from "#app/open-resources.ts";
 import { createCommerceClient } from "#client/index.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";

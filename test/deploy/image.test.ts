@@ -2,13 +2,14 @@
  * The image without Docker: the Dockerfile is valid, copies existing and sufficient files, and the result
  * starts as the named user, who can write only in DATA_DIR. `npm run test:image` runs the second half.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHttpSender, findFreePort } from "#soak/service.ts";
+import { createHttpSender } from "#soak/service.ts";
 import {
   buildImage,
   commandOf,
@@ -132,14 +133,17 @@ describe.runIf(process.env["TEST_IMAGE"] === "1")("the built image", () => {
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
       try {
         const ask = createHttpSender(port);
-        const status = async (url: string): Promise<number | string> => {
-          if (child.exitCode !== null) throw new Error(`It ended: ${said}`);
-          return ask({ method: "GET", url, headers: { accept: "text/html" }, body: undefined }).then(
+        const status = (url: string): Promise<number | string> =>
+          ask({ method: "GET", url, headers: { accept: "text/html" }, body: undefined }).then(
             (answered) => answered.status,
             String,
           );
-        };
-        await expect.poll(() => status("/readyz"), { timeout: startMsMax }).toBe(200);
+        await expect
+          .poll(async () => child.exitCode !== null || (await status("/readyz")) === 200, {
+            timeout: startMsMax,
+          })
+          .toBe(true);
+        expect(said).toBe("");
         expect(isHealthy()).toBe(true);
         const urls = [
           "/docs",

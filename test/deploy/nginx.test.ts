@@ -2,6 +2,7 @@
  * The shipped nginx configuration in front of fake gateways: which requests it repeats, which client headers
  * it sends, and what it hides. test/process/scale-out.test.ts uses real gateways. Needs nginx.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
@@ -11,7 +12,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { failureKinds } from "#foundation/failure.ts";
-import { createHttpSender, findFreePort } from "#soak/service.ts";
+import { createHttpSender } from "#soak/service.ts";
 import type { HttpRequest } from "#soak/shop.ts";
 import { hasNginx, nginx, startBalancer, writeBalancer } from "#test/support/balancer.ts";
 

@@ -3,6 +3,7 @@
  * service starts. Everything can be decrypted with the original keys; with other keys, the missing ones are
  * named. Needs PostgreSQL's programs.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { execFile, spawnSync } from "node:child_process";
 import { chownSync, cpSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
-import { type Service, findFreePort, startService } from "#soak/service.ts";
+import { type Service, startService } from "#soak/service.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { runHere, temporaryFolder } from "#test/support/process.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";

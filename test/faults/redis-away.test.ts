@@ -2,6 +2,7 @@
  * Redis is killed under load and comes back: requests are counted all the while, none is refused because of
  * the outage, and the log has one line at each change.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createRedisRateLimiter } from "#http/redis-limiter.ts";
-import { findFreePort } from "#soak/service.ts";
 import { hasRedis } from "#test/support/balancer.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";
 

@@ -2,6 +2,7 @@
  * `@modelcontextprotocol/conformance`, the conformance suite of the MCP project, against the MCP server and
  * the authorization server. Every scenario passes, except those of conformance-exemptions.ts.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -11,7 +12,6 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBrowser, createPerson, signInAndAllow } from "#test/oauth/people.ts";
-import { freePort } from "#test/support/postgres.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { register } from "./agents.ts";
 import { exemptScenarios } from "./conformance-exemptions.ts";
@@ -40,7 +40,7 @@ let world: World;
 let base: string;
 const folder = mkdtempSync(join(tmpdir(), "conformance-"));
 beforeAll(async () => {
-  const port = await freePort();
+  const port = await findFreePort();
   base = `http://127.0.0.1:${port}`;
   world = await createWorld("pglite", { environment: { PUBLIC_URL: base } });
   await world.app.server.listen({ port, host: "127.0.0.1" });
@@ -95,7 +95,7 @@ describe("the stateless scenario of 2026-07-28", () => {
 
 describe("the authorization server", () => {
   it("passes the scenarios for metadata and for the authorization code of a registered agent", async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const { body: client } = await register(world, {
       client_name: "Conformance",
       redirect_uris: [`http://127.0.0.1:${port}/callback`],

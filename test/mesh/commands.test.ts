@@ -2,12 +2,12 @@
  * `mesh build`, `mesh validate` and `mesh dev`, as `npm run mesh` starts them, on the project's own
  * configuration.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { findFreePort } from "#app/open-resources.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
 

@@ -2,13 +2,13 @@
  * The service reaches a PostgreSQL and a Redis that accept only TLS. It refuses to start if the certificate
  * of the database belongs to an authority that it does not trust.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import { findFreePort } from "#soak/service.ts";
 import { hasRedis } from "#test/support/balancer.ts";
 import { type PostgresServer, startPostgres } from "#test/support/postgres.ts";
 import { type Ended, runCommand, startService } from "#test/support/process.ts";

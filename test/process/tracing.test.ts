@@ -2,9 +2,9 @@
  * A serving process exports its traces, the last ones when it ends. An unreachable collector does not disturb
  * it.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { randomUUID } from "node:crypto";
 import { expect, it, vi } from "vitest";
-import { findFreePort } from "#soak/service.ts";
 import { startCollector } from "#test/support/collector.ts";
 import { demoPlace } from "#test/support/copies.ts";
 import { type Running, startService } from "#test/support/process.ts";

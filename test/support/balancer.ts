@@ -3,10 +3,10 @@
  * counters. Both run as the current user, each in a temporary folder. nginx balances round robin over
  * keep-alive connections.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort } from "#soak/service.ts";
 import { isInstalled, type Listening, startProgram } from "./program.ts";
 
 export const nginx = "/usr/sbin/nginx";

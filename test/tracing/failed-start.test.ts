@@ -1,10 +1,10 @@
 /** A failed start still exports its traces; the last ones contain the reason. */
+import { findFreePort } from "#foundation/free-port.ts";
 import { expect, it } from "vitest";
 import { parseServiceSettings } from "#app/settings.ts";
 import { serveInOneProcess } from "#cli/one-process.ts";
 import { createLog } from "#foundation/log.ts";
 import { isTracingEnabled } from "#foundation/tracing.ts";
-import { findFreePort } from "#soak/service.ts";
 import { startCollector } from "#test/support/collector.ts";
 
 it("a failed start exports its traces if the database is unreachable", async () => {

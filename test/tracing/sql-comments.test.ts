@@ -3,6 +3,7 @@
  * with DATABASE_COMMENTS=1, every statement of a request contains the id. Statements that are canceled are
  * logged with the id in any case.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +20,7 @@ import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { runWithRequestIdAndRoute } from "#foundation/request-origin.ts";
 import { runInSpan } from "#foundation/tracing.ts";
-import { createHttpSender, findFreePort } from "#soak/service.ts";
+import { createHttpSender } from "#soak/service.ts";
 import { createRestWrite, type HttpAnswer, openCart, openShop, type SendRequest } from "#soak/shop.ts";
 import { hasNginx, startBalancer } from "#test/support/balancer.ts";
 import { encryptionKeys } from "#test/support/copies.ts";

@@ -2,9 +2,9 @@
  * Prism in front of the service: a third-party proxy that reads `schema/openapi.json` and answers with an
  * error if a request or an answer violates it.
  */
+import { findFreePort } from "#foundation/free-port.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { findFreePort } from "#soak/service.ts";
 
 const binary = new URL("../../node_modules/.bin/prism", import.meta.url).pathname;
 const document = new URL("../../schema/openapi.json", import.meta.url).pathname;
