@@ -104,7 +104,6 @@ export const filesWithUnsafeAssertions = [
   "src/access/oauth/oauth-items.ts",
   "src/access/oauth/signing-keys.ts",
   "src/access/readiness/readiness.ts",
-  "src/app/open-resources.ts",
   "src/app/services.ts",
   "src/commerce/addresses/personal-data.ts",
   "src/commerce/addresses/postal-address.ts",
