@@ -259,7 +259,10 @@ export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
 /** The kinds of callers that operate the whole platform, and not the shop of one merchant. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
-/** The kinds of callers for apps that a merchant has installed: with an API key or an OAuth access token. */
+/**
+ * The kinds of callers that are apps, which a merchant has installed: with an API key or an OAuth access
+ * token.
+ */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
 /** The kinds of callers for apps (which may access only the data of their installation) and for staff. */
 export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers, ...staffCallers];

@@ -27,8 +27,8 @@ interface FactorArguments {
    */
   readonly sizedBy: readonly string[];
   /**
-   * The words for how the arguments determine the multiplier, for example "`pageSize` / 20, at least 1". The
-   * field's description contains these words.
+   * The formula of the multiplier as text for the field's description, for example "`pageSize` / 20, at least
+   * 1".
    */
   readonly factor: string;
 }
@@ -63,7 +63,7 @@ export interface GraphqlFieldCost {
   readonly multiplier: number | null;
   /** The names of the arguments that determine the multiplier of the field's cost. */
   readonly sizedBy: readonly string[];
-  /** The words for how the arguments determine the multiplier of the field's cost; null if no argument does. */
+  /** The formula of the multiplier as text; null if no argument determines the multiplier. */
   readonly factor: string | null;
 }
 

@@ -7,7 +7,10 @@ import type { LRUCache } from "lru-cache";
 import type { GraphqlDocumentPreparer, PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
 import { createCacheKeyedByDocumentText, createPreparedGraphqlDocumentCache } from "./document-caches.ts";
 
-/** The request with which a text is prepared: the earlier requests with the same text run without it. */
+/**
+ * A GraphQL text is prepared (parsed and compiled once for later requests) when it arrives for the fourth
+ * time.
+ */
 export const preparedFromRequest = 4;
 
 interface TextUses {

@@ -30,9 +30,10 @@ const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
   /(?:^|[,;])\s*return\s*=\s*"?minimal"?\s*(?:$|[,;])/i.test([headers["prefer"] ?? ""].flat().join(","));
 
 /**
- * Creates the renderer for answers whose field `constantField` never changes while the process runs. The ETag
- * consists of two hashes: that of the constant field, which is computed once, and that of the rest of the
- * answer. The constant field is converted to JSON text only if the answer contains it.
+ * Creates the renderer for answers with a field that never changes while the process runs (`constantField`).
+ * The ETag consists of two hashes: that of the constant field, which is computed once, and that of the rest
+ * of the answer. If the client already has the constant field and sends `Prefer: return=minimal`, the answer
+ * has an empty list in its place.
  */
 export function createConditionalResponseRenderer(constantField: string): ConditionalResponseRenderer {
   let constantHash: string | undefined;

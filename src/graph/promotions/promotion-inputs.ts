@@ -71,8 +71,8 @@ const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
   buyProductIds: t.idList({
     description:
       "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If no products and no categories are given, the products that the promotion can discount " +
-      `count. The list has 0 to ${bounds.productsMax} ids.`,
+      "If no products and no categories are given, all products that the promotion can discount " +
+      `count as bought. The list has 0 to ${bounds.productsMax} ids.`,
   }),
   buyCategoryIds: t.idList({
     description:

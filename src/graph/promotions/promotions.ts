@@ -190,7 +190,7 @@ builder.objectFields(PromotionRef, (t) => ({
     type: ["ID"],
     description:
       "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If both products and categories are empty, the products that the promotion can discount count.",
+      "If both products and categories are empty, all products that the promotion can discount count as bought.",
     complexity: { multiplier: 1 },
     resolve: ({ buyProductIds }) => buyProductIds,
   }),

@@ -45,7 +45,8 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
     }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
-      description: "The refunds of the requested returns that succeeded at any time, in minor units.",
+      description:
+        "The refunds for these returns, in minor units. Counts every successful refund, also after the period.",
     }),
   }),
 });
@@ -59,7 +60,10 @@ const ReturnReportRowType = builder.objectRef<ReturnReport["reasons"][number]>("
   description: "Figures about the returns of one kind and reason, in one currency.",
   interfaces: [ReturnFiguresType],
   fields: (t) => ({
-    kind: t.expose("kind", { type: ReturnKindEnum, description: "The kind of the returns." }),
+    kind: t.expose("kind", {
+      type: ReturnKindEnum,
+      description: "What the buyers get for the returned units, for example a refund or an exchange.",
+    }),
     reason: t.expose("reason", {
       type: ReturnReasonEnum,
       description: "The buyer's reason for the returns.",

@@ -66,9 +66,9 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds of the period's orders that succeeded at any time, in minor units. Amounts that " +
-        "a bank took back in a dispute are not included. Units canceled before they were paid count " +
-        "in `reducedMinor`, but not here.",
+        "The refunds for the period's orders, in minor units. Counts every successful refund, also after " +
+        "the period. Amounts that a bank took back in a dispute are not included. Units canceled before " +
+        "they were paid count in `reducedMinor`, but not here.",
     }),
     discountMinor: t.expose("discountMinor", {
       type: "MinorUnits",
@@ -129,7 +129,7 @@ builder.interfaceFields(SalesFiguresType, (t) => ({
     type: "MinorUnits",
     nullable: true,
     description:
-      "The average order that was not canceled as a whole: `netMinor` divided by `orders` less " +
+      "The average amount of the orders that were not completely canceled: `netMinor` divided by `orders` less " +
       "`canceledOrders`, rounded half up, in minor units; null if there were none.",
   }),
 }));

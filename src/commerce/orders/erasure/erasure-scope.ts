@@ -277,8 +277,8 @@ function wordsOf(data: PersonalData): string[] {
 const wordLengthMin = 4;
 
 /**
- * Returns the visible texts of the masked address as one group: the city, the start of the postal code and
- * the initials. A stored answer matches if it contains all texts of the group.
+ * Returns the texts by which stored answers with the masked address can be found: the city, the start of the
+ * postal code and the initials. An answer matches if it contains all texts of one group.
  */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];
