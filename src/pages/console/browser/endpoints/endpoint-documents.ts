@@ -30,7 +30,7 @@ export interface ConsoleWebhookEndpoint {
     readonly expiresAt: string | null;
   }[];
   readonly health: {
-    readonly state: string;
+    readonly state: "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
     readonly consecutiveFailures: number;
     readonly successRate24h: number | null;
     readonly lastSuccessAt: string | null;

@@ -3,7 +3,7 @@
  * can still do, for example cancel.
  */
 import { Fragment, type JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
 import { toOrderTaxRows } from "./tax-rows.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
@@ -28,9 +28,18 @@ import {
 import { getRefundableAmount } from "./refundable-amount.ts";
 import "./orders.css";
 
+/** Milliseconds between two requests for an order while a refund of the order is pending. */
+const refreshMs = 2_000;
+
 export function OrderPage({ id }: { readonly id: string }): JSX.Element {
   const query = useGraphqlQuery(orderDocument, { id });
   const order = query.data?.order;
+  const isWaiting = order?.refunds.some(({ status }) => status === "PENDING") === true;
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    const timer = setInterval(query.refresh, refreshMs);
+    return () => clearInterval(timer);
+  }, [isWaiting, query.refresh]);
   return (
     <>
       <p class="trail">
@@ -227,8 +236,8 @@ function OrderTotalsList({ totals, taxLines }: Pick<ConsoleOrder, "totals" | "ta
       )}
       {outstanding.amountMinor === 0 ? null : (
         <>
-          <dt>Not paid yet</dt>
-          <dd>{formatMoney(outstanding)}</dd>
+          <dt>{outstanding.amountMinor > 0 ? "Not paid yet" : "Still to be refunded"}</dt>
+          <dd>{formatMoney({ ...outstanding, amountMinor: Math.abs(outstanding.amountMinor) })}</dd>
         </>
       )}
     </dl>

@@ -41,6 +41,7 @@ const tones: Readonly<Record<string, Tone>> = {
   FAILED: "fault",
   LOCKED: "warn",
   DEGRADED: "warn",
+  SOME_FAILURES: "warn",
   WARN: "warn",
   RETRYING: "warn",
   SUSPENDED: "warn",
