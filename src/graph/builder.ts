@@ -54,7 +54,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     nodesQueryOptions: false,
     pageInfoTypeOptions: {
       description:
-        "The position of one page within its list, as in the Relay specification of cursor connections.",
+        "The position of one page of items within the whole list, as in the Relay specification of cursor " +
+        "connections.",
     },
     hasNextPageFieldOptions: { description: "Whether the list has items after this page." },
     hasPreviousPageFieldOptions: { description: "Whether the list has items before this page." },

@@ -130,17 +130,18 @@ InstallationRef.implement({
 });
 
 const RoleEnum = defineGraphqlEnum("Role", {
-  description: "The role of an internal token, which decides what it may do.",
+  description: "The role of an internal token, which decides what the token may read and change.",
   values: {
     storefront:
-      "Acts for the buyers of one merchant. The token is a secret of a frontend's server; buyer sessions " +
-      "have this role for their own buyer only.",
+      "A token of this role acts for the buyers of one merchant and is a secret of a frontend's server. A " +
+      "buyer session has the same role, but only for its own buyer.",
     browser:
-      "Is part of the code of a merchant's web pages: searches published products and creates buyer " +
-      "sessions for guests. Everyone can read the token.",
-    admin: "Reads and changes all data of one merchant.",
-    analyst: "Reads all data of one merchant or of all merchants, without personal data.",
-    operator: "Reads and changes all data of all merchants.",
+      "A token of this role is part of the code of a merchant's web pages, so everyone can read the token. " +
+      "The token searches published products and creates buyer sessions for guests.",
+    admin: "A token of this role reads and changes all data of one merchant.",
+    analyst:
+      "A token of this role reads all data of one merchant or of all merchants, without personal data.",
+    operator: "A token of this role reads and changes all data of all merchants.",
   },
 });
 export { RoleEnum };
@@ -205,7 +206,8 @@ builder.queryField("merchant", (t) =>
     type: MerchantRef,
     nullable: true,
     description:
-      "The merchant with this id; without `id`, the merchant of the caller's token. Null if there is none.",
+      "The merchant with this id; without `id`, the merchant of the caller's token. Null if there is no " +
+      "such merchant.",
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ description: "The merchant's id, `mer_…`." }) },
     resolve: async (_root, { id }, context) => {
@@ -292,8 +294,8 @@ builder.queryFields((t) => ({
     {
       type: InternalTokenRef,
       description:
-        "The tokens of internal frontends and people, oldest first, including revoked ones: those of the caller's " +
-        "merchant, or of all merchants with a token of the platform.",
+        "The internal tokens of the caller's merchant, oldest first, including revoked tokens. A token of " +
+        "the platform gets the internal tokens of all merchants and of the platform.",
       complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>

@@ -33,7 +33,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     id: t.exposeID("id", { description: "The connection's id, `pcn_…`." }),
     provider: t.field({
       type: PaymentProviderEnum,
-      description: "The payment provider.",
+      description: "The payment provider at which the merchant has the account.",
       resolve: ({ provider }) => requireConnectedProviderName(provider),
     }),
     mode: t.expose("mode", {
@@ -45,7 +45,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     }),
     accountName: t.exposeString("accountName", {
       nullable: true,
-      description: "The account's name at the provider; null if it has none.",
+      description: "The account's name at the provider; null if the account has no name.",
     }),
     keyHint: t.exposeString("keyHint", { description: "The last four characters of the secret key." }),
     hasSigningSecret: t.exposeBoolean("hasSigningSecret", {
@@ -55,11 +55,13 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     }),
     webhookUrl: t.field({
       type: "URL",
-      description: "The URL to enter at the provider as the address of its webhooks.",
+      description:
+        "The URL that the merchant must enter at the provider as the address of the provider's webhooks.",
       resolve: ({ id }, _args, { services }) => createPaymentProviderEventsUrl(services.publicUrl, id),
     }),
     webhookEventTypes: t.stringList({
-      description: "The types of events to select at the provider for these webhooks.",
+      description:
+        "The types of events that the merchant must select at the provider for the provider's webhooks.",
       resolve: () => [...stripeEventTypes],
     }),
     version: t.exposeInt("version", {
@@ -120,8 +122,8 @@ defineMutation({
   ...merchantSecretMutationKind,
   name: "paymentProviderConnect",
   description:
-    "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the keys of " +
-    "the connected account. The keys are stored encrypted and are never returned.",
+    "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the " +
+    "keys of the connected account. The service stores the keys encrypted and never returns them.",
   failures: ["upstream_timeout"],
   input: PaymentProviderConnectInput,
   type: MerchantRef,
@@ -153,8 +155,9 @@ defineMutation({
   ...merchantSecretMutationKind,
   name: "paymentProviderDisconnect",
   description:
-    "Ends the merchant's connection to a payment provider. It gets no new payments; its payments can still be " +
-    "captured, voided and refunded. Revoke the key at the provider to end that too.",
+    "Ends the merchant's connection to a payment provider. The provider gets no new payments, but its " +
+    "earlier payments can still be captured, voided and refunded. To end that too, the merchant must " +
+    "revoke the key at the provider.",
   failures: ["invalid_state"],
   input: PaymentProviderDisconnectInput,
   type: MerchantRef,

@@ -60,7 +60,7 @@ StaffAccountRef.implement({
     lastSignedInAt: t.expose("lastSignedInAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the staff member last signed in; null if never.",
+      description: "When the staff member last signed in; null if the staff member never signed in.",
     }),
   }),
 });
@@ -250,7 +250,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffDisable",
   description:
-    "Disables a staff account: its sessions end, it cannot sign in, and its OAuth grants are revoked.",
+    "Disables a staff account: its sessions end, the staff member cannot sign in, and the OAuth grants " +
+    "that the account gave are revoked.",
   failures: ["resource_not_found"],
   callers: staffCallers,
   input: StaffDisableInput,
@@ -266,8 +267,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffEnable",
   description:
-    "Enables a disabled staff account, which signs in with its old password. Its revoked OAuth grants " +
-    "stay revoked.",
+    "Enables a disabled staff account. The staff member can sign in again with the old password. OAuth " +
+    "grants that were revoked stay revoked.",
   failures: ["resource_not_found", "already_exists"],
   callers: staffCallers,
   input: StaffEnableInput,

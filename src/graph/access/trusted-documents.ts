@@ -36,7 +36,9 @@ const OperationKindEnum = defineGraphqlEnum("TrustedDocumentOperation", {
 });
 
 const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument").implement({
-  description: "A GraphQL document that a merchant has registered. Requests name it by its hash.",
+  description:
+    "A GraphQL document that a merchant has registered, so that requests can send the document's hash in " +
+    "place of its text.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The trusted document's id, `tdc_…`." }),
     sha256: t.exposeString("sha256", {
@@ -47,7 +49,7 @@ const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument")
     name: t.exposeString("name", { description: "The name of the document's operation." }),
     operation: t.expose("operation", {
       type: OperationKindEnum,
-      description: "The kind of the document's operation.",
+      description: "Whether the document is a query, a mutation or a subscription.",
     }),
     document: t.exposeString("document", { description: "The text of the document." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When the document was registered." }),
@@ -55,18 +57,20 @@ const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument")
       type: "DateTime",
       nullable: true,
       description:
-        "When a request last named the document, accurate to one day; null if no request has named it.",
+        "When a request last sent the document's hash, accurate to one day; null if no request has sent " +
+        "the hash.",
     }),
   }),
 });
 
 const TrustedDocumentInput = builder.inputType("TrustedDocumentInput", {
-  description: "A document to register.",
+  description: "A GraphQL document to register as a trusted document.",
   fields: (t) => ({
     id: t.string({
       description:
         "The SHA-256 hash of `document`, as a tool such as graphql-codegen has computed it: 64 lower-case " +
-        "hexadecimal digits. If given, it must be right; the service computes the hash in any case.",
+        "hexadecimal digits. Optional, because the service computes the hash itself; a wrong hash is " +
+        "refused.",
     }),
     document: t.string({
       required: true,
@@ -78,7 +82,7 @@ const TrustedDocumentInput = builder.inputType("TrustedDocumentInput", {
 });
 
 const TrustedDocumentsRegisterInput = builder.inputType("TrustedDocumentsRegisterInput", {
-  description: "The documents to register.",
+  description: "The GraphQL documents to register as trusted documents.",
   fields: (t) => ({
     documents: t.field({
       type: [TrustedDocumentInput],

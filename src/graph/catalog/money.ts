@@ -8,7 +8,7 @@ MoneyRef.implement({
   fields: (t) => ({
     amountMinor: t.expose("amountMinor", {
       type: "MinorUnits",
-      description: "The amount in minor units: 1999 means 19.99 EUR, 1999 JPY or 1.999 KWD.",
+      description: "The amount in minor units of the currency: 1999 means 19.99 EUR, 1999 JPY or 1.999 KWD.",
     }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency's ISO 4217 code." }),
     exponent: t.exposeInt("exponent", {

@@ -46,13 +46,13 @@ export const OrderFulfillmentStatusEnum = defineGraphqlEnum<OrderFulfillmentStat
   {
     description: "The status of an order's delivery, computed from its lines and fulfillments.",
     values: {
-      unfulfilled: "No fulfillment was started.",
-      in_progress: "A fulfillment is being prepared.",
+      unfulfilled: "No fulfillment of the order was started.",
+      in_progress: "A fulfillment of the order is being prepared.",
       partially_shipped: "A part of the order was shipped.",
       shipped: "The whole order was shipped.",
       partially_delivered: "A part of the order was delivered.",
       delivered: "The whole order was delivered.",
-      canceled: "All units were canceled before they were shipped.",
+      canceled: "All units of the order were canceled before they were shipped.",
       not_required: "No unit of the order needs to be shipped.",
     },
   },
@@ -73,7 +73,9 @@ export const FulfillmentStatusEnum = defineGraphqlEnum<FulfillmentStatus>("Fulfi
   description: "The status of a fulfillment.",
   values: {
     pending: "The fulfillment was created, and packing has not started.",
-    packing: "The fulfillment is being packed. From now on, a cancellation needs the merchant's approval.",
+    packing:
+      "The fulfillment is being packed. After packing has started, a cancellation needs the merchant's " +
+      "approval.",
     ready_for_pickup: "The buyer can pick the fulfillment up.",
     shipped: "The fulfillment was handed over to the carrier.",
     in_transit: "The fulfillment is in transit.",
@@ -167,8 +169,8 @@ export const OrderActorEnum = defineGraphqlEnum<OrderActor>("OrderActor", {
   description: "Who made a change of an order.",
   values: {
     buyer: "The buyer.",
-    merchant: "The merchant's staff.",
-    system: "The service itself, after a deadline or an answer of the payment provider.",
+    merchant: "The merchant's staff made the change.",
+    system: "The service itself made the change, after a deadline or an answer of the payment provider.",
   },
 });
 
