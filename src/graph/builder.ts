@@ -79,7 +79,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     },
     cursorFieldOptions: {
       description:
-        "The position of this item in the list. Pass it as `after` or `before` to read the items next to it.",
+        "The position of this item in the list. Pass the cursor as `after` or `before` to read the items " +
+        "next to this item.",
     },
     nodeFieldOptions: { description: "The item at this position of the list.", nullable: false },
     firstArgOptions: {

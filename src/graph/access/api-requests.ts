@@ -124,8 +124,8 @@ builder.queryFields((t) => ({
     type: ApiRequest,
     nullable: true,
     description:
-      "The logged REST request with the given id; null if it is not stored or belongs to another merchant. " +
-      `Requests are stored for ${requestRetentionDays} days.`,
+      "The logged REST request with the given id; null if the request is not stored or belongs to another " +
+      `merchant. Requests are stored for ${requestRetentionDays} days.`,
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The request's id, `req_…`." }) },
     resolve: async (_root, { id }, context) => {

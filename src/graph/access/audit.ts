@@ -18,7 +18,7 @@ const AuditActorEnum = defineGraphqlEnum("AuditActor", {
   values: {
     api_key: "An app made the change, with an API key of its installation.",
     oauth_client: "An app made the change, with an OAuth access token of its installation.",
-    buyer: "A buyer.",
+    buyer: "A buyer made the change.",
     staff:
       "The merchant's staff made the change: a staff member with an account, or a program with an internal " +
       "token of the role admin or analyst.",
@@ -102,7 +102,7 @@ builder.objectFields(AuditEntry, (t) => ({
   apiKey: t.field({
     type: ApiKeyRef,
     nullable: true,
-    description: "The API key that made the change; null if another kind of caller made it.",
+    description: "The API key that made the change; null if another kind of caller made the change.",
     resolve: (entry, _args, context) =>
       loadActor(entry, "apiKey", { context, loader: context.loaders.apiKeys }),
   }),
@@ -110,15 +110,15 @@ builder.objectFields(AuditEntry, (t) => ({
     type: OAuthGrantRef,
     nullable: true,
     description:
-      "The OAuth grant with which the change was made; null if another kind of caller made it or the " +
-      "grant ended more than 90 days ago.",
+      "The OAuth grant with which the change was made; null if another kind of caller made the change, or " +
+      "if the grant ended more than 90 days ago.",
     resolve: (entry, _args, context) =>
       loadActor(entry, "oauthGrant", { context, loader: context.loaders.retainedGrants }),
   }),
   staff: t.field({
     type: StaffAccountRef,
     nullable: true,
-    description: "The staff member who made the change; null if another kind of caller made it.",
+    description: "The staff member who made the change; null if another kind of caller made the change.",
     resolve: (entry, _args, context) =>
       loadActor(entry, "staff", { context, loader: context.loaders.staffAccounts }),
   }),

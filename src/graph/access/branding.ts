@@ -23,11 +23,11 @@ const MerchantLogo = builder
         resolve: ({ logoHash }, _args, { services }) => `${services.publicUrl}/checkout-logo/${logoHash}`,
       }),
       width: t.int({
-        description: "The file's width in pixels.",
+        description: "The width of the logo in pixels.",
         resolve: ({ logoWidth }) => logoWidth ?? 0,
       }),
       height: t.int({
-        description: "The file's height in pixels.",
+        description: "The height of the logo in pixels.",
         resolve: ({ logoHeight }) => logoHeight ?? 0,
       }),
     }),

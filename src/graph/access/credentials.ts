@@ -34,7 +34,7 @@ const ApiKeyCreateInput = builder.inputType("ApiKeyCreateInput", {
     }),
     expiresAt: t.field({
       type: "DateTime",
-      description: "When the API key expires; omit it for a key that never expires.",
+      description: "The time at which the API key expires. If left out, the key never expires.",
     }),
   }),
 });
@@ -45,20 +45,20 @@ const ApiKeyRevokeInput = builder.inputType("ApiKeyRevokeInput", {
 });
 
 const ApiKeyRotateInput = builder.inputType("ApiKeyRotateInput", {
-  description: "The API key to replace by a successor.",
+  description: "The API key to replace by a new one.",
   fields: (t) => ({
     apiKeyId: t.id({ required: true, description: "The id of the API key to replace, `key_…`." }),
     overlapHours: t.int({
       defaultValue: keyOverlapHours.standard,
       description:
-        "How many hours the old key keeps working beside its successor, 0 to " +
-        `${keyOverlapHours.max}, but never beyond its own expiry; ${keyOverlapHours.standard} by ` +
-        "default.",
+        "The number of hours for which the old API key still works beside the new one, 0 to " +
+        `${keyOverlapHours.max}; ${keyOverlapHours.standard} by default. The old key never works longer ` +
+        "than until its own expiry.",
       validate: z.int32().min(0).max(keyOverlapHours.max),
     }),
     expiresAt: t.field({
       type: "DateTime",
-      description: "When the successor expires; omit it for a key that never expires.",
+      description: "The time at which the new API key expires. If left out, the new key never expires.",
     }),
   }),
 });
@@ -92,14 +92,14 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
     }),
     expiresAt: t.field({
       type: "DateTime",
-      description: "When the internal token expires; omit it for a token that never expires.",
+      description: "The time at which the internal token expires. If left out, the token never expires.",
     }),
     allowedOrigins: t.stringList({
       description:
-        `The origins whose pages may send the token, 1 to ${allowedOriginsMax}, for example ` +
-        "`https://shop.example`: a scheme, a host, and a port if it is not 443, without a path. Only " +
-        "`localhost` and `127.0.0.1` may use http. Required for the role `BROWSER`, and not allowed for " +
-        "every other role.",
+        `The origins of web pages that may send the token, 1 to ${allowedOriginsMax}, for example ` +
+        "`https://shop.example`. An origin is a scheme, a host, and a port if the port is not 443, without " +
+        "a path. Only `localhost` and `127.0.0.1` may use http. Required for the role `BROWSER`, and not " +
+        "allowed for every other role.",
     }),
   }),
 });

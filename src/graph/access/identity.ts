@@ -195,17 +195,17 @@ ApiKeyRef.implement({
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the API key expires; null if it never expires.",
+      description: "When the API key expires; null if the key never expires.",
     }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the API key was revoked; null if it is not revoked.",
+      description: "When the API key was revoked; null if the key is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the API key was last used, accurate to one minute; null if it was never used.",
+      description: "When the API key was last used, accurate to one minute; null if the key was never used.",
     }),
     rotatesTo: t.exposeID("rotatesTo", {
       nullable: true,

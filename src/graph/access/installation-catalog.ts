@@ -69,7 +69,7 @@ const CatalogListMeta = builder.objectRef<PublishedProductList>("CatalogProducts
     }),
     generatedAt: t.field({
       type: "DateTime",
-      description: "When the list was generated.",
+      description: "When the service generated the list of products.",
       resolve: (_list, _args, { clock }) => clock.now(),
     }),
   }),

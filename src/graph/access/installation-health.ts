@@ -56,7 +56,7 @@ const CheckCodeEnum = defineGraphqlEnum("ReadinessCheckCode", {
 });
 
 const CheckStatusEnum = defineGraphqlEnum("ReadinessCheckStatus", {
-  description: "The result of one readiness check.",
+  description: "Whether one readiness check of an installation passed, warns, failed or was skipped.",
   values: {
     pass: "The requirement of the check is met.",
     warn: "The requirement of the check is not fully met, but the installation works.",

@@ -35,7 +35,7 @@ const MerchantCreateInput = builder.inputType("MerchantCreateInput", {
     defaultLocale: t.field({
       type: "LocaleCode",
       required: true,
-      description: "The locale whose texts are used if a requested locale has none.",
+      description: "The locale whose texts the service uses if there are no texts in the requested locale.",
     }),
     defaultMarket: t.field({
       type: "CountryCode",
@@ -53,7 +53,7 @@ const MerchantUpdateInput = builder.inputType("MerchantUpdateInput", {
     name: t.string({ description: "The merchant's new name, 1 to 200 characters.", validate: name }),
     defaultLocale: t.field({
       type: "LocaleCode",
-      description: "The locale whose texts are used if a requested locale has none.",
+      description: "The locale whose texts the service uses if there are no texts in the requested locale.",
     }),
     defaultMarket: t.field({
       type: "CountryCode",

@@ -38,7 +38,7 @@ MerchantRef.implement({
     }),
     defaultLocale: t.expose("defaultLocale", {
       type: "LocaleCode",
-      description: "The locale whose texts are used if a requested locale has none.",
+      description: "The locale whose texts the service uses if there are no texts in the requested locale.",
     }),
     defaultMarket: t.expose("defaultMarket", {
       type: "CountryCode",
@@ -94,7 +94,7 @@ const InstallationStatusEnum = defineGraphqlEnum("InstallationStatus", {
 });
 
 InstallationRef.implement({
-  description: "An app that is installed with a merchant, with the scopes that it was given.",
+  description: "An app that is installed with a merchant, with the scopes that the merchant gave to the app.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The installation's id, `ins_…`." }),
     status: t.expose("status", {
@@ -161,7 +161,10 @@ InternalTokenRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The internal token's id, `tok_…`." }),
     name: t.exposeString("name", { description: "The name that says what the token is used for." }),
-    role: t.expose("role", { type: RoleEnum, description: "The role of the token." }),
+    role: t.expose("role", {
+      type: RoleEnum,
+      description: "The role of the internal token, which decides what the token may read and change.",
+    }),
     merchantId: t.exposeID("merchantId", {
       nullable: true,
       description: "The id of the token's merchant, `mer_…`; null if the token belongs to the platform.",
@@ -178,25 +181,25 @@ InternalTokenRef.implement({
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the internal token expires; null if it never expires.",
+      description: "When the internal token expires; null if the token never expires.",
     }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the internal token was revoked; null if it is not revoked.",
+      description: "When the internal token was revoked; null if the token is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "When the internal token was last used, accurate to one minute; null if it was never used.",
+        "When the internal token was last used, accurate to one minute; null if the token was never used.",
     }),
     allowedOrigins: t.expose("allowedOrigins", {
       type: ["String"],
       nullable: true,
       description:
-        "The origins whose pages may send the token and the buyer sessions that it created; null unless " +
-        "the role is `BROWSER`.",
+        "The origins of web pages that may send the token and the buyer sessions which the token has " +
+        "created; null unless the role is `BROWSER`.",
     }),
   }),
 });

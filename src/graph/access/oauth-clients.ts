@@ -78,7 +78,7 @@ const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "Since when the OAuth client is disabled for all merchants; null if it is enabled.",
+      description: "When the OAuth client was disabled for all merchants; null if the client is enabled.",
     }),
   }),
 });
@@ -161,8 +161,8 @@ defineMutation({
   ...accessMutationKind,
   name: "oauthClientDisable",
   description:
-    "Disables an OAuth client for all merchants: it cannot start new authorizations, and all its grants " +
-    "are revoked permanently.",
+    "Disables an OAuth client for all merchants: the client cannot start new authorizations, and all its " +
+    "grants are revoked permanently.",
   failures: ["resource_not_found"],
   callers: platformOperators,
   input: OAuthClientTransitionInput,

@@ -36,18 +36,22 @@ OAuthGrantRef.implement({
         return scopes.filter((scope) => installation.scopes.includes(scope)).toSorted();
       },
     }),
-    issuedAt: t.expose("issuedAt", { type: "DateTime", description: "When the access was granted." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When the grant expires." }),
+    issuedAt: t.expose("issuedAt", {
+      type: "DateTime",
+      description: "When a staff member granted the access.",
+    }),
+    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When the OAuth grant expires." }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the grant was revoked; null if it is not revoked.",
+      description: "When the OAuth grant was revoked; null if the grant is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "When an access token of the grant was last used, accurate to one minute; null if none was used.",
+        "When an access token of the grant was last used, accurate to one minute; null if no access token " +
+        "was used.",
     }),
     version: t.exposeInt("version", {
       description: "The grant's version; increases by 1 with every change.",
@@ -73,7 +77,7 @@ const OAuthScope = builder.objectRef<{ name: string; description: string }>("OAu
     name: t.exposeString("name", {
       description: "The scope's name, as in the `scope` parameter of an authorization request.",
     }),
-    description: t.exposeString("description", { description: "What the scope allows." }),
+    description: t.exposeString("description", { description: "What the scope allows a caller to do." }),
   }),
 });
 

@@ -20,7 +20,8 @@ import { MerchantRef } from "#graph/refs.ts";
 import { ModeEnum } from "./identity.ts";
 
 export const PaymentProviderEnum = defineGraphqlEnum<PaymentProviderName>("PaymentProvider", {
-  description: "A payment provider.",
+  description:
+    "A payment provider: an outside service that moves the buyers' money, or the built-in test provider.",
   values: {
     test: "The built-in provider, which moves no money. Only merchants in test mode use it.",
     stripe: "Stripe, with the account that the merchant has connected. The buyer pays on a page of Stripe.",
@@ -50,8 +51,8 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     keyHint: t.exposeString("keyHint", { description: "The last four characters of the secret key." }),
     hasSigningSecret: t.exposeBoolean("hasSigningSecret", {
       description:
-        "Whether the signing secret of the provider's webhooks is stored. Without it, webhooks are refused, and " +
-        "the service reads the provider's events every five minutes.",
+        "Whether the service has the signing secret of the provider's webhooks. Without the secret, the " +
+        "service refuses the provider's webhooks and reads the provider's events every five minutes.",
     }),
     webhookUrl: t.field({
       type: "URL",
@@ -79,7 +80,9 @@ builder.objectField(MerchantRef, "paymentConnection", (t) =>
   t.field({
     type: PaymentProviderAccount,
     nullable: true,
-    description: "The connected account at a payment provider; null if none is connected.",
+    description:
+      "The account at a payment provider that the merchant has connected; null if the merchant has " +
+      "connected none.",
     resolve: ({ id }, _args, { loaders }) => loaders.paymentConnections.load(id),
   }),
 );

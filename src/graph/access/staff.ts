@@ -55,7 +55,9 @@ StaffAccountRef.implement({
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "Since when the account is disabled and cannot sign in; null if it is enabled.",
+      description:
+        "When the account was disabled, so that the staff member cannot sign in; null if the account is " +
+        "enabled.",
     }),
     lastSignedInAt: t.expose("lastSignedInAt", {
       type: "DateTime",
@@ -66,7 +68,8 @@ StaffAccountRef.implement({
 });
 
 const newPasswordDescription =
-  "The password, 12 to 256 characters. If omitted, the server generates a password and returns it once.";
+  "The password of the staff account, 12 to 256 characters. If left out, the service generates a password " +
+  "and returns it once.";
 
 const StaffCreateInput = builder.inputType("StaffCreateInput", {
   description: "The staff account to create.",

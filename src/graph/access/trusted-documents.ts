@@ -75,8 +75,8 @@ const TrustedDocumentInput = builder.inputType("TrustedDocumentInput", {
     document: t.string({
       required: true,
       description:
-        "The text of the document, 1 to 16 384 characters: exactly one operation, with a name, and its " +
-        "fragments. The limits of documents in requests apply too.",
+        "The text of the document, 1 to 16 384 characters: exactly one operation, which must have a name, " +
+        "and its fragments. The document must also keep the limits for documents in requests.",
     }),
   }),
 });
@@ -87,7 +87,9 @@ const TrustedDocumentsRegisterInput = builder.inputType("TrustedDocumentsRegiste
     documents: t.field({
       type: [TrustedDocumentInput],
       required: true,
-      description: `The documents, 1 to ${perCallMax}. Documents that are already registered stay as they are.`,
+      description:
+        `The documents to register, 1 to ${perCallMax}. Documents that are already registered stay as they ` +
+        "are.",
     }),
   }),
 });
@@ -207,9 +209,9 @@ defineMutation({
   ...merchantMutationKind,
   name: "trustedDocumentsRegister",
   description:
-    "Registers documents of a merchant's frontends as trusted documents. Requests of the merchant's internal " +
-    "tokens can then name a document by its hash, and tokens with the documents `TRUSTED_ONLY` can run " +
-    "nothing else. The service checks every document first and registers all or none. Repeating a " +
+    "Registers documents of a merchant's frontends as trusted documents. Requests of the merchant's " +
+    "internal tokens can then name a document by its hash, and tokens with `TRUSTED_ONLY` can run no other " +
+    "documents. The service checks every document first, and registers either all or none. Repeating a " +
     `registration changes nothing. A merchant has at most ${perMerchantMax} trusted documents.`,
   failures: ["invalid_state"],
   input: TrustedDocumentsRegisterInput,
@@ -226,8 +228,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "trustedDocumentRemove",
   description:
-    "Removes a trusted document and returns it. Requests that name the document are refused at once in this " +
-    "process, and within one second in every other process.",
+    "Removes a trusted document and returns it. The process that answers refuses requests that name the " +
+    "document at once, and every other process within one second.",
   failures: ["resource_not_found"],
   input: TrustedDocumentRemoveInput,
   type: TrustedDocument,
@@ -245,8 +247,8 @@ builder.queryField("trustedDocuments", (t) =>
       args: {
         merchantId: t.arg.id({
           description:
-            "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may " +
-            "leave it out.",
+            "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a merchant " +
+            "may leave it out.",
         }),
       },
       resolve: (_root, { merchantId, ...page }, context) =>

@@ -42,7 +42,7 @@ const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressC
     corrected: t.stringList({
       description:
         "The fields that the service normalized, as JSON Pointers into the request; empty if the service " +
-        "stored the address as it was entered.",
+        "stored the address unchanged.",
       complexity: { multiplier: 1 },
       resolve: ({ corrected }) => [...corrected],
     }),
@@ -197,8 +197,8 @@ defineMutation({
   ...cartMutationKind,
   name: "savedAddressRemove",
   description:
-    "Erases a saved address of a buyer and returns its id. Carts that use the address keep " +
-    "their own copy until they end.",
+    "Erases a saved address of a buyer and returns its id. Carts with this address keep their own copy of " +
+    "the address until the carts end.",
   failures: ["resource_not_found"],
   callers: frontendCallers,
   input: SavedAddressRemoveInputType,

@@ -4,7 +4,7 @@ import type { CartStatus, CartRevocationReason, CartWarningCode } from "#commerc
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 
 export const CartStatusEnum = defineGraphqlEnum<CartStatus>("CartStatus", {
-  description: "Status of a cart.",
+  description: "Whether a cart can be changed, is locked by a checkout session, or has ended and how.",
   values: {
     active: "The cart can be changed.",
     locked: "A checkout session has locked the cart; only this session can change it.",
@@ -117,7 +117,7 @@ export const DiscountTargetEnum = defineGraphqlEnum<"line" | "shipping">("Discou
 export const CartCheckoutStatusEnum = defineGraphqlEnum<"open" | "processing" | "completed">(
   "CartCheckoutStatus",
   {
-    description: "Status of a cart's checkout session.",
+    description: "Whether the checkout session of a cart is open, waits for its payment, or is completed.",
     values: {
       open: "The session is open: the buyer is checking out.",
       processing: "The session was submitted and its payment is being processed.",

@@ -109,7 +109,8 @@ builder.objectFields(CartLine, (t) => ({
   }),
   restrictions: t.field({
     type: [RestrictionEnum],
-    description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
+    description:
+      "Restrictions on the sale, shipping or return of the variant; empty if the variant has no restriction.",
     complexity: { multiplier: 1 },
     resolve: ({ restrictions }) => restrictions as VariantSaleOrReturnRestriction[],
   }),
@@ -150,7 +151,7 @@ DeliveryOptionRef.implement({
   description: "A delivery option that is offered for a cart and its address.",
   fields: (t) => ({
     id: t.exposeID("id", {
-      description: "Id of the delivery option, `dlm_…`. Pass it as `optionId` to select the option.",
+      description: "The id of the delivery option, `dlm_…`. Pass the id as `optionId` to select the option.",
     }),
     name: t.exposeString("name", { description: "Name of the delivery option in the cart's locale." }),
     names: t.field({
@@ -161,7 +162,7 @@ DeliveryOptionRef.implement({
     }),
     carrier: t.exposeString("carrier", {
       nullable: true,
-      description: "Name of the carrier; null if the merchant has not set one.",
+      description: "The name of the carrier; null if the merchant has set no carrier.",
     }),
     price: t.expose("price", {
       type: MoneyRef,
@@ -211,7 +212,10 @@ export const CartWarning = builder.objectRef<RenderedCartWarning>("CartWarning")
     "A change in a cart that no caller requested, for example a changed price. The service found the " +
     "change when a caller changed the cart, or time caused the change, for example when an address expired.",
   fields: (t) => ({
-    code: t.expose("code", { type: CartWarningCodeEnum, description: "Kind of the warning." }),
+    code: t.expose("code", {
+      type: CartWarningCodeEnum,
+      description: "The kind of the warning, for example a changed price.",
+    }),
     lineId: t.exposeID("lineId", {
       nullable: true,
       description:
@@ -248,6 +252,6 @@ export const CartRevocation = builder
           "Hidden from analysts.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
-      at: t.expose("at", { type: "DateTime", description: "Time of the revocation." }),
+      at: t.expose("at", { type: "DateTime", description: "The time at which the cart was revoked." }),
     }),
   });

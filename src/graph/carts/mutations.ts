@@ -128,8 +128,8 @@ defineMutation({
   name: "cartMerge",
   description:
     "Adds the lines of a source cart to this cart and ends the source cart as merged. This cart keeps its " +
-    "address, market and promotion code. If this cart has no promotion code, it gets the code of the " +
-    "source cart.",
+    "address, market and promotion code; if this cart has no promotion code, this cart gets the code of " +
+    "the source cart.",
   callers: frontendCallers,
   input: CartMergeInputType,
   type: CartRef,

@@ -15,7 +15,7 @@ import {
 import { RatingRef } from "./products.ts";
 
 export const ProductStatusEnum = defineGraphqlEnum("ProductStatus", {
-  description: "The status of a product.",
+  description: "Whether a product is in preparation, on sale or archived.",
   values: {
     draft: "The product is being prepared; buyers do not see it.",
     published: "The product is on sale.",

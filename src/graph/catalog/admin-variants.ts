@@ -135,11 +135,13 @@ VariantRef.implement({
     }),
     weightGrams: t.exposeInt("weightGrams", {
       nullable: true,
-      description: "The weight of one unit in grams; null if the weight is not known.",
+      description: "The weight of one unit of the variant in grams; null if the weight is not known.",
     }),
     maxOrderQuantity: t.exposeInt("maxOrderQuantity", {
       nullable: true,
-      description: "The maximum number of units in one order; null if only the cart's general limit applies.",
+      description:
+        "The maximum number of units of the variant in one order; null if only the cart's general limit " +
+        "applies.",
     }),
     discontinued: t.exposeBoolean("discontinued", {
       description: "Whether the merchant no longer sells the variant.",
@@ -148,8 +150,8 @@ VariantRef.implement({
       type: "DateTime",
       nullable: true,
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
-        "is available at once.",
+        "The time from which the variant is available; before this time, the variant is sold as a " +
+        "preorder. Null if the variant is available at once.",
     }),
   }),
 });

@@ -84,7 +84,8 @@ CategoryRef.implement({
 
 const categoryReaders: readonly CallerKind[] = [...merchantReaders, "storefront"];
 const merchantIdDescription =
-  "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may leave it out.";
+  "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a merchant may leave " +
+  "it out.";
 
 builder.queryFields((t) => ({
   category: t.field({

@@ -44,7 +44,8 @@ const ImportPriceInput = builder.inputType("ImportPriceInput", {
     }),
     currency: t.field({
       type: "CurrencyCode",
-      description: "The currency of the price. Optional; if present, it must be the market's currency.",
+      description:
+        "The currency of the price. Optional; a currency that is not the market's currency is refused.",
     }),
   }),
 });
@@ -73,16 +74,18 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
     requiresShipping: t.boolean({
       description: "Whether the variant has to be shipped; true for a new variant if left out.",
     }),
-    weightGrams: t.int({ description: "The weight of one unit in grams; null removes the weight." }),
+    weightGrams: t.int({
+      description: "The weight of one unit of the variant in grams; null removes the weight.",
+    }),
     maxOrderQuantity: t.int({
-      description: "The maximum number of units in one order; null removes the limit.",
+      description: "The maximum number of units of the variant in one order; null removes the limit.",
     }),
     discontinued: t.boolean({ description: "Whether the merchant no longer sells the variant." }),
     availableFrom: t.field({
       type: "DateTime",
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
-        "is available at once.",
+        "The time from which the variant is available; before this time, the variant is sold as a " +
+        "preorder. Null if the variant is available at once.",
     }),
     position: t.int({
       description: "The variant's position in the display order of the product's variants, counted from 0.",
@@ -159,9 +162,9 @@ const ProductsImportInput = builder.inputType("ProductsImportInput", {
 const OutcomeEnum = defineGraphqlEnum("ImportOutcome", {
   description: "The outcome of importing one product (an import item).",
   values: {
-    created: "A product was created.",
+    created: "The item has created a product.",
     updated: "An existing product was updated, or already had the imported data.",
-    failed: "The item was rejected; nothing of it was saved.",
+    failed: "The item was rejected, and no part of the item was saved.",
   },
 });
 
@@ -210,7 +213,7 @@ const ImportResult = builder.objectRef<ProductImportResult>("ProductImportResult
     error: t.expose("error", {
       type: ImportError,
       nullable: true,
-      description: "The reason why the item failed; null if it was imported.",
+      description: "The reason why the item failed; null if the item was imported.",
     }),
   }),
 });

@@ -20,7 +20,7 @@ MoneyRef.implement({
 PriceRangeRef.implement({
   description: "The lowest and the highest of several prices in one currency.",
   fields: (t) => ({
-    min: t.expose("min", { type: MoneyRef, description: "The lowest price." }),
-    max: t.expose("max", { type: MoneyRef, description: "The highest price." }),
+    min: t.expose("min", { type: MoneyRef, description: "The lowest of the prices." }),
+    max: t.expose("max", { type: MoneyRef, description: "The highest of the prices." }),
   }),
 });

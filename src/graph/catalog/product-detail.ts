@@ -124,7 +124,7 @@ const Attribute = builder.objectRef<ProductDetail["attributes"][number]>("Produc
     value: t.expose("value", { type: "AttributeValue", description: "The value of the attribute." }),
     unit: t.exposeString("unit", {
       nullable: true,
-      description: "The unit of the attribute's value, for example `mm`; null if it has none.",
+      description: "The unit of the attribute's value, for example `mm`; null if the value has no unit.",
     }),
   }),
 });

@@ -24,7 +24,8 @@ const ProductStockEnum = defineGraphqlEnum<ProductStockFilter>("ProductStock", {
     "product with several variants can meet several conditions.",
   values: {
     in_stock: "At least one variant has free units.",
-    low_stock: "At least one variant has free units, but at most as many as its `lowStockThreshold`.",
+    low_stock:
+      "At least one variant has free units, but no more than its low-stock threshold (`lowStockThreshold`).",
     out_of_stock: "At least one variant has no free unit.",
   },
 });

@@ -90,7 +90,7 @@ export const AttributeDefinitionRef = builder
       value: t.expose("value", { type: "AttributeValue", description: "The value of the attribute." }),
       unit: t.exposeString("unit", {
         nullable: true,
-        description: "The unit of the attribute's value, for example `mm`; null if it has none.",
+        description: "The unit of the attribute's value, for example `mm`; null if the value has no unit.",
       }),
     }),
   });

@@ -235,7 +235,9 @@ ProductVariantRef.implement({
     }),
     maxOrderQuantity: t.exposeInt("maxOrderQuantity", {
       nullable: true,
-      description: "The maximum number of units in one order; null if only the cart's general limit applies.",
+      description:
+        "The maximum number of units of the variant in one order; null if only the cart's general limit " +
+        "applies.",
     }),
     restrictions: t.field({
       type: [RestrictionEnum],
@@ -244,7 +246,7 @@ ProductVariantRef.implement({
     }),
     weightGrams: t.exposeInt("weightGrams", {
       nullable: true,
-      description: "The weight of one unit in grams; null if the weight is not known.",
+      description: "The weight of one unit of the variant in grams; null if the weight is not known.",
     }),
   }),
 });
@@ -271,7 +273,9 @@ builder.queryField("publicProduct", (t) =>
       }),
       languages: t.arg({
         type: ["LocaleCode"],
-        description: "The preferred languages, best first; defaults to those in the Accept-Language header.",
+        description:
+          "The preferred languages of the product's texts, best first; by default the languages in the " +
+          "Accept-Language header.",
       }),
     },
     resolve: async (_root, { merchantSlug, productSlug, languages }, context) => {

@@ -81,7 +81,8 @@ export const ProductSearchFilterInput = builder.inputType("ProductSearchFilter",
     brands: t.stringList({
       description:
         `The brands of which a product must have one: 1 to ${valuesMax} brands of 1 to ${textMax} ` +
-        "characters, in the same upper and lower case as in the `value` of a bucket of the facet `BRAND`.",
+        "characters. Upper and lower case must be the same as in the `value` of a bucket of the facet " +
+        "`BRAND`.",
       validate: filterValues,
     }),
     price: t.field({
@@ -91,9 +92,9 @@ export const ProductSearchFilterInput = builder.inputType("ProductSearchFilter",
     availabilities: t.field({
       type: [AvailabilityEnum],
       description:
-        "The availabilities of which a product must have one; at least one. `availability` of a bucket of " +
-        "the facet `AVAILABILITY` has this value; `value` of the bucket has it in lower case, for example " +
-        "`in_stock` for `IN_STOCK`.",
+        "The availabilities of which a product must have one; the list has at least one entry. A client " +
+        "can take an entry from `availability` of a bucket of the facet `AVAILABILITY`. The bucket's " +
+        "`value` is the same availability in lower case, for example `in_stock` for `IN_STOCK`.",
       validate: z.array(z.string()).min(1),
     }),
     attributes: t.field({

@@ -71,8 +71,8 @@ const SearchTierEnum = defineGraphqlEnum("SearchTier", {
 
 const SearchExplanationRef = builder.objectRef<SearchScoreExplanation>("SearchExplanation").implement({
   description:
-    "The parts of a found product's score. Of two products, the one with the better tier comes first; " +
-    "within a tier, stock, popularity and texts decide in this order.",
+    "The parts of a found product's score: the tier, the stock, the popularity and the texts, from the " +
+    "most to the least important.",
   fields: (t) => ({
     tier: t.field({
       type: SearchTierEnum,

@@ -29,14 +29,14 @@ import { MoneyRef } from "#graph/refs.ts";
 const StockMovementReasonEnum = defineGraphqlEnum<StockMovementReason>("StockMovementReason", {
   description: "Why the stock of a variant changed.",
   values: {
-    received: "New units arrived.",
+    received: "New units of the variant arrived.",
     correction: "The number of units was corrected, for example after counting.",
     damaged: "Units on hand were damaged.",
     lost: "Units on hand were lost.",
     returned: "A buyer returned units that can be sold again.",
     sold:
-      "An order was placed and took units that were on hand, or took units that it waited for. Packing and " +
-      "shipping cause no further movement.",
+      "An order took units that were on hand, either when the order was placed or when units arrived for " +
+      "which the order had waited. Packing and shipping change the stock no further.",
     canceled: "Units of a canceled fulfillment came back into the stock.",
   },
 });
@@ -55,7 +55,10 @@ const StockMovementType = builder.objectRef<StockMovementRow>("StockMovement").i
     onHandAfter: t.exposeInt("onHandAfter", {
       description: "The number of units on hand after the movement.",
     }),
-    reason: t.expose("reason", { type: StockMovementReasonEnum, description: "Why the stock changed." }),
+    reason: t.expose("reason", {
+      type: StockMovementReasonEnum,
+      description: "Why the stock of the variant changed.",
+    }),
     note: t.string({
       nullable: true,
       description:
@@ -63,7 +66,10 @@ const StockMovementType = builder.objectRef<StockMovementRow>("StockMovement").i
         "from analysts.",
       resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the stock changed." }),
+    createdAt: t.expose("createdAt", {
+      type: "DateTime",
+      description: "When the stock of the variant changed.",
+    }),
   }),
 });
 

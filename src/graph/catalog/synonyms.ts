@@ -23,7 +23,7 @@ const SynonymRuleRef = builder.objectRef<ProductSearchSynonymRule>("SearchSynony
     terms: t.stringList({
       description:
         "The words or phrases for which the rule applies. If the rule has no replacements, a search for " +
-        "one of them also finds all others.",
+        "one term also finds all other terms.",
       resolve: ({ terms }) => [...terms],
     }),
     replacements: t.stringList({
@@ -105,8 +105,8 @@ builder.queryField("searchSynonyms", (t) =>
     args: {
       merchantId: t.arg.id({
         description:
-          "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may " +
-          "leave it out.",
+          "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a merchant " +
+          "may leave it out.",
       }),
     },
     resolve: (_root, { merchantId }, context) =>

@@ -58,17 +58,20 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
       description: "Whether the variant has to be shipped; true for a new variant if left out.",
     }),
     weightGrams: t.int({
-      description: `The weight of one unit in grams, 0 to ${bounds.weightGramsMax}; null removes the weight.`,
+      description:
+        `The weight of one unit of the variant in grams, 0 to ${bounds.weightGramsMax}; null removes the ` +
+        "weight.",
     }),
     maxOrderQuantity: t.int({
-      description: "The maximum number of units in one order, 1 to 9999; null removes the limit.",
+      description:
+        "The maximum number of units of the variant in one order, 1 to 9999; null removes the limit.",
     }),
     discontinued: t.boolean({ description: "Whether the merchant no longer sells the variant." }),
     availableFrom: t.field({
       type: "DateTime",
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
-        "is available at once.",
+        "The time from which the variant is available; before this time, the variant is sold as a " +
+        "preorder. Null if the variant is available at once.",
     }),
     position: t.int({
       description:
@@ -131,7 +134,7 @@ export const PricesSetInputType = builder.inputType("PricesSetInput", {
     prices: t.field({
       type: [PriceInput],
       required: true,
-      description: `The prices to set, 1 to ${bounds.pricesMax}.`,
+      description: `The prices of variants to set, 1 to ${bounds.pricesMax}.`,
     }),
   }),
 });

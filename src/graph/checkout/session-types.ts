@@ -17,7 +17,7 @@ import type { CheckoutSessionPaymentStatus } from "#commerce/checkout/render-ses
 import type { CheckoutSessionStatus } from "#commerce/checkout/session-aggregate.ts";
 
 export const SessionStatusEnum = defineGraphqlEnum<CheckoutSessionStatus>("HostedCheckoutSessionStatus", {
-  description: "Status of a checkout session.",
+  description: "Whether a checkout session is open, waits for its payment, or has ended and how.",
   values: {
     open: "The buyer is checking out.",
     processing: "The session was submitted and its payment is being processed.",
@@ -30,9 +30,9 @@ export const SessionStatusEnum = defineGraphqlEnum<CheckoutSessionStatus>("Hoste
 export const SessionPaymentStatusEnum = defineGraphqlEnum<CheckoutSessionPaymentStatus>(
   "HostedCheckoutPaymentStatus",
   {
-    description: "Payment status of a checkout session.",
+    description: "Whether the payment of a checkout session is missing, in progress, made or not needed.",
     values: {
-      unpaid: "No payment was made.",
+      unpaid: "No payment for the checkout session was made or is in progress.",
       processing: "The payment is being processed.",
       paid: "The payment is authorized. Whether the amount was captured later is shown in the order.",
       not_required: "The total is 0, so no payment is needed.",

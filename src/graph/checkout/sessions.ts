@@ -46,13 +46,13 @@ const Cancellation = builder.objectRef<CheckoutSessionCancellation>("HostedCheck
   fields: (t) => ({
     reason: t.expose("reason", {
       type: SessionCancelReasonEnum,
-      description: "Reason for the cancellation.",
+      description: "The reason for which the checkout session was canceled.",
     }),
     note: t.string({
       nullable: true,
       description:
-        "Explanation of the reason, at most 500 characters; null if there is none. Hidden from " +
-        "analysts.",
+        "An explanation of the reason for the cancellation, at most 500 characters; null if there is none. " +
+        "Hidden from analysts.",
       resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
     actor: t.expose("actor", {
@@ -136,7 +136,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
   }),
   expiresAt: t.expose("expiresAt", {
     type: "DateTime",
-    description: "The time at which the session expires, unless the buyer submits it earlier.",
+    description: "The time at which the session expires, unless the buyer submits the session earlier.",
   }),
 }));
 

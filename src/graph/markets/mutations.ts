@@ -96,8 +96,8 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
     currency: t.field({
       type: "CurrencyCode",
       description:
-        "The currency of `priceMinor` and `freeFromMinor`. Optional; if present, it must be the " +
-        "market's currency.",
+        "The currency of `priceMinor` and `freeFromMinor`. Optional; a currency that is not the market's " +
+        "currency is refused.",
     }),
     minDays: t.int({ required: true, description: "The shortest delivery time in days, 0 to 365." }),
     maxDays: t.int({ required: true, description: "The longest delivery time in days, 0 to 365." }),

@@ -89,8 +89,8 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
     }),
     excludedCategoryIds: t.idList({
       description:
-        "The IDs of categories whose products cannot be returned, including all categories below them; " +
-        "at most 100.",
+        "The IDs of categories whose products cannot be returned, at most 100. The categories below these " +
+        "categories are excluded too.",
     }),
     excludedCountries: t.field({
       type: ["CountryCode"],
@@ -114,8 +114,8 @@ const WithdrawalRulesInput = builder.inputType("WithdrawalRulesInput", {
   fields: (t) => ({
     windowDays: t.int({
       description:
-        "The time limit for withdrawals in days after the delivery of the order's last line, 0 to " +
-        "365. With 0, buyers have only the right of withdrawal that the law gives them. 0 by default.",
+        "The time limit for withdrawals in days after the delivery of the order's last line, 0 to 365; 0 " +
+        "by default. With 0, buyers have only the right of withdrawal that the law gives them.",
     }),
   }),
 });

@@ -63,9 +63,9 @@ const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
     validTo: t.field({
       type: "Date",
       description:
-        "The last day on which the rate is valid, from 1900-01-01 to 2999-12-31. Days after the last day " +
-        "keep the rate that they had. If left out, the rate is valid until the next rate of the class " +
-        "begins.",
+        "The last day on which the rate is valid, from 1900-01-01 to 2999-12-31. The days after the last " +
+        "day keep the rate that was valid before this change. If left out, the rate is valid until the " +
+        "next rate of the class begins.",
     }),
   }),
 });

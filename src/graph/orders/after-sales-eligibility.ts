@@ -260,7 +260,7 @@ const Eligibility = builder.objectRef<TranslatedAfterSalesEligibility>("AfterSal
     }),
     decision: t.expose("decision", {
       type: AfterSalesDecisionEnum,
-      description: "Whether the buyer has after-sales options for all, some or none of the lines.",
+      description: "Whether the buyer has after-sales options for all, some or none of the order lines.",
     }),
     lines: t.field({
       type: [Line],

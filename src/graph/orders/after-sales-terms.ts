@@ -38,7 +38,10 @@ export const AfterSalesWindowType = builder.objectRef<OrderTimeWindow>("AfterSal
 export const AfterSalesFeeType = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
   description: "A fee of an after-sales option.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
+    code: t.expose("code", {
+      type: FeeCodeEnum,
+      description: "The purpose of the fee, for example restocking.",
+    }),
     amount: t.expose("amount", { type: MoneyRef, description: "The amount of the fee." }),
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,

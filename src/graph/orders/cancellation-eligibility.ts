@@ -131,7 +131,10 @@ const Deadline = builder.objectRef<OrderCancellationDeadline>("CancellationDeadl
 const Fee = builder.objectRef<EstimatedCancellationRefund["fees"][number]>("CancellationFee").implement({
   description: "A fee for a cancellation.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
+    code: t.expose("code", {
+      type: FeeCodeEnum,
+      description: "The purpose of the fee, for example restocking.",
+    }),
     amount: t.expose("amount", { type: MoneyRef, description: "The amount of the fee." }),
   }),
 });
@@ -142,8 +145,8 @@ const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefun
     estimated: t.expose("estimated", {
       type: MoneyRef,
       description:
-        "The estimated amount that is refunded, or that is never captured because it was only " +
-        "authorized.",
+        "The estimated amount that the buyer gets back: captured money that is refunded, or an authorized " +
+        "amount that is never captured.",
     }),
     method: t.expose("method", {
       type: CancellationMethodEnum,
@@ -238,8 +241,8 @@ const Eligibility = builder
         type: Deadline,
         nullable: true,
         description:
-          "The end of the time in which the policy allows cancellations; null if the policy allows none, or " +
-          "if the cancellation is denied for another reason than a missed deadline.",
+          "The end of the time in which the policy allows cancellations. Null if the policy allows no " +
+          "cancellations, or if the cancellation is denied for another reason than a missed deadline.",
       }),
       refund: t.expose("refund", {
         type: Refund,

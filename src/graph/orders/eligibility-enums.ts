@@ -19,8 +19,8 @@ import { defineGraphqlEnum } from "#graph/builder.ts";
 export const answerLanguagesArgument = {
   type: ["LocaleCode"] satisfies ["LocaleCode"],
   description:
-    "The preferred languages of the answer's texts, best first; defaults to those in the Accept-Language " +
-    "header.",
+    "The preferred languages of the answer's texts, best first; by default the languages in the " +
+    "Accept-Language header.",
 };
 
 /**
@@ -49,7 +49,7 @@ export const EligibilityDecisionEnum = defineGraphqlEnum<EligibilityDecision>("E
 });
 
 export const CancellationActionEnum = defineGraphqlEnum<"cancel">("EligibilityAction", {
-  description: "The action of a buyer for which the service says whether it is possible.",
+  description: "An action of a buyer on an order, of which the service says whether the action is possible.",
   values: { cancel: "The buyer cancels units of an order before they are shipped." },
 });
 
@@ -83,7 +83,7 @@ export const AfterSalesObstacleEnum = defineGraphqlEnum<AfterSalesObstacleCode>(
 
 export const CancellationActorEnum = defineGraphqlEnum<"buyer" | "merchant">("CancellationReasonActor", {
   description: "The party that may give a reason for a cancellation.",
-  values: { buyer: "The buyer.", merchant: "The merchant." },
+  values: { buyer: "The buyer may give the reason.", merchant: "The merchant may give the reason." },
 });
 
 export const CancellationClockEnum = defineGraphqlEnum<"placed" | "packing_started">("CancellationClock", {
@@ -125,8 +125,8 @@ export const ConsequenceEnum = defineGraphqlEnum<OrderCancellationConsequence>("
     promotion_use_restored: "The order's promotions count as not used, so that the buyer can use them again.",
     order_canceled: "The whole order is canceled.",
     minimum_order_not_met_after_cancel:
-      "The units that are not canceled no longer meet the minimum of one of the order's promotions. " +
-      "The promotion stays nevertheless.",
+      "The remaining units no longer reach the minimum that one of the order's promotions requires. The " +
+      "order keeps the promotion nevertheless.",
   },
 });
 
@@ -149,7 +149,10 @@ export const FeeCodeEnum = defineGraphqlEnum<"restocking" | "return_shipping">("
 
 export const FeePayerEnum = defineGraphqlEnum<"buyer" | "merchant">("EligibilityFeePayer", {
   description: "Who pays the fee of an after-sales option.",
-  values: { buyer: "The buyer pays the fee, which is deducted from the refund.", merchant: "The merchant." },
+  values: {
+    buyer: "The buyer pays the fee, which is deducted from the refund.",
+    merchant: "The merchant pays the fee.",
+  },
 });
 
 export const WindowClockEnum = defineGraphqlEnum<TimeWindowStartEvent>("EligibilityClock", {

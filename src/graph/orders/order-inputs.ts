@@ -178,8 +178,8 @@ export const DisputeCloseInputType = builder.inputType("PaymentDisputeCloseInput
 
 export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
   description:
-    "The refund to create. Its amount is the sum of `lines`, `shipping` and `amount`, of which at " +
-    "least one is required.",
+    "The units, shipping or additional amount to refund. At least one of `lines`, `shipping` and `amount` " +
+    "is required; the refunded amount is their sum.",
   fields: (t) => ({
     lines: t.field({
       type: [OrderLineQuantityInput],

@@ -90,7 +90,7 @@ builder.objectFields(FulfillmentRef, (t) => ({
   shippedAt: t.expose("shippedAt", {
     type: "DateTime",
     nullable: true,
-    description: "When the fulfillment was shipped; null if it has not been shipped.",
+    description: "When the fulfillment was shipped; null if the fulfillment has not been shipped.",
   }),
   estimatedDeliveryAt: t.expose("estimatedDeliveryAt", {
     type: "DateTime",
@@ -100,7 +100,7 @@ builder.objectFields(FulfillmentRef, (t) => ({
   deliveredAt: t.expose("deliveredAt", {
     type: "DateTime",
     nullable: true,
-    description: "When the fulfillment was delivered; null if it has not been delivered.",
+    description: "When the fulfillment was delivered; null if the fulfillment has not been delivered.",
   }),
   version: t.exposeInt("version", {
     description: "The version of the fulfillment, which rises by one with every change.",
@@ -191,7 +191,10 @@ RefundRef.implement({
     }),
     status: t.expose("status", { type: RefundStatusEnum, description: "The status of the refund." }),
     amount: t.expose("amount", { type: MoneyRef, description: "The refunded amount." }),
-    reason: t.expose("reason", { type: RefundCauseEnum, description: "Why the refund was made." }),
+    reason: t.expose("reason", {
+      type: RefundCauseEnum,
+      description: "The reason for which the refund was made.",
+    }),
     note: t.string({
       nullable: true,
       description:

@@ -228,7 +228,10 @@ export const OrderCancellation = builder.objectRef<OrderCancellationRecord>("Ord
         "read the note; null for other callers.",
       resolve: ({ note }, _args, context) => getValueIfCallerIsMerchantStaff(note, context),
     }),
-    actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
+    actor: t.expose("actor", {
+      type: OrderActorEnum,
+      description: "The party that canceled the order: the buyer, the merchant's staff or the service.",
+    }),
     at: t.expose("at", { type: "DateTime", description: "When the order was canceled." }),
   }),
 });
@@ -268,7 +271,10 @@ export const OrderTimelineEntry = builder
       type: t.exposeString("type", {
         description: "The type of the event, for example `fulfillment_shipped`.",
       }),
-      actor: t.expose("actor", { type: OrderActorEnum, description: "Who caused the event." }),
+      actor: t.expose("actor", {
+        type: OrderActorEnum,
+        description: "The party that caused the event: the buyer, the merchant's staff or the service.",
+      }),
     }),
   });
 

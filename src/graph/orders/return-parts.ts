@@ -136,7 +136,8 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
     }),
     description: t.string({
       nullable: true,
-      description: "The defect in the buyer's words; null if none was given. Analysts always get null.",
+      description:
+        "The defect in the buyer's words; null if the buyer described none. Analysts always get null.",
       resolve: ({ description }, _args, context) => hideFromAnalysts(description, context),
     }),
     resolution: t.string({

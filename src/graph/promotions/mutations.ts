@@ -163,7 +163,7 @@ defineMutation({
 defineMutation({
   ...merchantMutationKind,
   name: "promotionPause",
-  description: "Pauses an active promotion until it is activated again.",
+  description: "Pauses an active promotion, which then applies to no cart until it is activated again.",
   failures: ["resource_not_found", "version_conflict", "invalid_state"],
   input: PromotionTransitionInput,
   type: PromotionRef,

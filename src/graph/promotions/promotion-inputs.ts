@@ -10,8 +10,8 @@ type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSche
  * promotion.
  */
 export const titlesDescription =
-  "The promotion's titles shown to buyers, one per locale, at least one. Each title " +
-  `has 1 to ${bounds.titleMax} characters.`;
+  `The titles of the promotion that buyers see, one title of 1 to ${bounds.titleMax} characters for each ` +
+  "locale; at least one.";
 
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 const discountInputFields = (t: PromotionInputFieldBuilder) => ({
@@ -29,9 +29,9 @@ const discountInputFields = (t: PromotionInputFieldBuilder) => ({
   currency: t.field({
     type: "CurrencyCode",
     description:
-      "The currency of `amountMinor` and `minimumSubtotalMinor`; required if one of these amounts " +
-      "is set. Must be a currency of one of the promotion's markets. The service removes the " +
-      "currency if the promotion has neither amount any more.",
+      "The currency of `amountMinor` and `minimumSubtotalMinor`, which must be a currency of one of the " +
+      "promotion's markets. Required if one of the two amounts is set. The service removes the currency if " +
+      "the promotion has neither amount any more.",
   }),
   buyQuantity: t.int({
     description:

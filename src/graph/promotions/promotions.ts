@@ -38,7 +38,7 @@ export const PromotionTriggerEnum = defineGraphqlEnum<"code" | "automatic">("Pro
 });
 
 export const PromotionStatusEnum = defineGraphqlEnum<PromotionStatus>("PromotionStatus", {
-  description: "The status of a promotion.",
+  description: "Whether a promotion is in preparation, active, paused or ended.",
   values: {
     draft: "The promotion is being prepared and applies to no cart.",
     active: "The promotion applies within its start and end time and up to its usage limits.",
@@ -50,11 +50,11 @@ export const PromotionStatusEnum = defineGraphqlEnum<PromotionStatus>("Promotion
 PromotionCodeRef.implement({
   description: "A code that buyers enter to use a promotion.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The code's id, `pcd_…`." }),
+    id: t.exposeID("id", { description: "The promotion code's id, `pcd_…`." }),
     code: t.exposeString("code", {
       description:
-        "The code as the merchant wrote it: 1 to 64 letters, digits, - or _. Buyers may " +
-        "enter it in upper or lower case.",
+        "The promotion code as the merchant wrote it: 1 to 64 letters, digits, - or _. Buyers may enter " +
+        "the code in upper or lower case.",
     }),
     usageLimit: t.exposeInt("usageLimit", {
       nullable: true,
@@ -231,12 +231,13 @@ builder.objectFields(PromotionRef, (t) => ({
   startsAt: t.expose("startsAt", {
     type: "DateTime",
     nullable: true,
-    description: "The time from which the promotion applies; null if it applies from its activation.",
+    description:
+      "The time from which the promotion applies; null if the promotion applies from its activation.",
   }),
   endsAt: t.expose("endsAt", {
     type: "DateTime",
     nullable: true,
-    description: "The time at which the promotion stops applying; null if it has no end.",
+    description: "The time at which the promotion stops applying; null if the promotion has no end.",
   }),
   usageLimit: t.exposeInt("usageLimit", {
     nullable: true,

@@ -29,13 +29,12 @@ import { defineMutation } from "#graph/mutation.ts";
 const ExportKindEnum = defineGraphqlEnum<ExportKind>("ExportKind", {
   description: "The kind of rows that an export contains. No kind contains personal data of buyers.",
   values: {
-    orders: "The rows are orders; the period selects them by the time when they were placed.",
-    order_lines:
-      "The rows are lines of orders; the period selects them by the time when their order was placed.",
+    orders: "The rows are the orders that were placed in the period of the export.",
+    order_lines: "The rows are the lines of orders that were placed in the period of the export.",
     payments: "The rows are payments, including payments of checkouts that placed no order.",
     refunds: "The rows are refunds, including refunds of payments without an order.",
-    returns: "The rows are returns; the period selects them by the time when they were requested.",
-    fulfillments: "The rows are fulfillments; the period selects them by the time when they were created.",
+    returns: "The rows are the returns that were requested in the period of the export.",
+    fulfillments: "The rows are the fulfillments that were created in the period of the export.",
     products: "The rows are products in every status. The title is in the merchant's default locale.",
     stock_movements: "The rows are changes of the number of units on hand of variants.",
   },
@@ -47,7 +46,7 @@ const ExportFormatEnum = defineGraphqlEnum<ExportJobRow["format"]>("ExportFormat
 });
 
 const ExportStatusEnum = defineGraphqlEnum<ExportJobRow["status"]>("ExportStatus", {
-  description: "The status of an export.",
+  description: "Whether an export is waiting, running, completed, failed or canceled.",
   values: {
     queued: "The export waits for a worker.",
     running: "A worker is writing the export's file.",
@@ -78,8 +77,8 @@ function getPercent({ status, exportedRows, totalRows }: ExportJobRow): number {
 
 const Export = builder.objectRef<ExportJobRow>("Export").implement({
   description:
-    "A job that writes all rows of one kind that were created in a period into a file. Each row has the state " +
-    "at the moment when it was read, so rows of one file may have been read at different moments.",
+    "A job that writes all rows of one kind that were created in a period into a file. The service reads " +
+    "the rows of a file at different moments; each row has the state at the moment when it was read.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The export's id, `exp_…`." }),
     merchantId: t.exposeID("merchantId", {

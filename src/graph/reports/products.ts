@@ -29,8 +29,8 @@ const ProductReportGroupEnum = defineGraphqlEnum<ProductReportGroup>("ProductRep
     product: "One row for each product.",
     variant: "One row for each variant.",
     category:
-      "One row for each category. A product with several categories counts in each of them, a product without " +
-      "a category only in the totals.",
+      "One row for each category. A product with several categories counts in the row of each category. A " +
+      "product without a category counts only in the totals.",
     country: "One row for each country to which the orders were sold.",
     market: "One row for each of the merchant's markets.",
   },

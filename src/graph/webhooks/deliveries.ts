@@ -125,7 +125,7 @@ WebhookDeliveryRef.implement({
     finishedAt: t.expose("finishedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the delivery finished; null if it has not finished yet.",
+      description: "When the delivery finished; null if the delivery has not finished yet.",
     }),
   }),
 });

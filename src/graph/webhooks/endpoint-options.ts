@@ -12,16 +12,16 @@ const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   values: {
     any: "Deliveries to the endpoint do not wait for each other.",
     subject:
-      "Deliveries about the same subject, for example an order, are sent one after the other in the order of " +
-      "the changes. A delivery waits until all earlier ones about its subject have ended: succeeded, " +
-      "exhausted after the last attempt, skipped or canceled. Replays do not wait.",
+      "Deliveries about the same subject, for example the same order, are sent one after the other in the " +
+      "order of the changes. A delivery waits until all earlier deliveries about its subject have ended: " +
+      "succeeded, exhausted after the last attempt, skipped or canceled. Replays do not wait.",
   },
 });
 
 const FieldFilterRef = builder.objectRef<ChangedFieldsFilter>("WebhookFieldFilter").implement({
   description:
-    "The fields of an event's object, of which one must have changed so that a webhook endpoint receives " +
-    "the event; for one event type.",
+    "A filter for one event type: a webhook endpoint receives an event of the type only if one of the " +
+    "given fields of the event's object has changed.",
   fields: (t) => ({
     eventType: t.exposeString("eventType", {
       description: "The event type to which the filter applies: a name of the event catalogue.",
@@ -53,8 +53,8 @@ builder.objectFields(WebhookEndpointRef, (t) => ({
 
 const FieldFilterInput = builder.inputType("WebhookFieldFilterInput", {
   description:
-    "The fields of an event's object, of which one must have changed so that a webhook endpoint receives " +
-    "the event; for one event type.",
+    "A filter for one event type: a webhook endpoint receives an event of the type only if one of the " +
+    "given fields of the event's object has changed.",
   fields: (t) => ({
     eventType: t.string({
       required: true,

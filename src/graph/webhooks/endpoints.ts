@@ -111,12 +111,12 @@ const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHea
     lastSuccessAt: t.expose("lastSuccessAt", {
       type: "DateTime",
       nullable: true,
-      description: "When an attempt last succeeded, to the second; null if none has succeeded.",
+      description: "When a delivery attempt last succeeded, to the second; null if no attempt has succeeded.",
     }),
     lastFailureAt: t.expose("lastFailureAt", {
       type: "DateTime",
       nullable: true,
-      description: "When an attempt last failed; null if none has failed.",
+      description: "When a delivery attempt last failed; null if no attempt has failed.",
     }),
     lastFailure: t.expose("lastFailure", {
       type: LastFailure,
@@ -140,7 +140,8 @@ WebhookEndpointRef.implement({
     url: t.expose("url", { type: "URL", description: "The URL that events are sent to." }),
     description: t.exposeString("description", {
       nullable: true,
-      description: "A note on the endpoint's purpose, written by its creator; null if there is none.",
+      description:
+        "A note on the endpoint's purpose, which its creator has written; null if there is no note.",
     }),
     status: t.expose("status", {
       type: EndpointStatusEnum,
@@ -149,12 +150,12 @@ WebhookEndpointRef.implement({
     disabledReason: t.expose("disabledReason", {
       type: DisabledReasonEnum,
       nullable: true,
-      description: "Why the endpoint is disabled; null if it is enabled.",
+      description: "Why the endpoint is disabled; null if the endpoint is enabled.",
     }),
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the endpoint was disabled; null if it is enabled.",
+      description: "When the endpoint was disabled; null if the endpoint is enabled.",
     }),
     eventTypes: t.stringList({
       description:

@@ -74,7 +74,7 @@ const Live = builder.objectRef<SignedExampleWebhookRequest>("SignatureLiveFixtur
       complexity: { multiplier: 2 },
       resolve: ({ secretVersions }) => secretVersions,
     }),
-    request: t.expose("request", { type: Request, description: "The signed request." }),
+    request: t.expose("request", { type: Request, description: "The signed webhook request." }),
     expires: t.expose("expires", {
       type: "DateTime",
       description: "When the request's timestamp becomes too old to be accepted.",

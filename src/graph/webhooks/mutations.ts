@@ -115,7 +115,7 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
     }),
     metadata: t.field({
       type: "StringMap",
-      description: `Key-value pairs that replace all those stored with the endpoint: ${metadataRule}`,
+      description: `Key-value pairs that replace all stored key-value pairs of the endpoint: ${metadataRule}`,
       validate: metadata,
     }),
     ...createWebhookEndpointOptionFields(t),
@@ -165,7 +165,7 @@ const WithSecret = builder.objectRef<EndpointWithSecret>("WebhookEndpointWithSec
       type: WebhookEndpointRef,
       description: "The webhook endpoint that the secret belongs to.",
     }),
-    secret: t.expose("secret", { type: SecretValue, description: "The new secret." }),
+    secret: t.expose("secret", { type: SecretValue, description: "The new secret of the webhook endpoint." }),
   }),
 });
 

@@ -33,7 +33,7 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
     }),
     force: t.boolean({
       defaultValue: false,
-      description: "Whether to replay the delivery even if it succeeded.",
+      description: "Whether to replay the delivery even if the delivery has succeeded.",
     }),
     note: t.string({
       description: `A note for later readers, without personal data, at most ${replayNoteLengthMax} characters.`,
@@ -177,7 +177,7 @@ const PassedOverEnum = defineGraphqlEnum<ReplaySkipReason>("WebhookReplayRefusal
 export const SkippedDeliveryCount = builder
   .objectRef<BulkReplayResult["passedOver"][number]>("WebhookReplaySkipped")
   .implement({
-    description: "The number of deliveries that were not replayed for one reason.",
+    description: "The number of deliveries that were not replayed, for one of the reasons.",
     fields: (t) => ({
       reason: t.expose("reason", {
         type: PassedOverEnum,
