@@ -54,7 +54,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     nodesQueryOptions: false,
     pageInfoTypeOptions: {
       description:
-        "The position of one page within its list, as in the Relay specification of cursor connections.",
+        "The position of one page of items within the whole list, as in the Relay specification of cursor " +
+        "connections.",
     },
     hasNextPageFieldOptions: { description: "Whether the list has items after this page." },
     hasPreviousPageFieldOptions: { description: "Whether the list has items before this page." },
@@ -78,7 +79,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     },
     cursorFieldOptions: {
       description:
-        "The position of this item in the list. Pass it as `after` or `before` to read the items next to it.",
+        "The position of this item in the list. Pass the cursor as `after` or `before` to read the items " +
+        "next to this item.",
     },
     nodeFieldOptions: { description: "The item at this position of the list.", nullable: false },
     firstArgOptions: {

@@ -31,10 +31,10 @@ type Types = (typeof builder)["$inferSchemaTypes"];
 export const idempotencyKeyArgument = "idempotencyKey";
 
 const idempotencyKeyDescription =
-  "A key that makes retries safe: a second request with the same key and the same content changes " +
-  "nothing and returns the stored first answer. 1 to 255 printable ASCII characters, without space, " +
-  "quotation mark, backslash, comma and semicolon; stored for 7 days. A GraphQL document with " +
-  "an idempotency key must have exactly one root field.";
+  "A key that makes retries safe: a second request with the same key and the same content changes nothing " +
+  "and returns the stored first answer. The key has 1 to 255 printable ASCII characters, without space, " +
+  "quotation mark, backslash, comma and semicolon, and is stored for 7 days. A GraphQL document with an " +
+  "idempotency key must have exactly one root field.";
 
 export function defineMutation<
   Input extends object,
@@ -99,8 +99,8 @@ export function defineMutation(parts: AnyMutationOptions): void {
         ...(context.hasMerchantId
           ? ids({
               merchantId:
-                "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant " +
-                "may leave it out.",
+                "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a " +
+                "merchant may leave it out.",
             })
           : {}),
         ...ids(parts.target, true),

@@ -20,7 +20,8 @@ import { MerchantRef } from "#graph/refs.ts";
 import { ModeEnum } from "./identity.ts";
 
 export const PaymentProviderEnum = defineGraphqlEnum<PaymentProviderName>("PaymentProvider", {
-  description: "A payment provider.",
+  description:
+    "A payment provider: an outside service that moves the buyers' money, or the built-in test provider.",
   values: {
     test: "The built-in provider, which moves no money. Only merchants in test mode use it.",
     stripe: "Stripe, with the account that the merchant has connected. The buyer pays on a page of Stripe.",
@@ -33,7 +34,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     id: t.exposeID("id", { description: "The connection's id, `pcn_…`." }),
     provider: t.field({
       type: PaymentProviderEnum,
-      description: "The payment provider.",
+      description: "The payment provider at which the merchant has the account.",
       resolve: ({ provider }) => requireConnectedProviderName(provider),
     }),
     mode: t.expose("mode", {
@@ -45,21 +46,23 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     }),
     accountName: t.exposeString("accountName", {
       nullable: true,
-      description: "The account's name at the provider; null if it has none.",
+      description: "The account's name at the provider; null if the account has no name.",
     }),
     keyHint: t.exposeString("keyHint", { description: "The last four characters of the secret key." }),
     hasSigningSecret: t.exposeBoolean("hasSigningSecret", {
       description:
-        "Whether the signing secret of the provider's webhooks is stored. Without it, webhooks are refused, and " +
-        "the service reads the provider's events every five minutes.",
+        "Whether the service has the signing secret of the provider's webhooks. Without the secret, the " +
+        "service refuses the provider's webhooks and reads the provider's events every five minutes.",
     }),
     webhookUrl: t.field({
       type: "URL",
-      description: "The URL to enter at the provider as the address of its webhooks.",
+      description:
+        "The URL that the merchant must enter at the provider as the address of the provider's webhooks.",
       resolve: ({ id }, _args, { services }) => createPaymentProviderEventsUrl(services.publicUrl, id),
     }),
     webhookEventTypes: t.stringList({
-      description: "The types of events to select at the provider for these webhooks.",
+      description:
+        "The types of events that the merchant must select at the provider for the provider's webhooks.",
       resolve: () => [...stripeEventTypes],
     }),
     version: t.exposeInt("version", {
@@ -77,7 +80,9 @@ builder.objectField(MerchantRef, "paymentConnection", (t) =>
   t.field({
     type: PaymentProviderAccount,
     nullable: true,
-    description: "The connected account at a payment provider; null if none is connected.",
+    description:
+      "The account at a payment provider that the merchant has connected; null if the merchant has " +
+      "connected none.",
     resolve: ({ id }, _args, { loaders }) => loaders.paymentConnections.load(id),
   }),
 );
@@ -120,8 +125,8 @@ defineMutation({
   ...merchantSecretMutationKind,
   name: "paymentProviderConnect",
   description:
-    "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the keys of " +
-    "the connected account. The keys are stored encrypted and are never returned.",
+    "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the " +
+    "keys of the connected account. The service stores the keys encrypted and never returns them.",
   failures: ["upstream_timeout"],
   input: PaymentProviderConnectInput,
   type: MerchantRef,
@@ -153,8 +158,9 @@ defineMutation({
   ...merchantSecretMutationKind,
   name: "paymentProviderDisconnect",
   description:
-    "Ends the merchant's connection to a payment provider. It gets no new payments; its payments can still be " +
-    "captured, voided and refunded. Revoke the key at the provider to end that too.",
+    "Ends the merchant's connection to a payment provider. The provider gets no new payments, but its " +
+    "earlier payments can still be captured, voided and refunded. To end that too, the merchant must " +
+    "revoke the key at the provider.",
   failures: ["invalid_state"],
   input: PaymentProviderDisconnectInput,
   type: MerchantRef,

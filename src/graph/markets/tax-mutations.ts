@@ -13,12 +13,12 @@ const TaxClassUpsertInput = builder.inputType("TaxClassUpsertInput", {
     code: t.string({
       required: true,
       description:
-        "The stable code of the class, unique within the merchant: lower-case letters, digits and single " +
-        "hyphens. 1 to 96 characters.",
+        "The stable code of the tax class, unique within the merchant: 1 to 96 lower-case letters, digits " +
+        "and single hyphens.",
     }),
     name: t.string({
       required: true,
-      description: "The name of the class for the merchant's staff. 1 to 200 characters.",
+      description: "The name of the tax class for the merchant's staff, 1 to 200 characters.",
     }),
   }),
 });
@@ -44,11 +44,11 @@ const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
     }),
     name: t.string({
       required: true,
-      description: "The name of the tax, for example `VAT`. 1 to 200 characters.",
+      description: "The name of the tax, for example `VAT`, 1 to 200 characters.",
     }),
     basisPoints: t.int({
       required: true,
-      description: "The tax rate in basis points (hundredths of a percent): 1900 means 19 %. 0 to 10 000.",
+      description: "The tax rate in basis points (hundredths of a percent), 0 to 10 000: 1900 means 19 %.",
     }),
     appliesToShipping: t.boolean({
       required: true,
@@ -63,8 +63,9 @@ const TaxRateUpsertInput = builder.inputType("TaxRateUpsertInput", {
     validTo: t.field({
       type: "Date",
       description:
-        "The last day on which the rate is valid, included. Later days keep the rate that they had. If left out, " +
-        "the rate is valid until the next rate of the class begins. Days are from 1900-01-01 to 2999-12-31.",
+        "The last day on which the rate is valid, from 1900-01-01 to 2999-12-31. The days after the last " +
+        "day keep the rate that was valid before this change. If left out, the rate is valid until the " +
+        "next rate of the class begins.",
     }),
   }),
 });

@@ -17,7 +17,9 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
       type: "CurrencyCode",
       description: "The currency of all amounts.",
     }),
-    returns: t.exposeInt("returns", { description: "The number of requested returns." }),
+    returns: t.exposeInt("returns", {
+      description: "The number of returns that were requested in the period.",
+    }),
     units: t.exposeInt("units", {
       description: "The number of units of the requested returns, including declined and canceled returns.",
     }),
@@ -33,20 +35,21 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
     promisedMinor: t.expose("promisedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds promised when the returns were requested, less fees, in minor units. A settled " +
-        "return counts with the amount actually settled. Declined and canceled returns are not " +
-        "included.",
+        "The refunds that were promised when the returns were requested, less fees, in minor units. A " +
+        "closed return counts with the amount that the buyer actually got. Declined and canceled returns " +
+        "do not count.",
     }),
     feeMinor: t.expose("feeMinor", {
       type: "MinorUnits",
       description:
-        "The return fees deducted from the refunds, in minor units. Declined and canceled " +
-        "returns are not included.",
+        "The return fees that were deducted from the refunds, in minor units. Declined and canceled " +
+        "returns do not count.",
     }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds for these returns, in minor units. Counts every successful refund, also after the period.",
+        "The refunds for the returns that were requested in the period, in minor units. Every successful " +
+        "refund counts, also after the period.",
     }),
   }),
 });
@@ -87,7 +90,9 @@ const ReturnReportType = builder
       }),
       reasons: t.field({
         type: [ReturnReportRowType],
-        description: "Figures per kind, reason and currency, most returns first.",
+        description:
+          "Figures about the returns of one kind and reason, one entry for each kind, reason and currency. " +
+          "The entry with the most returns comes first.",
         complexity: { multiplier: 50 },
         resolve: ({ reasons }) => reasons,
       }),

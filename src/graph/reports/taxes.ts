@@ -24,11 +24,14 @@ export const CountryTaxType = builder.objectRef<CountryTax>("TaxOfCountry").impl
       description:
         "The tax rate in basis points: 1900 means 19 %; null if the orders were placed before rates were recorded.",
     }),
-    orders: t.exposeInt("orders", { description: "The number of orders with an amount taxed by the rate." }),
+    orders: t.exposeInt("orders", {
+      description: "The number of orders that contain an amount taxed by the rate.",
+    }),
     taxableMinor: t.expose("taxableMinor", {
       type: "MinorUnits",
       description:
-        "The taxed amount when the orders were placed, after discounts and without the tax, in minor units.",
+        "The amount that was taxed when the orders were placed, after discounts and without the tax, in " +
+        "minor units.",
     }),
     taxMinor: t.expose("taxMinor", {
       type: "MinorUnits",

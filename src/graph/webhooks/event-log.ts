@@ -57,15 +57,17 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
     payloadSchema: t.expose("payloadSchema", {
       type: "JSON",
       description:
-        "JSON Schema (2020-12) of the request body. The OpenAPI document describes the object inside it.",
+        "The JSON Schema (2020-12) of the body of a webhook request. The OpenAPI document describes the " +
+        "object that the body contains.",
     }),
     example: t.expose("example", {
       type: "JSON",
-      description: "An example of a request body, at most 4 KiB.",
+      description: "An example of the body of a webhook request, at most 4 KiB.",
     }),
     deprecated: t.exposeBoolean("deprecated", {
       description:
-        "Whether the event type is deprecated and will be removed. False for every event type of this version.",
+        "Whether the event type is deprecated, which means that it will be removed. False for every event " +
+        "type of this version.",
     }),
   }),
 });
@@ -118,7 +120,8 @@ builder.queryFields((t) => ({
     {
       type: WebhookDeliveryRef,
       description:
-        "Lists the deliveries to one endpoint, also if it is deleted, or to all endpoints, oldest first.",
+        "Lists webhook deliveries, oldest first: those to one endpoint, which may have been deleted, or " +
+        "those to all endpoints.",
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {
@@ -126,7 +129,8 @@ builder.queryFields((t) => ({
         ...createdPeriodArgs,
         endpointId: t.arg.id({
           description:
-            "Lists only deliveries to the endpoint with this id, `whe_…`. Not allowed together with a period.",
+            "Lists only deliveries to the endpoint with this id, `whe_…`. Not allowed together with " +
+            "`createdFrom` or `createdTo`.",
         }),
         status: t.arg({ type: DeliveryStatusEnum, description: "Returns only deliveries with this status." }),
       },
@@ -205,8 +209,8 @@ WebhookLog.implement({
     events: t.field({
       type: [WebhookEventRef],
       description:
-        "The newest 100 events that the installation may see, and up to 100 older ones with a delivery " +
-        "that is exhausted, retrying or skipped. Newest first.",
+        "The newest 100 events that the installation may see, and up to 100 older events with a delivery " +
+        "that is exhausted, retrying or skipped. The newest event comes first.",
       complexity: { multiplier: 200 },
       resolve: async ({ installationId }, _args, { loaders }) =>
         (await loaders.webhookLogs.load(installationId)).events,
@@ -216,7 +220,7 @@ WebhookLog.implement({
       resolve: () => eventRetentionDays,
     }),
     truncated: t.boolean({
-      description: "Whether stored events are missing from `events`.",
+      description: "Whether the service stores further events that are not in `events`.",
       resolve: async ({ installationId }, _args, { loaders }) =>
         (await loaders.webhookLogs.load(installationId)).isTruncated,
     }),
@@ -237,8 +241,8 @@ builder.objectField(InstallationRef, "webhookEvent", (t) =>
     type: WebhookEventRef,
     nullable: true,
     description:
-      "The event with the given id, with its deliveries to the installation's endpoints; null if no endpoint " +
-      "of the installation was sent the event.",
+      "The event with the given id, with its deliveries to the installation's endpoints; null if the event " +
+      "was sent to no endpoint of the installation.",
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The event's id, `evt_…`." }) },
     resolve: async ({ id: installationId }, { id: eventId }, { loaders }) => {
