@@ -27,6 +27,7 @@ import {
   redeemCode,
   requestedScopes,
   requestToken,
+  resourcePath,
   type SuiteClient,
   tokenUrl,
 } from "./conformance-driver.ts";
@@ -59,7 +60,7 @@ async function runFlowWithProofs({ first }: SuiteWorld, ageSeconds: number): Pro
   const { access } = expectTokens(await redeemCode(granted, { proof: at }));
   const worldIat = Math.floor(first.world.clock.now().getTime() / 1000) - ageSeconds;
   const atResource = await key.prove(
-    { method: "GET", url: `${publicUrl}/api/v1/open/identity`, token: access },
+    { method: "GET", url: publicUrl + resourcePath, token: access },
     { claims: { iat: worldIat } },
   );
   expect((await readResource(granted, access, { proof: atResource })).status).toBe(200);
@@ -222,7 +223,7 @@ export const fapiChecks: Readonly<Record<string, ConformanceCheck>> = {
     const { access } = expectTokens(await redeemCode(granted, { proof }));
     const now = Math.floor(first.world.clock.now().getTime() / 1000);
     const atResource = await granted.key.prove(
-      { method: "GET", url: `${publicUrl}/api/v1/open/identity`, token: access, at: now },
+      { method: "GET", url: publicUrl + resourcePath, token: access, at: now },
       { claims: { nbf: now, exp: now + 300 } },
     );
     expect((await readResource(granted, access, { proof: atResource })).status).toBe(200);
@@ -298,9 +299,7 @@ export const fapiChecks: Readonly<Record<string, ConformanceCheck>> = {
     const answer = await requestToken({ suite: second, key: granted.key }, fields);
     expectRefusal(answer, ["invalid_grant"], [400]);
   },
-  "attempt-reuse-authorization-code-after-one-second": async (suite) => {
-    await reuseCode(suite);
-  },
+  "attempt-reuse-authorization-code-after-one-second": reuseCode,
   "ensure-token-endpoint-fails-with-expired-auth-code": async ({ world, first }) => {
     const granted = await getCode(first);
     world.clock.advance(61_000);

@@ -22,6 +22,11 @@ const plans: readonly (readonly [ConformancePlan, Readonly<Record<string, Confor
   [conformancePlans.openid, openidChecks],
 ];
 
+async function expectAnswers(check: ConformanceCheck | undefined): Promise<void> {
+  if (check === undefined || suite === undefined) throw new Error("The module has no check.");
+  await check(suite);
+}
+
 /** The number of modules of each plan in the suite. */
 const sizes = { fapi: 62, openid: 58 };
 
@@ -54,10 +59,6 @@ describe.each(plans)("the plan $title", ({ prefix, modules }, checks) => {
   const modulesToRun = modules.filter(({ doesNotApply }) => doesNotApply === undefined);
   it.each(modulesToRun.map(({ name }) => [prefix + name, name] as const))(
     "expects the answers of this server to the module %s",
-    async (_module, name) => {
-      const check = checks[name];
-      if (check === undefined || suite === undefined) throw new Error(`The module ${name} has no check.`);
-      await check(suite);
-    },
+    (_module, name) => expectAnswers(checks[name]),
   );
 });
