@@ -88,6 +88,8 @@ export const soakTests: readonly SoakTest[] = [
       "receivers",
       "ssrf",
       "dpop",
+      "conformance",
+      "supply-chain",
       "hostile-tool-calls",
       "tax-histories",
     ] as const satisfies readonly (keyof typeof suites)[]

@@ -31,6 +31,8 @@ export const suites = {
     "test/gateway/dpop-tokens.test.ts",
     "test/gateway/dpop-second-opinion.test.ts",
   ],
+  conformance: ["test/oauth/conformance.test.ts"],
+  "supply-chain": ["test/supply-chain/supply-chain.test.ts"],
   "hostile-tool-calls": ["test/mcp/hostile-calls.test.ts"],
   "tax-histories": ["test/commerce/orders/order-tax-histories.test.ts"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -31,6 +31,7 @@ import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
 import { configureComputedRefreshTokenIds } from "./refresh-rotation.ts";
 import {
+  createClientAssertionAudienceCheck,
   createOauthParameterLengthCheck,
   createSignInAndConsentPrompts,
   isOriginOfAnyRedirectUri,
@@ -154,6 +155,7 @@ function createConfiguration(
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
+    assertJwtClientAuthClaimsAndHeader: createClientAssertionAudienceCheck(library),
     extraClientMetadata: createAgentClientMetadataRules(library),
     clientBasedCORS: (_context, origin, client) =>
       isOriginOfAnyRedirectUri(client.redirectUris ?? [], origin),
