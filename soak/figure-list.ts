@@ -10,6 +10,7 @@ import {
   measureBySoak,
   measureBySuite,
 } from "./guarantee.ts";
+import { operationGuarantees } from "./operation-guarantees.ts";
 
 export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
@@ -267,4 +268,5 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     shortTests: ["test/commerce/orders/order-tax-histories.test.ts"],
   },
   ...consistencyGuarantees,
+  ...operationGuarantees,
 ];
