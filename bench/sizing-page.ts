@@ -147,12 +147,13 @@ const formatEstimates = (record: SizingRecord): string =>
     ["orders per minute", "disk GB", "WAL GB per day", "gateway cores", "worker cores", "PostgreSQL cores"],
     ...ordersPerMinute.map((perMinute) => {
       const found = estimateSizing(record, { perMinute, days: exampleDays });
-      const cores = [found.gatewayCores, found.workerCores, found.postgresCores];
       return [
         String(perMinute),
         gigabytes(found.diskBytes),
         gigabytes(found.logBytesPerDay),
-        ...cores.map((value) => value.toFixed(2)),
+        found.gatewayCores.toFixed(2),
+        found.workerCores.toFixed(2),
+        found.postgresCores.toFixed(2),
       ];
     }),
   ]);
