@@ -11,6 +11,7 @@ import {
   measureBySoak,
   measureBySuite,
 } from "./guarantee.ts";
+import { operationGuarantees } from "./operation-guarantees.ts";
 
 export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
@@ -268,5 +269,6 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     shortTests: ["test/commerce/orders/order-tax-histories.test.ts"],
   },
   ...consistencyGuarantees,
+  ...operationGuarantees,
   ...securityGuarantees,
 ];

@@ -6,7 +6,7 @@ import { type MeasuredGuarantee, measureBySuite } from "./guarantee.ts";
 
 export const securityGuarantees: readonly MeasuredGuarantee[] = [
   {
-    number: 24,
+    number: 33,
     promise:
       "The authorization server gives the expected results for those 81 server modules of the OpenID " +
       "Foundation's conformance suite for the FAPI 2.0 Security Profile and OpenID Connect that apply to it. " +
@@ -17,7 +17,7 @@ export const securityGuarantees: readonly MeasuredGuarantee[] = [
     shortTests: ["test/oauth/conformance.test.ts"],
   },
   {
-    number: 25,
+    number: 34,
     promise:
       "Every package of a production installation has an allowed licence and is listed in the software bill of " +
       "materials (CycloneDX) that `npm run sbom` prints. Two builds of the same source have the same bytes. " +

@@ -1,6 +1,7 @@
 /** Generated files match the code: `npm test` fails on a difference, `npm run generate` writes them. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { renderSizing, type SizingRecord } from "#bench/sizing-page.ts";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { type ApiDescription, createApiDescription } from "#gateway/api-description.ts";
@@ -64,4 +65,9 @@ it("schema/example-answers.json contains the demo's answers to the examples of t
 
 it("docs/figures.md matches the list of guarantees and the measurements", async () => {
   await expect(renderFigures(readRecords())).toMatchFileSnapshot("../docs/figures.md");
+});
+
+it("docs/sizing.md matches the measured values", async () => {
+  const record = JSON.parse(readFileSync(new URL("../docs/sizing.json", import.meta.url), "utf8"));
+  await expect(renderSizing(record as SizingRecord)).toMatchFileSnapshot("../docs/sizing.md");
 });

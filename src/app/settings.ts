@@ -296,7 +296,8 @@ export function findMisspeltSettings(
 
 /**
  * Returns the text of a setting. If the setting is a secret, its text can also be in the file that the
- * variable `NAME_FILE` names.
+ * variable `NAME_FILE` names. A setting with an empty file counts as not set, because Compose mounts a file
+ * for each optional secret.
  */
 function readSetting(environment: EnvironmentVariables, name: string): string | undefined {
   const value = readVariable(environment, name);
@@ -305,6 +306,14 @@ function readSetting(environment: EnvironmentVariables, name: string): string | 
   if (path === undefined) return value;
   if (value !== undefined)
     throw new InvalidSettingError(`${fileName} must not be set together with ${name}.`);
+  const content = readSecretFile(fileName, path);
+  if (content !== "") return content;
+  // Without DATABASE_URL, the service would use the embedded database and create the demo shop.
+  if (name === "DATABASE_URL") throw new InvalidSettingError(`${fileName} names an empty file.`);
+  return undefined;
+}
+
+function readSecretFile(fileName: string, path: string): string {
   try {
     // Editors and shells end a file with a line break, which is not part of the setting's value.
     return readFileSync(path, "utf8").replace(/\r?\n$/, "");

@@ -191,6 +191,10 @@ it("a secret setting is read from the file that its variable with _FILE names", 
     /^REDIS_URL_FILE names a file that cannot be read: .*ENOENT/,
   );
   expect(parse({ ENCRYPTION_KEYS_FILE: write("short", "k1:short") })).toThrow(listOfKeys);
+  const empty = write("empty", "\n");
+  expect(parse({ METRICS_TOKEN_FILE: empty })().metricsToken).toBeUndefined();
+  expect(parse({ ENCRYPTION_KEYS_FILE: empty })).toThrow("ENCRYPTION_KEYS is required");
+  expect(parse({ DATABASE_URL_FILE: empty })).toThrow("DATABASE_URL_FILE names an empty file.");
   // A setting without secrets has no file.
   expect(parse({ HOST_FILE: write("host", "0.0.0.0") })().host).toBe("127.0.0.1");
 });
