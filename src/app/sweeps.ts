@@ -23,6 +23,7 @@ import {
 } from "#commerce/orders/payment/read-provider-events.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
+import { createDayPartitions } from "#database/day-partitions.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
@@ -53,6 +54,7 @@ interface Sweep {
 }
 
 export const sweeps: readonly Sweep[] = [
+  { name: "create day partitions", run: ({ db }, { now }) => createDayPartitions(db, now) },
   {
     name: "count ordered products",
     everyMs: 3_600_000,

@@ -1,7 +1,9 @@
 /** Migrations that change stored rows: the rows of earlier releases, before and after the migration. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { dropDayPartitions } from "#database/day-partitions.ts";
 import { migrate, readMigrationFiles } from "#database/migrate.ts";
+import { createId } from "#foundation/ids.ts";
 
 let database: OpenedDatabase;
 beforeAll(async () => {
@@ -83,4 +85,50 @@ it("0042 sums up the reduced taxes of orders that have tax lines, without a new 
   await expect(database.script((run) => run("update sales_order set updated_at = now()"))).rejects.toThrow(
     "version 1 must be followed by 2",
   );
+});
+
+it("0045 keeps logged requests and attempts in a partition of the days until today, and moves later ids", async () => {
+  const now = Date.now();
+  const days = [-40, -1, 0, 2].map((day) => now + day * 86_400_000);
+  const requests = days.map((at) => createId("request", at));
+  const deliveries = days.map((at) => createId("webhookDelivery", at));
+  const attempts = deliveries.map((id, index) => `('wha_${index}', '${id}', 1, now(), 5)`);
+  await openBefore(
+    "0045-day-partitions",
+    `insert into api_request (id, merchant_id, installation_id, credential_id, operation, method, status, duration_ms, at)
+      select id, 'mer_1', 'ins_1', 'key_1', 'getPublicCart', 'GET', 200, 1, now() from unnest('{${requests.join()}}'::text[]) as id;
+    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status, created_at)
+      select id, 'mer_1', 'ins_1', id, 'whe_1', 'succeeded', now() from unnest('{${deliveries.join()}}'::text[]) as id;
+    insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms) values ${attempts.join()};
+    reset session_replication_role; delete from webhook_endpoint_hour;`,
+  );
+  await migrate(database, readMigrationFiles());
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
+  const [requestRows, attemptRows] = await database.script((run) =>
+    run(`select id, tableoid::regclass::text as partition from api_request order by id;
+      select delivery_id as id, tableoid::regclass::text as partition from webhook_attempt order by delivery_id`),
+  );
+  const earlier = `until_${dayOf(now)}`;
+  const places = [earlier, earlier, earlier, dayOf(days[3] ?? 0)];
+  expect(requestRows).toEqual(
+    requests.map((id, index) => ({ id, partition: `api_request_${places[index]}` })),
+  );
+  expect(attemptRows).toEqual(
+    deliveries.map((id, index) => ({ id, partition: `webhook_attempt_${places[index]}` })),
+  );
+  await expect(
+    database.script((run) =>
+      run(`insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms)
+        values ('wha_9', '${deliveries[0]}', 1, now(), 5)`),
+    ),
+  ).rejects.toThrow("duplicate key");
+  const [, left] = await database.script((run) =>
+    run(`delete from webhook_delivery where id in ('${deliveries[0]}', '${deliveries[3]}');
+      select id from webhook_attempt order by id`),
+  );
+  expect(left).toEqual([{ id: "wha_1" }, { id: "wha_2" }]);
+  expect(await dropDayPartitions(database.db, "webhook_attempt", new Date(now))).toEqual([]);
+  expect(await dropDayPartitions(database.db, "webhook_attempt", new Date(now + 86_400_000))).toEqual([
+    `webhook_attempt_${earlier}`,
+  ]);
 });
