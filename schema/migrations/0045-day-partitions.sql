@@ -1,6 +1,6 @@
--- The log of API requests and the attempts of webhook deliveries are partitioned by day (UTC), so that old rows are
--- removed with their partition. Ids begin with their time, so a range of ids is a range of time, and the partition
--- key is an id that the unique index had before.
+-- The log of API requests is partitioned by day (UTC), so that old rows are removed with their partition. Ids begin
+-- with their time, so a range of ids is a range of time, and the primary key stays the id. docs/scaling.md says why
+-- no other table is partitioned.
 
 -- The lowest id of a time. The same text as `getLowestIdAtTime` in src/foundation/ids.ts: ten digits in base 32 for
 -- the milliseconds, and 16 digits that are random in ids.
@@ -92,19 +92,33 @@ create index api_request_failed_by_merchant on api_request (merchant_id, id) whe
 create index api_request_by_operation on api_request (merchant_id, operation, id);
 create index api_request_by_credential on api_request (credential_id, id);
 
--- The attempts of a delivery are in the partition of the day on which the delivery was created, so that each number
--- of a delivery stays unique. An attempt is found only by its delivery, so an index on its id serves no statement.
-drop trigger webhook_attempt_made on webhook_attempt;
-alter table webhook_attempt rename to webhook_attempt_until;
-alter table webhook_attempt_until drop constraint webhook_attempt_pkey;
-alter table webhook_attempt_until rename constraint webhook_attempt_delivery_id_number_key to webhook_attempt_until_delivery_id_number_key;
-alter index webhook_attempt_by_age rename to webhook_attempt_until_by_age;
-create table webhook_attempt (
-  like webhook_attempt_until including defaults including constraints,
-  unique (delivery_id, number),
-  foreign key (delivery_id) references webhook_delivery on delete cascade
-) partition by range (delivery_id);
-create index webhook_attempt_by_age on webhook_attempt (started_at);
+-- The old table becomes the partition of all days until today. Its indexes fit, so PostgreSQL reads the table once to
+-- check its ids, and writes nothing. A row with a later id, from a clock that was ahead, is moved. Rights that were
+-- granted on the old table are granted on the new one too. A new database needs no partition for earlier days.
+create table api_request_default partition of api_request default;
+do $$
+declare
+  granted record;
+  today date := (now() at time zone 'UTC')::date;
+  high text := lowest_id_at_time('req', (today + 1)::timestamp at time zone 'UTC');
+  name text := 'api_request_until_' || to_char(today, 'YYYYMMDD');
+begin
+  for granted in
+    select g.grantee::regrole::text as role_name, g.privilege_type
+    from pg_class, aclexplode(relacl) g where oid = 'api_request_until'::regclass and g.grantee <> 0
+  loop
+    execute format('grant %s on api_request, api_request_default to %s', granted.privilege_type, granted.role_name);
+  end loop;
+  with moved as (delete from api_request_until where id >= high returning *)
+  insert into api_request_default select * from moved;
+  if exists (select from api_request_until) then
+    execute format('alter table api_request_until rename to %I', name);
+    execute format('alter table api_request attach partition %I for values from (minvalue) to (%L)', name, high);
+  else
+    drop table api_request_until;
+  end if;
+  perform create_day_partitions('api_request', 'req', now());
+end $$;
 
 -- Counts all attempts of a statement at once. Rows are changed in the order of their endpoints, so that two processes
 -- do not wait for each other. The lateral subquery makes PostgreSQL read the deliveries by their index.
@@ -117,38 +131,6 @@ begin
   on conflict (endpoint_id, hour) do update set attempts = h.attempts + excluded.attempts, successes = h.successes + excluded.successes;
   return null;
 end $$;
+drop trigger webhook_attempt_made on webhook_attempt;
 create trigger webhook_attempt_made after insert on webhook_attempt referencing new table as new_attempts
   for each statement execute function webhook_attempt_made();
-
--- The table of each kind that had the rows before becomes the partition of all days until today. Its indexes fit, so
--- PostgreSQL reads the table once to check its ids, and writes nothing. A row with a later id, from a clock that was
--- ahead, is moved to the default partition. Rights that were granted on the table are granted on the new one too.
-do $$
-declare
-  tables record;
-  granted record;
-  today date := (now() at time zone 'UTC')::date;
-  high text;
-  name text;
-begin
-  for tables in
-    select * from (values ('api_request', 'req', 'id'), ('webhook_attempt', 'whd', 'delivery_id')) as t (parent, prefix, key_column)
-  loop
-    execute format('create table %I partition of %I default', tables.parent || '_default', tables.parent);
-    for granted in
-      select g.grantee::regrole::text as role_name, g.privilege_type
-      from pg_class, aclexplode(relacl) g where oid = to_regclass(tables.parent || '_until') and g.grantee <> 0
-    loop
-      execute format('grant %s on %I, %I to %s', granted.privilege_type, tables.parent, tables.parent || '_default', granted.role_name);
-    end loop;
-    high := lowest_id_at_time(tables.prefix, (today + 1)::timestamp at time zone 'UTC');
-    execute format('with moved as (delete from %I where %I >= %L returning *) insert into %I select * from moved',
-      tables.parent || '_until', tables.key_column, high, tables.parent || '_default');
-    name := tables.parent || '_until_' || to_char(today, 'YYYYMMDD');
-    execute format('alter table %I rename to %I', tables.parent || '_until', name);
-    execute format('alter table %I attach partition %I for values from (minvalue) to (%L)', tables.parent, name, high);
-    -- A new database needs no partition for earlier days.
-    execute format('do $do$ begin if not exists (select from %I) then drop table %1$I; end if; end $do$', name);
-    perform create_day_partitions(tables.parent, tables.prefix, now());
-  end loop;
-end $$;

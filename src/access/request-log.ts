@@ -164,7 +164,7 @@ export async function deleteExpiredApiRequests(
   signal?: AbortSignal,
 ): Promise<number> {
   const firstDay = getStartOfUtcDay(new Date(now.getTime() - requestRetentionDays * 86_400_000));
-  await dropDayPartitions(db, "api_request", firstDay);
+  await dropDayPartitions(db, firstDay);
   const before = getLowestIdAtTime("request", firstDay.getTime());
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`

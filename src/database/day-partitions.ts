@@ -1,21 +1,16 @@
 /**
- * Creates and drops the partitions of the tables that are partitioned by day (UTC). The functions of
- * migration 0045 do the work, because the database role of a process may not own the tables. Rows of a day
- * without a partition are stored in the default partition of the table.
+ * Creates and drops the partitions of the table `api_request`, which is partitioned by day (UTC). The
+ * functions of migration 0045 do the work, because the database role of a process may not own the table. Rows
+ * of a day without a partition are stored in the partition `api_request_default`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { type IdKind, idPrefixes } from "#foundation/ids.ts";
+import { idPrefixes } from "#foundation/ids.ts";
 import type { Database } from "./connect.ts";
 import { getSqlState } from "./database-errors.ts";
 
-/** The tables that are partitioned by day, with the kind of the id that is the partition key. */
-const dayPartitionedTables = {
-  api_request: "request",
-  webhook_attempt: "webhookDelivery",
-} as const satisfies Readonly<Record<string, IdKind>>;
-
-export type DayPartitionedTable = keyof typeof dayPartitionedTables;
+/** The table that is partitioned by day. The kind of its ids is "request". */
+const partitionedTable = "api_request";
 
 /**
  * The SQLSTATEs of an error after which the change of partitions is tried again: PostgreSQL did not get a
@@ -31,17 +26,13 @@ const retryDelayMs = 500;
  * number of created partitions. If another process creates or drops partitions at the same time, creates
  * none.
  */
-export async function createDayPartitions(db: Database, now: Date): Promise<number> {
-  let created = 0;
-  for (const [table, kind] of Object.entries(dayPartitionedTables))
-    created += await retryLocked(async () => {
-      const { rows } = await sql<{ count: number }>`
-        select create_day_partitions(${table}, ${idPrefixes[kind]}, ${now}::timestamptz) as count`.execute(
-        db,
-      );
-      return rows[0]?.count ?? 0;
-    });
-  return created;
+export function createDayPartitions(db: Database, now: Date): Promise<number> {
+  return retryLocked(async () => {
+    const { rows } = await sql<{ count: number }>`
+      select create_day_partitions(${partitionedTable}, ${idPrefixes.request}, ${now}::timestamptz)
+        as count`.execute(db);
+    return rows[0]?.count ?? 0;
+  });
 }
 
 /**
@@ -49,17 +40,13 @@ export async function createDayPartitions(db: Database, now: Date): Promise<numb
  * the table for so long that PostgreSQL does not get the lock, leaves the remaining partitions; statements
  * that come later wait for at most 0.2 s.
  */
-export async function dropDayPartitions(
-  db: Database,
-  table: DayPartitionedTable,
-  before: Date,
-): Promise<readonly string[]> {
+export async function dropDayPartitions(db: Database, before: Date): Promise<readonly string[]> {
   const dropped: string[] = [];
   try {
     for (;;) {
       const name = await retryLocked(async () => {
         const { rows } = await sql<{ name: string | null }>`
-          select drop_day_partition(${table}, ${before}::timestamptz) as name`.execute(db);
+          select drop_day_partition(${partitionedTable}, ${before}::timestamptz) as name`.execute(db);
         return rows[0]?.name ?? null;
       });
       if (name === null) return dropped;

@@ -138,10 +138,7 @@ function later(now: Date, ms: number): Date {
 export type DeliveryStatus = Selectable<WebhookDeliveryTable>["status"];
 export type ReplayReason = NonNullable<Selectable<WebhookDeliveryTable>["replayReason"]>;
 
-/**
- * The number of days for which an event is stored at least, with its bodies and deliveries. Events are
- * deleted by whole days (UTC), so they are stored for up to one day longer.
- */
+/** The number of days for which an event is stored, with its bodies and deliveries. */
 export const eventRetentionDays = 30;
 export const replaysMax = 10;
 

@@ -4,37 +4,30 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { dropDayPartitions, getStartOfUtcDay } from "#database/day-partitions.ts";
 import { runSqlStatement } from "#database/transaction.ts";
 import { getEventRetentionStart } from "./delivery-rules.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
 const eventsPerBatch = 200;
-/** The largest number of events that one run deletes, so that the other sweeps do not wait long. */
-const eventsPerRun = 20_000;
 
 const dayMs = 86_400_000;
 
 /**
- * Deletes the events of the days (UTC) before the retention period, and records the highest deleted position
- * of the event feed. First drops the partitions with the attempts of the deliveries of these days: an event
- * occurs before its deliveries are created, so no delivery of a later event has attempts there, unless the
- * clocks of two processes differ. Therefore PostgreSQL does not delete the attempts one by one. Works in batches, so that other statements do not wait
- * long. An event without a position is new and is not deleted. Returns the number of deleted events. If the
- * signal is aborted, stops before the next batch.
+ * Deletes the events whose retention period has ended, and records the highest deleted position of the event
+ * feed. Works in batches, so that other statements do not wait long. An event without a position is new and
+ * is not deleted. Returns the number of deleted events. If the signal is aborted, stops before the next
+ * batch.
  */
 export async function deleteExpiredEvents(db: Database, now: Date, signal?: AbortSignal): Promise<number> {
   await db
     .deleteFrom("webhookEndpointHour")
     .where("hour", "<", new Date(now.getTime() - 2 * dayMs))
     .execute();
-  const firstDay = getStartOfUtcDay(getEventRetentionStart(now));
-  await dropDayPartitions(db, "webhook_attempt", firstDay);
   for (let total = 0; ;) {
     const statement = sql<{ deleted: number }>`
       with old as (
         select id, position from event
-        where occurred_at < ${firstDay}::timestamptz and position is not null
+        where occurred_at <= ${getEventRetentionStart(now)}::timestamptz and position is not null
         order by occurred_at limit ${eventsPerBatch} for update skip locked
       ), gone as (
         delete from event e using old where e.id = old.id
@@ -45,7 +38,7 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
       select count(*)::integer as deleted from old`;
     const [{ deleted } = { deleted: 0 }] = await runSqlStatement(db, statement);
     total += deleted;
-    if (deleted < eventsPerBatch || total >= eventsPerRun || signal?.aborted === true) return total;
+    if (deleted < eventsPerBatch || signal?.aborted === true) return total;
   }
 }
 

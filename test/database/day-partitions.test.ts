@@ -30,27 +30,11 @@ async function insertRequests(db: Database, at: Date, count = 1): Promise<readon
 }
 
 /** Returns the number of rows in each partition that has rows. */
-async function countByPartition(db: Database, table = "api_request"): Promise<Record<string, number>> {
+async function countByPartition(db: Database): Promise<Record<string, number>> {
   const { rows } = await sql<{ name: string; count: number }>`
-    select tableoid::regclass::text as name, count(*)::integer as count from ${sql.table(table)}
+    select tableoid::regclass::text as name, count(*)::integer as count from api_request
     group by 1 order by 1`.execute(db);
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
-}
-
-/** Inserts deliveries that were created at the time, and their endpoint. Without foreign keys to other rows. */
-async function insertDeliveries(db: Database, at: Date, endpointIds: readonly string[]): Promise<string[]> {
-  const ids = endpointIds.map(() => createId("webhookDelivery", at.getTime()));
-  await sql`set session_replication_role = replica`.execute(db);
-  await sql`insert into webhook_endpoint (id, merchant_id, installation_id, url, url_normalized, event_types,
-      created_at, updated_at)
-    select distinct id, 'mer_1', id, id, id, array['*'], now(), now() from unnest(${endpointIds}::text[]) as id
-    on conflict do nothing`.execute(db);
-  await sql`insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status,
-      created_at)
-    select id, 'mer_1', 'ins_1', id, endpoint_id, 'succeeded', ${at}::timestamptz
-    from unnest(${ids}::text[], ${endpointIds}::text[]) as d (id, endpoint_id)`.execute(db);
-  await sql`set session_replication_role = origin`.execute(db);
-  return ids;
 }
 
 async function explain(db: Database, statement: ReturnType<typeof sql>): Promise<string> {
@@ -83,16 +67,11 @@ describeOnBoth("day partitions", (openDatabases) => {
   it("take over the rows that were inserted before them when the clock has jumped by a month", async () => {
     const { db } = await open();
     const [id] = await insertRequests(db, after(31));
-    const [deliveryId = ""] = await insertDeliveries(db, after(31), ["whe_1"]);
-    await sql`insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms)
-      values ('wha_1', ${deliveryId}, 1, now(), 5)`.execute(db);
-    expect(Object.keys(await countByPartition(db, "webhook_attempt"))).toEqual(["webhook_attempt_default"]);
-    expect(await createDayPartitions(db, after(31))).toBe(8);
+    expect(await createDayPartitions(db, after(31))).toBe(4);
     expect(await createDayPartitions(db, after(31))).toBe(0);
-    expect(await createDayPartitions(db, after(32))).toBe(2);
+    expect(await createDayPartitions(db, after(32))).toBe(1);
     const day = dayOf(noon + 31 * dayMs);
     expect(await countByPartition(db)).toEqual({ [`api_request_${day}`]: 1 });
-    expect(await countByPartition(db, "webhook_attempt")).toEqual({ [`webhook_attempt_${day}`]: 1 });
     expect(await db.selectFrom("apiRequest").select("id").execute()).toEqual([{ id }]);
     await insertRequests(db, after(32));
     expect(await countByPartition(db)).toHaveProperty(`api_request_${dayOf(noon + 32 * dayMs)}`, 1);
@@ -101,7 +80,7 @@ describeOnBoth("day partitions", (openDatabases) => {
   it("are not created for a day with many rows in the default partition, which are deleted later", async () => {
     const { db } = await open();
     await insertRequests(db, after(40), 10_001);
-    expect(await createDayPartitions(db, after(40))).toBe(7);
+    expect(await createDayPartitions(db, after(40))).toBe(3);
     await insertRequests(db, after(40));
     await insertRequests(db, after(41));
     expect(await countByPartition(db)).toEqual({
@@ -115,8 +94,8 @@ describeOnBoth("day partitions", (openDatabases) => {
   it("are dropped when all of their days are over, oldest first, and not earlier", async () => {
     const { db } = await open();
     for (const day of [0, 1, 2]) await insertRequests(db, after(day));
-    expect(await dropDayPartitions(db, "api_request", after(0))).toEqual([]);
-    expect(await dropDayPartitions(db, "api_request", after(2))).toEqual(
+    expect(await dropDayPartitions(db, after(0))).toEqual([]);
+    expect(await dropDayPartitions(db, after(2))).toEqual(
       [0, 1].map((day) => `api_request_${dayOf(noon + day * dayMs)}`),
     );
     expect(await countByPartition(db)).toEqual({ [`api_request_${dayOf(noon + 2 * dayMs)}`]: 1 });
@@ -128,19 +107,11 @@ describeOnBoth("day partitions", (openDatabases) => {
   it("are the only ones that a statement reads if it names an id or the newest rows", async () => {
     const { db } = await open();
     const [id] = await insertRequests(db, after(1));
-    const [deliveryId] = await insertDeliveries(db, after(1), ["whe_1"]);
     await sql`set enable_seqscan = off`.execute(db);
     const day = dayOf(noon + dayMs);
     const byId = await explain(db, sql`select * from api_request where id = ${id}`);
     expect(byId.match(/Index Scan using \S+ on \S+/g)).toEqual([
       `Index Scan using api_request_${day}_pkey on api_request_${day}`,
-    ]);
-    const attempts = await explain(
-      db,
-      sql`select * from webhook_attempt where delivery_id = ${deliveryId} order by number desc limit 1`,
-    );
-    expect(attempts.match(/Index Scan \S+ using \S+ on \S+/g)).toEqual([
-      `Index Scan Backward using webhook_attempt_${day}_delivery_id_number_key on webhook_attempt_${day}`,
     ]);
     // The rows of each partition are read in the order of an index, so no rows are sorted.
     const list = await explain(
@@ -149,44 +120,6 @@ describeOnBoth("day partitions", (openDatabases) => {
         order by id desc limit 20`,
     );
     expect(list).not.toMatch(/-> +(Incremental )?Sort|Seq Scan/);
-
-    // Attempts of a period may belong to older deliveries, so all partitions are read, each by its index.
-    const health = await explain(
-      db,
-      sql`select * from webhook_attempt where started_at >= ${after(0)} and started_at < ${after(1)}`,
-    );
-    expect(health).not.toContain("Seq Scan");
-    expect(health).toContain("started_at_idx");
-  });
-
-  it("count the attempts of one statement once per endpoint and hour", async () => {
-    const { db } = await open();
-    const deliveries = [
-      ...(await insertDeliveries(db, after(0), ["whe_1", "whe_2"])),
-      ...(await insertDeliveries(db, after(40), ["whe_1"])),
-    ];
-    const attempts = deliveries.map((deliveryId, index) => ({
-      id: createId("webhookAttempt"),
-      deliveryId,
-      number: 1,
-      startedAt: after(0),
-      durationMs: 1,
-      errorCode: index === 0 ? ("timeout" as const) : null,
-    }));
-    await db.insertInto("webhookAttempt").values(attempts).execute();
-    const more = attempts.map((attempt) => ({ ...attempt, number: 2 }));
-    await db.insertInto("webhookAttempt").values(more).execute();
-    expect(
-      await db
-        .selectFrom("webhookEndpointHour")
-        .select(["endpointId", "attempts", "successes"])
-        .orderBy("endpointId")
-        .execute(),
-    ).toEqual([
-      { endpointId: "whe_1", attempts: 4, successes: 2 },
-      { endpointId: "whe_2", attempts: 2, successes: 2 },
-    ]);
-    await expect(db.insertInto("webhookAttempt").values(more).execute()).rejects.toThrow("duplicate key");
   });
 
   it("are not needed by the records of idempotency keys, whose sweep reads an index", async () => {
@@ -215,23 +148,17 @@ it("partitions are created once by two processes, and dropped without queuing re
   const [one, two] = [await openDatabase({ url }), await openDatabase({ url })];
   for (const database of [one, two]) stack.defer(() => database.close());
   const created = await Promise.all([one, two, one, two].map(({ db }) => createDayPartitions(db, after(20))));
-  expect(created.reduce((sum, count) => sum + count, 0)).toBe(8);
+  expect(created.reduce((sum, count) => sum + count, 0)).toBe(4);
 
   const reader = new Client({ connectionString: url });
   await reader.connect();
   stack.defer(() => reader.end());
-  await reader.query("begin; select from webhook_attempt; insert into api_request select * from api_request");
-  const dropping = dropDayPartitions(one.db, "webhook_attempt", after(1));
+  await reader.query("begin; select from api_request");
+  const dropping = dropDayPartitions(one.db, after(1));
   // Would fail if it waited for a lock for longer than the drop may wait for its own.
   await sql`set statement_timeout = '5s'`.execute(two.db);
-  for (let time = 0; time < 20; time += 1) await two.db.selectFrom("webhookAttempt").select("id").execute();
+  for (let time = 0; time < 20; time += 1) await two.db.selectFrom("apiRequest").select("id").execute();
   expect(await dropping).toEqual([]);
   await reader.query("rollback");
-
-  // Deliveries are written while a partition of their attempts is dropped.
-  await reader.query("begin; lock table webhook_delivery in row exclusive mode");
-  expect(await dropDayPartitions(one.db, "webhook_attempt", after(1))).toEqual([
-    `webhook_attempt_${dayOf(noon)}`,
-  ]);
-  await reader.query("rollback");
+  expect(await dropDayPartitions(one.db, after(1))).toEqual([`api_request_${dayOf(noon)}`]);
 });

@@ -87,48 +87,28 @@ it("0042 sums up the reduced taxes of orders that have tax lines, without a new 
   );
 });
 
-it("0045 keeps logged requests and attempts in a partition of the days until today, and moves later ids", async () => {
+it("0045 keeps logged requests in a partition of the days until today, and moves later ids", async () => {
   const now = Date.now();
   const days = [-40, -1, 0, 2].map((day) => now + day * 86_400_000);
-  const requests = days.map((at) => createId("request", at));
-  const deliveries = days.map((at) => createId("webhookDelivery", at));
-  const attempts = deliveries.map((id, index) => `('wha_${index}', '${id}', 1, now(), 5)`);
+  const ids = days.map((at) => createId("request", at));
   await openBefore(
     "0045-day-partitions",
     `insert into api_request (id, merchant_id, installation_id, credential_id, operation, method, status, duration_ms, at)
-      select id, 'mer_1', 'ins_1', 'key_1', 'getPublicCart', 'GET', 200, 1, now() from unnest('{${requests.join()}}'::text[]) as id;
-    insert into webhook_delivery (id, merchant_id, installation_id, event_id, endpoint_id, status, created_at)
-      select id, 'mer_1', 'ins_1', id, 'whe_1', 'succeeded', now() from unnest('{${deliveries.join()}}'::text[]) as id;
-    insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms) values ${attempts.join()};
-    reset session_replication_role; delete from webhook_endpoint_hour;`,
+      select id, 'mer_1', 'ins_1', 'key_1', 'getPublicCart', 'GET', 200, 1, now() from unnest('{${ids.join()}}'::text[]) as id;
+    reset session_replication_role`,
   );
   await migrate(database, readMigrationFiles());
   const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
-  const [requestRows, attemptRows] = await database.script((run) =>
-    run(`select id, tableoid::regclass::text as partition from api_request order by id;
-      select delivery_id as id, tableoid::regclass::text as partition from webhook_attempt order by delivery_id`),
+  const [rows] = await database.script((run) =>
+    run("select id, tableoid::regclass::text as partition from api_request order by id"),
   );
-  const earlier = `until_${dayOf(now)}`;
-  const places = [earlier, earlier, earlier, dayOf(days[3] ?? 0)];
-  expect(requestRows).toEqual(
-    requests.map((id, index) => ({ id, partition: `api_request_${places[index]}` })),
-  );
-  expect(attemptRows).toEqual(
-    deliveries.map((id, index) => ({ id, partition: `webhook_attempt_${places[index]}` })),
-  );
+  const earlier = `api_request_until_${dayOf(now)}`;
+  const later = `api_request_${dayOf(days[3] ?? 0)}`;
+  const places = [earlier, earlier, earlier, later];
+  expect(rows).toEqual(ids.map((id, index) => ({ id, partition: places[index] })));
   await expect(
-    database.script((run) =>
-      run(`insert into webhook_attempt (id, delivery_id, number, started_at, duration_ms)
-        values ('wha_9', '${deliveries[0]}', 1, now(), 5)`),
-    ),
+    database.script((run) => run(`insert into api_request select * from api_request where id = '${ids[0]}'`)),
   ).rejects.toThrow("duplicate key");
-  const [, left] = await database.script((run) =>
-    run(`delete from webhook_delivery where id in ('${deliveries[0]}', '${deliveries[3]}');
-      select id from webhook_attempt order by id`),
-  );
-  expect(left).toEqual([{ id: "wha_1" }, { id: "wha_2" }]);
-  expect(await dropDayPartitions(database.db, "webhook_attempt", new Date(now))).toEqual([]);
-  expect(await dropDayPartitions(database.db, "webhook_attempt", new Date(now + 86_400_000))).toEqual([
-    `webhook_attempt_${earlier}`,
-  ]);
+  expect(await dropDayPartitions(database.db, new Date(now))).toEqual([]);
+  expect(await dropDayPartitions(database.db, new Date(now + 86_400_000))).toEqual([earlier]);
 });

@@ -114,7 +114,7 @@ describeOnBoth("the event feed", (open) => {
     await world.event(shop);
     await position();
     const beforeDeletion = await getEventFeedEndCursor(world.database.db);
-    world.clock.advance(31 * dayMs);
+    world.clock.advance(30 * dayMs);
     const unpositioned = await world.event(shop);
     await deleteExpiredEvents(world.database.db, world.clock.now());
     expect(await faultOf(old)).toMatchObject({
