@@ -80,6 +80,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       clock: systemClock,
       publicUrl: "",
       rateLimitScale: 0,
+      cartRetentionDays: 731,
       keyring,
       doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
       events: createInProcessEvents(),

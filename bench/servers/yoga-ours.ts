@@ -36,6 +36,7 @@ const services: GraphqlServices = createGraphqlServices(
     clock: systemClock,
     publicUrl,
     rateLimitScale: 0,
+    cartRetentionDays: 731,
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
     events: createInProcessEvents(),

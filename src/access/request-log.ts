@@ -6,6 +6,7 @@
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
+import { dropDayPartitions, getStartOfUtcDay } from "#database/day-partitions.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
@@ -41,6 +42,10 @@ export const loggedSuccessesMax = 20;
  * requests are not logged.
  */
 export const bufferedRequestsMax = 1_000;
+/**
+ * The number of days for which a logged request is stored at least. Requests are deleted by whole days (UTC),
+ * so they are stored for up to one day longer.
+ */
 export const requestRetentionDays = 3;
 
 const writeEveryMs = 2_000;
@@ -148,17 +153,23 @@ function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
 
 const rowsPerStatement = 2_000;
 
-/** Deletes logged requests that are older than the retention period. Returns the number of deleted requests. */
+/**
+ * Drops the partitions of the log whose days are before the retention period. Then deletes the requests of
+ * these days from the default partition, which has rows only if there was no partition for their day. Returns
+ * the number of requests that were deleted from the default partition.
+ */
 export async function deleteExpiredApiRequests(
   db: Database,
   now: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  const before = getLowestIdAtTime("request", now.getTime() - requestRetentionDays * 86_400_000);
+  const firstDay = getStartOfUtcDay(new Date(now.getTime() - requestRetentionDays * 86_400_000));
+  await dropDayPartitions(db, firstDay);
+  const before = getLowestIdAtTime("request", firstDay.getTime());
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      delete from api_request where id in (select id from api_request where id < ${before} order by id
-      limit ${rowsPerStatement})`.execute(db);
+      delete from api_request_default where id in (select id from api_request_default where id < ${before}
+      order by id limit ${rowsPerStatement})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < rowsPerStatement || signal?.aborted === true) return total;

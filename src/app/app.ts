@@ -204,6 +204,7 @@ async function createParts(options: ServiceAppOptions) {
     ...reporting.services,
     reads: createCartOrderAndProductReadCoalescers(db, clock),
     rateLimitScale: settings.rateLimitScale,
+    cartRetentionDays: settings.cartRetentionDays,
     resolvedNames: createEndpointHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
     stripeApiBase: settings.stripeApiBase,

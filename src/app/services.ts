@@ -129,6 +129,7 @@ export function createEventPayloadRendererForCommandLine(
     clock: systemClock,
     publicUrl: getPublicUrl(settings),
     rateLimitScale: settings.rateLimitScale,
+    cartRetentionDays: settings.cartRetentionDays,
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
     // No code listens to this event emitter, because a command of the command line has no subscriptions to

@@ -78,6 +78,7 @@ const schema = z.object({
   METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   PROCESSES: integer(1, 64).default(1),
   RESPONSE_CACHE_MB: integer(0, 16_384).default(64),
+  CART_RETENTION_DAYS: integer(90, 36_500).default(731),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
   TRUST_PROXY: integer(0, 10).default(0),
   DRAIN_SECONDS: integer(0, 600).default(5),
@@ -137,6 +138,8 @@ export interface ServiceSettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
+  /** The number of days after which a cart that ended without an order is deleted. */
+  readonly cartRetentionDays: number;
   /**
    * The factor by which the quotas of `/graphql`, CSV reports and exports are multiplied; 0 switches the rate
    * limits off.
@@ -204,6 +207,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     encryptionKeys: values.ENCRYPTION_KEYS,
     demo: values.DEMO ?? isEmbedded,
     rateLimitScale: values.RATE_LIMIT_SCALE,
+    cartRetentionDays: values.CART_RETENTION_DAYS,
     graphqlQuotaScale: values.GRAPHQL_QUOTA_SCALE,
     webhookAllowLoopback: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
     webhookRetryScale: values.WEBHOOK_RETRY_SCALE,

@@ -11,6 +11,7 @@ import { deleteExpiredApiRequests } from "#access/request-log.ts";
 import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
 import { endExpiredPricesOfAllMerchants } from "#commerce/catalog/end-prices.ts";
+import { deleteEndedCarts } from "#commerce/carts/delete-ended-carts.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
@@ -23,6 +24,7 @@ import {
 } from "#commerce/orders/payment/read-provider-events.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
+import { createDayPartitions } from "#database/day-partitions.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
@@ -53,6 +55,7 @@ interface Sweep {
 }
 
 export const sweeps: readonly Sweep[] = [
+  { name: "create day partitions", run: ({ db }, { now }) => createDayPartitions(db, now) },
   {
     name: "count ordered products",
     everyMs: 3_600_000,
@@ -105,6 +108,12 @@ export const sweeps: readonly Sweep[] = [
     name: "delete old payment provider events",
     everyMs: 3_600_000,
     run: ({ db }, { now }) => deleteOldPaymentProviderEvents(db, now),
+  },
+  {
+    name: "delete ended carts",
+    everyMs: 3_600_000,
+    run: ({ db, cartRetentionDays }, round) =>
+      deleteEndedCarts({ db, retentionDays: cartRetentionDays, ...round }),
   },
   { name: "erase personal data", run: ({ db }, { now }) => erasePersonalDataPastRetention(db, now) },
   {

@@ -129,6 +129,7 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
+  readonly cartRetentionDays: number;
   readonly keyring: EncryptionKeyring;
   /** The read-only replica; if left out, all reads use the primary database. */
   readonly replica?: ReplicaReadSources | undefined;

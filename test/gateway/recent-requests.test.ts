@@ -232,12 +232,12 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
     await send(identity);
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const { db } = world.database;
-    const at = Date.now();
-    await deleteExpiredApiRequests(db, new Date(at + requestRetentionDays * dayMs - 3_600_000));
+    const endOfDay = Date.now() - (Date.now() % dayMs) + dayMs;
+    await deleteExpiredApiRequests(db, new Date(endOfDay + requestRetentionDays * dayMs - 1));
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const sweep = sweeps.find(({ name }) => name === "delete old API requests");
     await sweep?.run(world.app.services, {
-      now: new Date(at + requestRetentionDays * dayMs + 3_600_000),
+      now: new Date(endOfDay + requestRetentionDays * dayMs),
       signal: new AbortController().signal,
     });
     expect(nodesOf(await ask(id))).toEqual([]);

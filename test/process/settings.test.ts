@@ -101,6 +101,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     METRICS_TOKEN: null,
     PROCESSES: "1",
     RESPONSE_CACHE_MB: "64",
+    CART_RETENTION_DAYS: "731",
     LOG_LEVEL: "info",
     TRUST_PROXY: "0",
     DRAIN_SECONDS: "5",

@@ -13,8 +13,8 @@ export async function digestTables({
   database: { db },
 }: Pick<World, "database">): Promise<Readonly<Record<string, string>>> {
   const { rows: tables } = await sql<{ name: string }>`
-    select table_name as name from information_schema.tables where table_schema = 'public'
-    and table_type = 'BASE TABLE' order by 1`.execute(db);
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace
+    and relkind in ('r', 'p') and not relispartition order by 1`.execute(db);
   const parts = tables.map(
     ({ name }) => sql`
       select ${sql.lit(name)} as name, count(*)::int as count, md5(string_agg(row, '' order by row)) as digest

@@ -83,7 +83,7 @@ const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...con
  * logged requests.
  */
 const retention =
-  `in the last ${requestRetentionDays} days, newest first. A request appears a few seconds after its ` +
+  `of at least the last ${requestRetentionDays} days, newest first. A request appears a few seconds after its ` +
   `response. The list is a sample: for every two seconds, each server process stores at most ` +
   `${loggedFailuresMax} failed and ${loggedSuccessesMax} successful requests of an installation. ` +
   "Requests without a known credential are not listed.";
@@ -125,7 +125,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       "The logged REST request with the given id; null if the request is not stored or belongs to another " +
-      `merchant. Requests are stored for ${requestRetentionDays} days.`,
+      `merchant. Requests are stored for ${requestRetentionDays} days, and then until the end of the day in UTC.`,
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The request's id, `req_…`." }) },
     resolve: async (_root, { id }, context) => {
