@@ -196,7 +196,9 @@ const emailAddress = scalar<string>({
   description: "An e-mail address, for example ana@shop.example. The domain may have letters of any script.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc6531",
   jsonSchema: { type: "string" },
-  rule: "A mutation refuses a malformed e-mail address with the error invalid_field, which names the input field.",
+  rule:
+    "A mutation refuses a malformed e-mail address with the error invalid_field, which names the input " +
+    "field.",
   valid: "an e-mail address as a text, for example ana@shop.example",
   parse: text,
 });

@@ -136,7 +136,8 @@ builder.queryFields((t) => ({
   apiRequests: t.connection(
     {
       type: ApiRequest,
-      description: `The REST requests that apps sent for the merchants that the caller may read, ${retention}`,
+      description:
+        "The REST requests that apps sent for the merchants that the caller may read, " + retention,
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {

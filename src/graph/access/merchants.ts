@@ -161,10 +161,7 @@ InternalTokenRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The internal token's id, `tok_…`." }),
     name: t.exposeString("name", { description: "The name that says what the token is used for." }),
-    role: t.expose("role", {
-      type: RoleEnum,
-      description: "The role of the internal token, which decides what the token may read and change.",
-    }),
+    role: t.expose("role", { type: RoleEnum, description: "The role of the internal token." }),
     merchantId: t.exposeID("merchantId", {
       nullable: true,
       description: "The id of the token's merchant, `mer_…`; null if the token belongs to the platform.",

@@ -38,8 +38,8 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
       type: ReturnKindEnum,
       required: true,
       description:
-        "The kind of the request: a return with refund, exchange, refund without return, repair, replacement " +
-        "or withdrawal.",
+        "The kind of the request: a return with refund, exchange, refund without return, repair, " +
+        "replacement or withdrawal.",
     }),
     lines: t.field({
       type: [OrderLineQuantityInput],

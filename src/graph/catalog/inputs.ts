@@ -173,7 +173,9 @@ export const ProductUpdateInputType = builder.inputType("ProductUpdateInput", {
     taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
-      description: `The product's attributes, 0 to ${bounds.attributesMax}; the list replaces the current list.`,
+      description:
+        `The product's attributes, 0 to ${bounds.attributesMax}. The list replaces the product's current ` +
+        "attributes.",
     }),
     options: t.field({
       type: [OptionInputType],

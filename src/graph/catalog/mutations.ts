@@ -88,11 +88,7 @@ const MediaRemoveInput = builder.inputType("MediaRemoveInput", {
 const CategorySlugInput = builder.inputType("CategorySlugInput", {
   description: "The slug of a category in one locale.",
   fields: (t) => ({
-    locale: t.field({
-      type: "LocaleCode",
-      required: true,
-      description: "The locale in which the category has the slug.",
-    }),
+    locale: t.field({ type: "LocaleCode", required: true, description: "The locale of the slug." }),
     slug: t.field({
       type: "Slug",
       required: true,

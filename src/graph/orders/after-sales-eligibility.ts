@@ -69,8 +69,8 @@ const Reason = builder.objectRef<AfterSalesObstacle>("AfterSalesReason").impleme
     code: t.expose("code", {
       type: AfterSalesObstacleEnum,
       description:
-        "The reason why a request about an order is not possible, or only with the merchant's approval, as a " +
-        "code.",
+        "The reason why a request about an order is not possible, or only with the merchant's approval, as " +
+        "a code.",
     }),
     message: t.exposeString("message", {
       description: "The reason as a text for people, in the language of the answer (`locale`).",

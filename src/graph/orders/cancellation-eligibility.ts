@@ -42,8 +42,8 @@ const CancellationReason = builder.objectRef<CancellationObstacle>("Cancellation
     code: t.expose("code", {
       type: CancellationObstacleEnum,
       description:
-        "The reason why a request about an order is not possible, or only with the merchant's approval, as a " +
-        "code.",
+        "The reason why a request about an order is not possible, or only with the merchant's approval, as " +
+        "a code.",
     }),
     message: t.exposeString("message", {
       description: "The reason as a text for people, in the language of the answer (`locale`).",

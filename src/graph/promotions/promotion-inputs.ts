@@ -63,7 +63,7 @@ const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
       "no categories are given, the promotion can discount all products.",
   }),
   entitledCategoryIds: t.idList({
-    description: `Ids of the categories whose products the promotion can discount, 0 to ${bounds.categoriesMax}.`,
+    description: `Ids of the categories (0 to ${bounds.categoriesMax}) whose products the promotion can discount.`,
   }),
   buyProductIds: t.idList({
     description:
@@ -77,7 +77,9 @@ const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
       `0 to ${bounds.categoriesMax}.`,
   }),
   marketIds: t.idList({
-    description: `Ids of the markets in which the promotion applies, 0 to ${bounds.marketsMax}; empty for all markets.`,
+    description:
+      `Ids of the markets in which the promotion applies, 0 to ${bounds.marketsMax}; empty for all ` +
+      "markets.",
   }),
   requiresSignIn: t.boolean({
     description: "Whether the promotion applies only to signed-in buyers; false by default.",

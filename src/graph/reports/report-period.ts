@@ -50,7 +50,9 @@ export const reportArgs = builder.args((t) => ({
   to: t.field({
     type: "Date",
     required: true,
-    description: `The last day of the report's period, included. The period may have at most ${periodDaysMax} days.`,
+    description:
+      `The last day of the report's period, included. The period may have at most ${periodDaysMax} ` +
+      "days.",
   }),
   merchantId: t.id({
     description:

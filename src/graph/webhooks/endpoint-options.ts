@@ -70,9 +70,9 @@ const FieldFilterInput = builder.inputType("WebhookFieldFilterInput", {
 });
 
 const fieldFiltersDescription =
-  "The event types for which the endpoint receives only events in which one of the given fields has changed: " +
-  `at most ${filteredTypesMax} types, each at most once. An event without an earlier state of the object ` +
-  "(`data.previous` is null) is always delivered.";
+  "The event types for which the endpoint receives only events in which one of the given fields has " +
+  `changed: at most ${filteredTypesMax} types, each at most once. An event without an earlier state of the ` +
+  "object (`data.previous` is null) is always delivered.";
 
 type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaTypes"], "InputObject">;
 
