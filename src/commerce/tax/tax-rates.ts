@@ -23,7 +23,7 @@ import {
 } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireMarket } from "#commerce/markets/change-market.ts";
-import { planTaxRatePeriod, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
+import { planPeriodOfNewTaxRate, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
 
 /** The tax rate of a class in a country, or in a region of the country. */
 export interface UpsertTaxRateInput {
@@ -69,7 +69,7 @@ export async function upsertTaxRate(
     regionCode: input.regionCode ?? null,
     taxClass,
   };
-  const plan = planTaxRatePeriod(await findPeriods(transaction, series), {
+  const plan = planPeriodOfNewTaxRate(await findPeriods(transaction, series), {
     validFrom: input.validFrom ?? null,
     validTo: input.validTo ?? null,
   });

@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the page with the tax classes and tax rates of a merchant. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsoleTaxRate {
   readonly id: string;
@@ -52,13 +52,13 @@ export const taxesDocument = createConsoleGraphqlDocument<TaxesQueryResult>(`
   }
 `);
 
-export interface TaxRateInput extends Omit<ConsoleTaxRate, "id"> {
+export interface ConsoleTaxRateInput extends Omit<ConsoleTaxRate, "id"> {
   readonly marketId: string;
 }
 
 export const upsertTaxRateDocument = createConsoleGraphqlDocument<
   { readonly taxRateUpsert: { readonly id: string } },
-  IdempotencyKeyGraphqlVariables & { readonly input: TaxRateInput }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: ConsoleTaxRateInput }
 >(`
   mutation ConsoleTaxRateUpsert($idempotencyKey: String!, $input: TaxRateUpsertInput!) {
     taxRateUpsert(idempotencyKey: $idempotencyKey, input: $input) { id }
@@ -67,7 +67,7 @@ export const upsertTaxRateDocument = createConsoleGraphqlDocument<
 
 export const upsertTaxClassDocument = createConsoleGraphqlDocument<
   { readonly taxClassUpsert: ConsoleTaxClass },
-  IdempotencyKeyGraphqlVariables & { readonly input: ConsoleTaxClass }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: ConsoleTaxClass }
 >(`
   mutation ConsoleTaxClassUpsert($idempotencyKey: String!, $input: TaxClassUpsertInput!) {
     taxClassUpsert(idempotencyKey: $idempotencyKey, input: $input) { code name }

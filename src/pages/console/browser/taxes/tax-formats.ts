@@ -20,7 +20,8 @@ export const formatTaxCountryAndRegion = ({
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 });
 
 /** Formats a tax rate in basis points: 1900 becomes “19%” or “19 %”. */
-export const formatBasisPoints = (basisPoints: number): string => percent.format(basisPoints / 10_000);
+export const formatBasisPointsAsPercentage = (basisPoints: number): string =>
+  percent.format(basisPoints / 10_000);
 
 /** Returns the text with which a form shows a tax rate, for example `7.5` for 750 basis points. */
 export const formatBasisPointsForFormField = (basisPoints: number): string => String(basisPoints / 100);

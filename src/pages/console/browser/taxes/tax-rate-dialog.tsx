@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import {
@@ -44,8 +44,8 @@ type RateForm = Readonly<
 const formFields = ["country", "regionCode", "taxClass", "name", "basisPoints", "validFrom", "validTo"];
 
 /** Returns the failure of a percentage that cannot be read, in the form of a failed request. */
-const createPercentFailure = (): GraphqlFailure =>
-  new GraphqlFailure("The form has errors.", {
+const createPercentFailure = (): GraphqlRequestError =>
+  new GraphqlRequestError("The form has errors.", {
     details: [
       {
         field: "/basisPoints",
@@ -80,7 +80,7 @@ const emptyToNull = (text: string): string | null => (text.trim() === "" ? null 
 export function TaxRateDialog(props: TaxRateDialogProps): JSX.Element {
   const { market, rate, onSaved, onClose } = props;
   const [form, setForm] = useState<RateForm>(() => createForm(props));
-  const [localFailure, setLocalFailure] = useState<GraphqlFailure>();
+  const [localFailure, setLocalFailure] = useState<GraphqlRequestError>();
   const mutation = useGraphqlMutation(upsertTaxRateDocument);
   const failure = localFailure ?? mutation.failure;
   const { isBusy } = mutation;
@@ -139,7 +139,7 @@ export function TaxRateDialog(props: TaxRateDialogProps): JSX.Element {
 
 interface FormPartProps {
   readonly form: RateForm;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly set: (change: Partial<RateForm>) => void;
 }
 
