@@ -213,7 +213,6 @@ async function createParts(options: ServiceAppOptions) {
   const notices = createInterProcessNotices(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
-  const requests = createApiRequestLog({ db, clock, log });
   const responseCache = createConfiguredResponseCache(settings, shared, notices);
   const background = createServiceBackgroundWork(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
@@ -237,7 +236,7 @@ async function createParts(options: ServiceAppOptions) {
     notices,
     ...access,
     trustedDocuments,
-    requests,
+    requests: createApiRequestLog({ db, clock, log }),
     responseCache,
     background,
   };
