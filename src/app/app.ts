@@ -217,7 +217,6 @@ async function createParts(options: ServiceAppOptions) {
   const notices = createInterProcessNoticeChannel(database, events, log);
   const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
-  const requests = createApiRequestLog({ db, clock, log });
   const responseCache = createConfiguredResponseCache(settings, shared, notices);
   const background = createServiceBackgroundWorkers(services, { database, settings, notices, log, role });
   metrics.addStateReadings({
@@ -241,7 +240,7 @@ async function createParts(options: ServiceAppOptions) {
     notices,
     ...access,
     trustedDocuments,
-    requests,
+    requests: createApiRequestLog({ db, clock, log }),
     responseCache,
     background,
   };
