@@ -5,9 +5,7 @@
 import { findFreePort } from "#foundation/free-port.ts";
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
-import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
-import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
-import { createOauthSigningKeyProvider, type OauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
+import type { ClosableCredentialVerifier } from "#access/credentials.ts";
 import { createApiRequestLog, type ApiRequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
 import { createCachedTrustedDocumentFinder } from "#access/trusted-documents.ts";
@@ -54,6 +52,7 @@ import {
   type ProcessRole,
 } from "./background.ts";
 import { createInterProcessNoticeChannel } from "#database/notices.ts";
+import { createSigningKeysAndCredentialVerifier } from "./credentials.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportRunnerAndSearchCounter, openDatabaseReplica } from "./replica.ts";
@@ -215,7 +214,7 @@ async function createParts(options: ServiceAppOptions) {
   };
   const services = createGraphqlServices(shared, createEventSubjectRenderer(mesh));
   const notices = createInterProcessNoticeChannel(database, events, log);
-  const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
+  const access = createSigningKeysAndCredentialVerifier({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const responseCache = createConfiguredResponseCache(settings, shared, notices);
   const background = createServiceBackgroundWorkers(services, { database, settings, notices, log, role });
@@ -244,38 +243,6 @@ async function createParts(options: ServiceAppOptions) {
     responseCache,
     background,
   };
-}
-
-type CredentialServices = Pick<GraphqlServices, "db" | "clock" | "publicUrl" | "keyring" | "events">;
-interface CredentialOptions extends CredentialServices {
-  readonly log: Log;
-  /**
-   * Returns whether this process receives all notices (NOTIFY) about changed credentials. If not, its cache
-   * of credentials may be outdated.
-   */
-  readonly isCurrent: () => boolean;
-}
-
-/**
- * Creates the service that manages the signing keys of access tokens, and the verifier of all kinds of
- * credentials.
- */
-function createCredentials({ log, isCurrent, events, ...services }: CredentialOptions): {
-  readonly signingKeys: OauthSigningKeyProvider;
-  readonly credentials: ClosableCredentialVerifier;
-} {
-  const { db, clock, publicUrl, keyring } = services;
-  const signingKeys = createOauthSigningKeyProvider({ db, keyring, clock, log });
-  const credentials = createCredentialVerifier({
-    db,
-    clock,
-    keyring,
-    events,
-    isCurrent,
-    createVerifier: (findGrant) =>
-      createAccessTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
-  });
-  return { signingKeys, credentials };
 }
 
 /**
