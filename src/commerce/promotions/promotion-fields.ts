@@ -178,6 +178,24 @@ export function findPromotionFieldFaults(input: PromotionInputFields): InputFiel
       min: 1,
       max: promotionFieldBounds.minimumQuantityMax,
     }),
+    ...findListFaults(input),
+    ...instantFaults("/startsAt", input.startsAt),
+    ...instantFaults("/endsAt", input.endsAt),
+    ...getIntegerFieldErrors("/usageLimit", input.usageLimit, { min: 1, max: promotionFieldBounds.limitMax }),
+    ...getIntegerFieldErrors("/perBuyerLimit", input.perBuyerLimit, {
+      min: 1,
+      max: promotionFieldBounds.limitMax,
+    }),
+    ...getIntegerFieldErrors("/priority", input.priority, {
+      min: -promotionFieldBounds.priorityMax,
+      max: promotionFieldBounds.priorityMax,
+    }),
+  ];
+}
+
+/** Returns the faults of the lists of ids and buyer references in an input. */
+function findListFaults(input: PromotionInputFields): InputFieldErrors {
+  return [
     ...getListLengthAndDuplicateErrors(
       "/entitledProductIds",
       input.entitledProductIds,
@@ -209,17 +227,6 @@ export function findPromotionFieldFaults(input: PromotionInputFields): InputFiel
         max: promotionFieldBounds.buyerReferenceLengthMax,
       }),
     ),
-    ...instantFaults("/startsAt", input.startsAt),
-    ...instantFaults("/endsAt", input.endsAt),
-    ...getIntegerFieldErrors("/usageLimit", input.usageLimit, { min: 1, max: promotionFieldBounds.limitMax }),
-    ...getIntegerFieldErrors("/perBuyerLimit", input.perBuyerLimit, {
-      min: 1,
-      max: promotionFieldBounds.limitMax,
-    }),
-    ...getIntegerFieldErrors("/priority", input.priority, {
-      min: -promotionFieldBounds.priorityMax,
-      max: promotionFieldBounds.priorityMax,
-    }),
   ];
 }
 

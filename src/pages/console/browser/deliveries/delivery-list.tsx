@@ -66,6 +66,23 @@ interface DeliveryListProps {
   readonly onDelivered: () => void;
 }
 
+function setStatusInUrl(endpointId: string, status: ConsoleDeliveryStatus | null): void {
+  const search = status === null ? "" : `?status=${status.toLowerCase()}`;
+  replaceConsoleUrlInHistory(`/endpoints/${endpointId}${search}`);
+}
+
+interface NoDeliveriesNoteProps extends Pick<DeliveryListProps, "endpoint"> {
+  /** The status by which the list is filtered; null if all deliveries are shown. */
+  readonly status: ConsoleDeliveryStatus | null;
+}
+
+const NoDeliveriesNote = ({ endpoint, status }: NoDeliveriesNoteProps): JSX.Element =>
+  status === null ? (
+    <FirstTestDeliveryPanel endpoint={endpoint} />
+  ) : (
+    <EmptyListNote>No delivery has the status “{formatEnumValue(status)}”.</EmptyListNote>
+  );
+
 export function DeliveryList({
   endpointId,
   endpoint,
@@ -73,10 +90,6 @@ export function DeliveryList({
   onDelivered,
 }: DeliveryListProps): JSX.Element {
   const status = deliveryStatuses.find((value) => value.toLowerCase() === statusText) ?? null;
-  const setStatus = (value: ConsoleDeliveryStatus | null): void =>
-    replaceConsoleUrlInHistory(
-      `/endpoints/${endpointId}${value === null ? "" : `?status=${value.toLowerCase()}`}`,
-    );
   const [replaying, setReplaying] = useState<ConsoleWebhookDelivery>();
   const pages = useCursorListPaging(`${endpointId} ${status}`);
   const query = useGraphqlQuery(deliveriesDocument, {
@@ -99,7 +112,7 @@ export function DeliveryList({
           Deliveries <LiveSubscriptionStateBadge state={state} />
         </h2>
         <div class="actions">
-          <StatusFilter status={status} onChange={setStatus} />
+          <StatusFilter status={status} onChange={(value) => setStatusInUrl(endpointId, value)} />
           {endpoint === undefined ? null : <BulkReplayButton endpoint={endpoint} />}
         </div>
       </div>
@@ -110,11 +123,7 @@ export function DeliveryList({
         {({ webhookDeliveries }) => (
           <>
             {webhookDeliveries.edges.length === 0 ? (
-              status === null ? (
-                <FirstTestDeliveryPanel endpoint={endpoint} />
-              ) : (
-                <EmptyListNote>No delivery has the status “{formatEnumValue(status)}”.</EmptyListNote>
-              )
+              <NoDeliveriesNote endpoint={endpoint} status={status} />
             ) : (
               <DataTable
                 caption="Deliveries, the newest first"

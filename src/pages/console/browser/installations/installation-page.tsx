@@ -75,25 +75,32 @@ interface PartsProps {
   readonly begin: (action: InstallationAction) => void;
 }
 
+const InstallationFacts = ({ installation }: Pick<PartsProps, "installation">): JSX.Element => {
+  const { id, status, scopes, installedAt, app } = installation;
+  return (
+    <dl class="facts">
+      <DescriptionListRow name="Status">
+        <StatusBadge value={status} />
+      </DescriptionListRow>
+      <DescriptionListRow name="Publisher">{app.publisher ?? "–"}</DescriptionListRow>
+      <DescriptionListRow name="Installed">
+        <FormattedTime at={installedAt} isDay />
+      </DescriptionListRow>
+      <DescriptionListRow name="Permissions">
+        <PermissionList scopes={scopes} />
+      </DescriptionListRow>
+      <DescriptionListRow name="Id">
+        <code>{id}</code>
+      </DescriptionListRow>
+    </dl>
+  );
+};
+
 function Parts({ installation, begin }: PartsProps): JSX.Element {
-  const { id, status, scopes, installedAt, app, readiness } = installation;
+  const { id, status, app, readiness } = installation;
   return (
     <>
-      <dl class="facts">
-        <DescriptionListRow name="Status">
-          <StatusBadge value={status} />
-        </DescriptionListRow>
-        <DescriptionListRow name="Publisher">{app.publisher ?? "–"}</DescriptionListRow>
-        <DescriptionListRow name="Installed">
-          <FormattedTime at={installedAt} isDay />
-        </DescriptionListRow>
-        <DescriptionListRow name="Permissions">
-          <PermissionList scopes={scopes} />
-        </DescriptionListRow>
-        <DescriptionListRow name="Id">
-          <code>{id}</code>
-        </DescriptionListRow>
-      </dl>
+      <InstallationFacts installation={installation} />
       <section aria-labelledby="readiness">
         <h2 id="readiness">
           Readiness <StatusBadge value={readiness.status} />
