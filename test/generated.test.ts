@@ -4,9 +4,12 @@ import { expect, it } from "vitest";
 import { renderSizing, type SizingRecord } from "#bench/sizing-page.ts";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { type ApiDescription, createApiDescription } from "#gateway/api-description.ts";
+import {
+  type RestOperationsAndOpenApiDocument,
+  buildRestOperationsAndOpenApiDocument,
+} from "#gateway/api-description.ts";
 import graph from "#graph/schema.ts";
-import { openMesh } from "#mesh/open-mesh.ts";
+import { openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { renderFigures } from "#soak/figure-table.ts";
 import { readRecords } from "#soak/record.ts";
 import { eventExamples } from "./generate/event-examples.ts";
@@ -30,10 +33,10 @@ it("schema/schema.graphql matches the graph", async () => {
   await expect(`${header}${printWithDirectives(graph)}\n`).toMatchFileSnapshot("../schema/schema.graphql");
 });
 
-async function describeNow(): Promise<ApiDescription> {
-  const mesh = await openMesh();
+async function describeNow(): Promise<RestOperationsAndOpenApiDocument> {
+  const mesh = await openGraphqlMesh();
   try {
-    return createApiDescription(mesh);
+    return buildRestOperationsAndOpenApiDocument(mesh);
   } finally {
     mesh.close();
   }

@@ -7,7 +7,7 @@ import { createGraphqlContext } from "#graph/context.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { sessionRow } from "#test/support/session-row.ts";
 import { createWorld, type World } from "#test/support/world.ts";
-import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
+import { fanOutEventsToWebhookDeliveries } from "#webhooks/dispatch/fan-out.ts";
 
 const dayMs = 86_400_000;
 const patience = { timeout: 30_000, interval: 5 };
@@ -384,7 +384,7 @@ it("a failing sweep is logged, and the others run all the same", async () => {
   const cartId = await makeCart(world);
   expect(await eventsOf(world, cartId)).toEqual(["cart.created"]);
   // Only events with a position in the event feed are deleted.
-  while ((await fanOutEvents(world.database.db, world.clock.now())).events > 0);
+  while ((await fanOutEventsToWebhookDeliveries(world.database.db, world.clock.now())).events > 0);
   world.clock.advance(31 * dayMs);
   // Only the rendering of events fails. The sweep that deletes old events comes later and needs no rendering.
   const stop = startPeriodicCleanupSweeps(

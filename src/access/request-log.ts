@@ -8,10 +8,10 @@ import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { dropDayPartitions, getStartOfUtcDay } from "#database/day-partitions.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
+import { getLowestIdAtTime, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ApiRequestTable, Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { CredentialAndOwnerIds } from "./viewer.ts";
 
 export interface LoggedApiRequest extends CredentialAndOwnerIds {
@@ -158,7 +158,7 @@ const rowsPerStatement = 2_000;
  * these days from the default partition, which has rows only if there was no partition for their day. Returns
  * the number of requests that were deleted from the default partition.
  */
-export async function deleteExpiredApiRequests(
+export async function deleteExpiredApiRequestLogEntries(
   db: Database,
   now: Date,
   signal?: AbortSignal,
@@ -194,7 +194,7 @@ interface ApiRequestFilter {
 
 /** Builds the query for logged requests. The caller adds the order or page, or counts the rows. */
 export function buildApiRequestSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   filter: ApiRequestFilter,
 ): SelectQueryBuilder<Tables, "apiRequest", LoggedApiRequestRow> {
   let list = reader.selectFrom("apiRequest").selectAll("apiRequest");
@@ -211,14 +211,14 @@ export function buildApiRequestSqlQuery(
 }
 
 /** Finds a logged request by its id; null if it is not stored. The caller must check the merchant. */
-export async function findApiRequest(
-  reader: DatabaseReader,
+export async function findLoggedApiRequest(
+  reader: DatabaseOrTransaction,
   id: string,
 ): Promise<LoggedApiRequestRow | null> {
   const found = await reader
     .selectFrom("apiRequest")
     .selectAll("apiRequest")
-    .where("id", "=", toDatabaseSafeId(id))
+    .where("id", "=", blankIdWithForbiddenCharacters(id))
     .executeTakeFirst();
   return found ?? null;
 }

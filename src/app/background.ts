@@ -5,7 +5,7 @@
  */
 import { savePaymentOperationOutcomeAsSystem } from "#commerce/orders/payment/settle-payment.ts";
 import {
-  createPaymentOperationDriver,
+  createPaymentOperationWorker,
   runDuePaymentOperations,
   type PaymentOperationDriverOptions,
   type PaymentOperationDriver,
@@ -55,7 +55,7 @@ export interface ServiceBackgroundWorkOptions {
   readonly role: ProcessRole;
 }
 
-export function createServiceBackgroundWork(
+export function createServiceBackgroundWorkers(
   services: GraphqlServices,
   { database, settings, notices, log, role }: ServiceBackgroundWorkOptions,
 ): ServiceBackgroundWork {
@@ -141,7 +141,7 @@ function createPayments(
         outcome,
       ),
   };
-  return { ...createPaymentOperationDriver(parts), parts, drive: () => runDuePaymentOperations(parts) };
+  return { ...createPaymentOperationWorker(parts), parts, drive: () => runDuePaymentOperations(parts) };
 }
 
 function createDeliveries(

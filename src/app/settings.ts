@@ -285,7 +285,7 @@ function formatSetting(name: string, value: unknown): string | null {
  * Finds environment variables whose name differs from the name of a setting by one letter, which is probably
  * a typing error.
  */
-export function findMisspeltSettings(
+export function findMisspelledSettings(
   environment: EnvironmentVariables,
 ): { readonly given: string; readonly meant: string }[] {
   return Object.keys(environment)

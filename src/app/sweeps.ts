@@ -7,7 +7,7 @@ import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
 import { deleteExpiredOauthServerRecords } from "#access/oauth/oauth-items.ts";
 import { deleteOauthGrantsPastRetention } from "#access/oauth/grants.ts";
 import { deleteExpiredOauthSigningKeys } from "#access/oauth/signing-keys.ts";
-import { deleteExpiredApiRequests } from "#access/request-log.ts";
+import { deleteExpiredApiRequestLogEntries } from "#access/request-log.ts";
 import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
 import { endExpiredPricesOfAllMerchants } from "#commerce/catalog/end-prices.ts";
@@ -29,10 +29,10 @@ import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenan
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphqlServices } from "#graph/context.ts";
-import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
+import { endUndeliverableWebhookDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
 import { createPaymentProviderEventServices } from "./provider-events.ts";
 
-export interface CleanupSweepContext {
+export interface CleanupSweepTimeAndAbortSignal {
   readonly now: Date;
   /**
    * An abort signal, aborted when the service stops. The running sweep then ends after its current
@@ -51,7 +51,7 @@ interface Sweep {
    */
   readonly isRemote?: true;
   /** Runs the sweep once: stores all changes whose time has come, for example that a cart has expired. */
-  readonly run: (services: GraphqlServices, round: CleanupSweepContext) => Promise<unknown>;
+  readonly run: (services: GraphqlServices, round: CleanupSweepTimeAndAbortSignal) => Promise<unknown>;
 }
 
 export const sweeps: readonly Sweep[] = [
@@ -130,7 +130,7 @@ export const sweeps: readonly Sweep[] = [
   },
   {
     name: "delete old API requests",
-    run: ({ db }, { now, signal }) => deleteExpiredApiRequests(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteExpiredApiRequestLogEntries(db, now, signal),
   },
   {
     name: "delete expired console sessions",
@@ -143,7 +143,7 @@ export const sweeps: readonly Sweep[] = [
   { name: "delete old signing keys", run: ({ db }, { now }) => deleteExpiredOauthSigningKeys(db, now) },
   {
     name: "close unneeded deliveries",
-    run: ({ db }, { now, signal }) => endUndeliverableDeliveries(db, now, signal),
+    run: ({ db }, { now, signal }) => endUndeliverableWebhookDeliveries(db, now, signal),
   },
   {
     name: "delete old search counts",

@@ -9,7 +9,7 @@ import { appendRequestIdSqlComment } from "./sql-comment.ts";
 
 export type TransactionPoolerLimitation = "unnamed_statements" | "no_server_timeouts";
 
-export interface StatementSenderOptions {
+export interface SqlStatementSenderOptions {
   /** True to prepare each statement under a name. */
   readonly prepared: boolean;
   /**
@@ -46,11 +46,11 @@ interface StatementSender {
   readonly renewNames: () => void;
 }
 
-export function createStatementSender({
+export function createSqlStatementSender({
   prepared,
   onPoolerLimitation,
   comments = false,
-}: StatementSenderOptions): StatementSender {
+}: SqlStatementSenderOptions): StatementSender {
   let names = prepared ? createNames() : unnamed;
   return {
     send: (client, text, values) => {

@@ -4,7 +4,7 @@
  */
 import type { ExecutionResult } from "graphql";
 import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import {
   anonymousViewer,
   getCredentialIdOfViewer,
@@ -23,7 +23,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { EndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
-import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { GraphqlCostCharger } from "./limits.ts";
@@ -145,9 +145,9 @@ export interface GraphqlServices extends DatabaseReadSource {
   /** Runs a change only once for each idempotency key. A retry with the same key gets the stored answer. */
   readonly doOnce: IdempotentRequestRunner;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   /** Emits events to listeners inside this process. */
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
   /**
    * Checks the GraphQL documents that a merchant registers as trusted documents; if left out, documents
    * cannot be registered.
@@ -248,7 +248,7 @@ export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
  * The access check for `@pothos/plugin-scope-auth`. Each GraphQL field lists the kinds of callers that may
  * read it.
  */
-export const createFieldAuthScopes = ({
+export const createGraphqlFieldAuthScopes = ({
   viewer,
 }: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
   callers: (callers) => callers.includes(getCallerKindOfViewer(viewer)),
@@ -307,7 +307,7 @@ export function getMerchantIdForListQuery(
 ): string | null {
   return getCallerMerchantId(context) === null && (merchantId === null || merchantId === undefined)
     ? null
-    : resolveMerchantId(context, merchantId);
+    : resolveMerchantIdOfRequest(context, merchantId);
 }
 
 /**
@@ -315,7 +315,10 @@ export function getMerchantIdForListQuery(
  * names. Throws `missing_field` if a platform caller names none. Throws `merchant_not_found` if another
  * caller names a foreign merchant.
  */
-export function resolveMerchantId(context: GraphqlContext, merchantId: string | null | undefined): string {
+export function resolveMerchantIdOfRequest(
+  context: GraphqlContext,
+  merchantId: string | null | undefined,
+): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
     throw createFailureWithDetail("missing_field", {
@@ -341,7 +344,7 @@ export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithView
  * Returns the id of the caller's internal token, or of the signed-in staff account; null for every other kind
  * of credential.
  */
-export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
+export const getInternalTokenOrStaffId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? getCredentialIdOfViewer(viewer) : null;
 
 /** Returns the name of the caller's kind in the order timeline: buyer, merchant or system. */

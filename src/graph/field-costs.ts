@@ -39,7 +39,7 @@ type ArgumentCost = Partial<FactorArguments> & ((args: never) => ComputedCost);
  * Defines the cost of a GraphQL field as a function of the field's arguments, together with the description
  * of the cost.
  */
-export const defineFieldCostByArguments = <Args>(
+export const defineGraphqlFieldCostByArguments = <Args>(
   { sizedBy, factor }: FactorArguments,
   compute: (args: Args) => Required<ComputedCost>,
 ): FactorArguments & ((args: Args) => Required<ComputedCost>) => Object.assign(compute, { sizedBy, factor });
@@ -106,7 +106,7 @@ function readArgumentCost({ name, args }: Field, compute: ArgumentCost): Graphql
 }
 
 /** Describes the cost of a field in one sentence; empty for the default cost. */
-export function describeFieldCost({ points, multiplier, factor }: GraphqlFieldCost): string {
+export function describeGraphqlFieldCost({ points, multiplier, factor }: GraphqlFieldCost): string {
   if (points === 1 && multiplier === 1 && factor === null) return "";
   const own = `Cost: ${points} ${points === 1 ? "point" : "points"}`;
   if (multiplier === 0) return `${own}; the selected fields cost nothing.`;

@@ -22,7 +22,7 @@ import {
 import { internalTokenRoles, type InternalTokenRole } from "#access/viewer.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { CallerKind, GraphqlContext } from "./context.ts";
-import { describeFieldCost, type GraphqlFieldCost, getGraphqlFieldCost } from "./field-costs.ts";
+import { describeGraphqlFieldCost, type GraphqlFieldCost, getGraphqlFieldCost } from "./field-costs.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type DirectiveArguments = Readonly<Record<string, unknown>>;
@@ -61,7 +61,7 @@ function addNotes(field: Field): void {
   const cost = getGraphqlFieldCost(field);
   const notes = [
     roles === null ? "" : describeRoles(roles),
-    describeFieldCost(cost),
+    describeGraphqlFieldCost(cost),
     describeFailures(field.extensions.change?.failures ?? []),
   ].filter((note) => note !== "");
   if (notes.length === 0) return;
@@ -70,7 +70,7 @@ function addNotes(field: Field): void {
     plainDescription: field.description ?? null,
     directives: {
       ...(roles === null ? {} : { access: { roles } }),
-      ...(describeFieldCost(cost) === "" ? {} : { cost: toCostArguments(cost) }),
+      ...(describeGraphqlFieldCost(cost) === "" ? {} : { cost: toCostArguments(cost) }),
     },
   };
   field.description = [field.description, ...notes].join(" ");

@@ -34,7 +34,7 @@ const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tok
 type RefreshTokenModel = Provider["RefreshToken"]["prototype"] & { generateTokenId?: () => string };
 
 /** Makes oidc-provider use the computed id for a refresh token that replaces another one. */
-export function configureComputedRefreshTokenIds(
+export function overrideRefreshTokenIdGeneration(
   provider: Provider,
   { Provider: library }: OidcProviderModule,
   services: Pick<RotationServices, "keyring">,

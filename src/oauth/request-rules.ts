@@ -14,7 +14,7 @@ type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) =
  */
 const parameterLengthMax = 2048;
 
-export const createOauthParameterLengthCheck =
+export const createOauthAuthorizationParameterCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, state) => {
     for (const [name, value] of Object.entries(oidc.params ?? {})) {

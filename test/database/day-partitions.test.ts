@@ -9,7 +9,7 @@ import { type Database, type OpenedDatabase, openDatabase } from "#database/conn
 import { createDayPartitions, dropDayPartitions } from "#database/day-partitions.ts";
 import { answerRetentionMs } from "#database/idempotency.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
-import { deleteExpiredApiRequests } from "#access/request-log.ts";
+import { deleteExpiredApiRequestLogEntries } from "#access/request-log.ts";
 import { createId, getLowestIdAtTime } from "#foundation/ids.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
@@ -87,7 +87,7 @@ describeOnBoth("day partitions", (openDatabases) => {
       api_request_default: 10_002,
       [`api_request_${dayOf(noon + 41 * dayMs)}`]: 1,
     });
-    expect(await deleteExpiredApiRequests(db, after(44))).toBe(10_002);
+    expect(await deleteExpiredApiRequestLogEntries(db, after(44))).toBe(10_002);
     expect(Object.values(await countByPartition(db))).toEqual([1]);
   });
 

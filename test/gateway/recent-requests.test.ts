@@ -12,7 +12,7 @@ import {
   type LoggedApiRequest,
   bufferedRequestsMax,
   loggedSuccessesMax,
-  deleteExpiredApiRequests,
+  deleteExpiredApiRequestLogEntries,
 } from "#access/request-log.ts";
 import { sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
@@ -233,7 +233,7 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const { db } = world.database;
     const endOfDay = Date.now() - (Date.now() % dayMs) + dayMs;
-    await deleteExpiredApiRequests(db, new Date(endOfDay + requestRetentionDays * dayMs - 1));
+    await deleteExpiredApiRequestLogEntries(db, new Date(endOfDay + requestRetentionDays * dayMs - 1));
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const sweep = sweeps.find(({ name }) => name === "delete old API requests");
     await sweep?.run(world.app.services, {

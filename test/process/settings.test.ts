@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
-  findMisspeltSettings,
+  findMisspelledSettings,
   parseServiceSettings,
   settingNames,
   formatMaskedSettings,
@@ -161,7 +161,7 @@ it.each([
   ["DATABASE_URL", []],
   ["PATH", []],
 ])("the name %s is recognized as a misspelling of %j", (name, meant) => {
-  expect(findMisspeltSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
+  expect(findMisspelledSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
 });
 
 it("a secret setting is read from the file that its variable with _FILE names", () => {
@@ -201,7 +201,7 @@ it("a secret setting is read from the file that its variable with _FILE names", 
 });
 
 it("a misspelt name of a file of a secret is found", () => {
-  expect(findMisspeltSettings({ ENCRYPTION_KEY_FILE: "x", ENCRYPTION_KEYS_FILE: "x" })).toEqual([
+  expect(findMisspelledSettings({ ENCRYPTION_KEY_FILE: "x", ENCRYPTION_KEYS_FILE: "x" })).toEqual([
     { given: "ENCRYPTION_KEY_FILE", meant: "ENCRYPTION_KEYS_FILE" },
   ]);
 });

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, wr
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { inject } from "vitest";
-import { createEventPayloadRendererForCommandLine } from "#app/services.ts";
+import { createEventSubjectRendererForCli } from "#app/services.ts";
 import { loadOrCreateEncryptionKeys } from "#app/encryption-keys.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
@@ -14,7 +14,7 @@ import { migrate } from "#database/migrate.ts";
 import { openPGlite } from "#database/pglite.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
-import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 import { createDatabase } from "./create-database.ts";
 
 export const publicUrl = "https://api.test";
@@ -22,8 +22,8 @@ export const publicUrl = "https://api.test";
 export const encryptionKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
 /** Creates the renderer of event subjects that seeding the demo needs while no service runs. */
-export function demoRender({ db }: OpenedDatabase): EventSubjectRenderFunction {
-  return createEventPayloadRendererForCommandLine(
+export function demoRender({ db }: OpenedDatabase): EventSubjectRenderer {
+  return createEventSubjectRendererForCli(
     db,
     parseServiceSettings({ PUBLIC_URL: publicUrl, ENCRYPTION_KEYS: encryptionKeys }),
   );

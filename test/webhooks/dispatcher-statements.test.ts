@@ -7,7 +7,10 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWebhookDispatchRound, type WebhookDispatchRound } from "#webhooks/dispatch/round.ts";
+import {
+  createWebhookDispatchRoundRunner,
+  type WebhookDispatchRoundRunner,
+} from "#webhooks/dispatch/round.ts";
 import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade } from "./dispatch-world.ts";
 
 const calls = { onAttemptEnded: () => undefined, onFullBatch: () => undefined };
@@ -27,8 +30,8 @@ describeOnBoth("the dispatcher", (open) => {
     world.answer = () => arrived;
   });
 
-  const round = (db = world.database.db): WebhookDispatchRound =>
-    createWebhookDispatchRound({
+  const round = (db = world.database.db): WebhookDispatchRoundRunner =>
+    createWebhookDispatchRoundRunner({
       db,
       clock: world.clock,
       keyring: world.keyring,

@@ -5,14 +5,19 @@
  * merchants has an account with the same e-mail address at each of them.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
-import { getViolatedConstraint } from "#database/database-errors.ts";
+import { getViolatedConstraintName } from "#database/database-errors.ts";
 import type { StaffAccountTable, Tables } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { StaffRole } from "#access/viewer.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { findMatchingPasswordHashes, hashPassword, passwordLength, readPasswordSalt } from "./passwords.ts";
+import {
+  findMatchingPasswordHashes,
+  hashPassword,
+  passwordLength,
+  getSaltOfPasswordHash,
+} from "./passwords.ts";
 import { revokeOauthGrants } from "#access/credential-changes.ts";
 
 export interface SignedInStaff {
@@ -58,7 +63,7 @@ export async function validateStaffFieldsAndHashPassword(
  * have an account with this address.
  */
 export async function findStaffPasswordSalt(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   account: { readonly email: string } | { readonly staffId: string },
 ): Promise<Buffer | undefined> {
   const row = await reader
@@ -73,7 +78,7 @@ export async function findStaffPasswordSalt(
     .orderBy("id", "desc")
     .limit(1)
     .executeTakeFirst();
-  return row === undefined ? undefined : readPasswordSalt(row.passwordHash);
+  return row === undefined ? undefined : getSaltOfPasswordHash(row.passwordHash);
 }
 
 /**
@@ -126,7 +131,7 @@ export async function createStaffAccount(
 const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {
-    if (getViolatedConstraint(error) !== "staff_account_by_merchant_email") throw error;
+    if (getViolatedConstraintName(error) !== "staff_account_by_merchant_email") throw error;
     throw createFailureWithDetail("already_exists", { in: "body", field, code: "duplicate", message });
   };
 
@@ -272,7 +277,7 @@ function changeStaff(
  * account. All cases take the same time, so that callers cannot find out which addresses exist.
  */
 export async function authenticateStaffByPassword(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   email: string,
   password: string,
 ): Promise<SignedInStaff | undefined> {
@@ -294,7 +299,7 @@ export async function authenticateStaffByPassword(
 
 /** Returns a staff account; undefined if no account has the id or the account is disabled. */
 export async function findActiveStaffAccount(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   staffId: string,
 ): Promise<SignedInStaff | undefined> {
   const row = await reader
@@ -306,7 +311,11 @@ export async function findActiveStaffAccount(
   return row === undefined ? undefined : toViewer(row);
 }
 
-export function recordStaffSignIn(reader: DatabaseReader, staffId: string, now: Date): Promise<unknown> {
+export function recordLastStaffSignInTime(
+  reader: DatabaseOrTransaction,
+  staffId: string,
+  now: Date,
+): Promise<unknown> {
   return sql`update staff_account set last_signed_in_at = ${now} where id = ${staffId}`.execute(reader);
 }
 
@@ -343,7 +352,10 @@ const staffColumns = [
   "lastSignedInAt",
 ] as const;
 
-export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]): Promise<StaffRow[]> =>
+export const findStaffAccounts = (
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): Promise<StaffRow[]> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)
@@ -355,7 +367,7 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
  * adds the order or page, or counts the rows.
  */
 export const buildStaffAccountSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
   reader

@@ -5,7 +5,7 @@
  * merchant accepted fewer units. Authorizations that are no longer needed are voided.
  */
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
-import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderColumnUpdateAndEvents, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type {
   OrderLineIdAndQuantity,
@@ -147,7 +147,7 @@ export async function settleReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   settled: ReturnToSettle,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
   await incrementOrderLineReturnsAndRefunds(

@@ -9,7 +9,7 @@ import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
   createTaxRateOverlapFailure,
   findTaxRateValueFaults,
@@ -86,7 +86,7 @@ async function requireTaxRate(
       sql<string | null>`valid_from::text`.as("validFrom"),
       sql<string | null>`valid_to::text`.as("validTo"),
     ])
-    .where("id", "=", toDatabaseSafeId(taxRateId))
+    .where("id", "=", blankIdWithForbiddenCharacters(taxRateId))
     .where("merchantId", "=", merchantId)
     .executeTakeFirst();
   if (rate === undefined) throw createFailure("resource_not_found");

@@ -42,7 +42,7 @@ export interface TaxRatePeriodPlan {
  * valid until the next rate begins. If a given last day would overlap a later rate, returns this later rate
  * instead of a plan. `existing` must be sorted by the first day.
  */
-export function planTaxRatePeriod(
+export function planPeriodOfNewTaxRate(
   existing: readonly TaxRatePeriod[],
   { validFrom, validTo: wantedTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
 ): TaxRatePeriodPlan | { readonly overlapped: TaxRatePeriod } {

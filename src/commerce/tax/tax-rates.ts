@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from "kysely";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { requireMarket } from "#commerce/markets/change-market.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createInvalidFieldFailure, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
 import { requireTaxClass } from "./tax-classes.ts";
@@ -18,7 +18,7 @@ import {
   findTaxPlaceFaults,
   findTaxRateValueFaults,
 } from "./tax-rate-faults.ts";
-import { planTaxRatePeriod, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
+import { planPeriodOfNewTaxRate, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
 
 /** The tax rate of a class in a country, or in a region of the country. */
 export interface UpsertTaxRateInput {
@@ -63,7 +63,7 @@ export interface OverlappedTaxRate {
 
 /** Returns which existing rates `upsertTaxRate` would change. Refuses the input as `upsertTaxRate` does. */
 export async function findTaxRateOverlaps(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   scope: Pick<MerchantCommandContext, "merchantId">,
   input: UpsertTaxRateInput,
 ): Promise<{ readonly marketId: string; readonly overlaps: readonly OverlappedTaxRate[] }> {
@@ -87,7 +87,7 @@ interface PlannedTaxRate {
 }
 
 async function planTaxRate(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   scope: Pick<MerchantCommandContext, "merchantId">,
   input: UpsertTaxRateInput,
 ): Promise<PlannedTaxRate> {
@@ -107,7 +107,7 @@ async function planTaxRate(
     taxClass,
   };
   const existing = await findTaxRatePeriods(reader, series);
-  const plan = planTaxRatePeriod(existing, {
+  const plan = planPeriodOfNewTaxRate(existing, {
     validFrom: input.validFrom ?? null,
     validTo: input.validTo ?? null,
   });
@@ -138,7 +138,7 @@ export interface TaxRateSeries {
 
 /** Returns the periods of all rates of one tax class in one place, sorted by the first day. */
 export async function findTaxRatePeriods(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { marketId, country, regionCode, taxClass }: TaxRateSeries,
 ): Promise<readonly TaxRatePeriod[]> {
   const { rows } = await sql<TaxRatePeriod>`

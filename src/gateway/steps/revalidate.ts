@@ -22,7 +22,7 @@ interface RevalidatedRequest {
  * Sets the headers of an answer and returns the text of its body. Returns null if the status is 304, which
  * has no body.
  */
-export type ConditionalResponseRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
+export type ResponseBodyOr304Renderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
@@ -35,7 +35,7 @@ const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
  * of the answer. If the client already has the constant field and sends `Prefer: return=minimal`, the answer
  * has an empty list in its place.
  */
-export function createConditionalResponseRenderer(constantField: string): ConditionalResponseRenderer {
+export function createResponseBodyOr304Renderer(constantField: string): ResponseBodyOr304Renderer {
   let constantHash: string | undefined;
   return (data, { request, reply, render }) => {
     constantHash ??= hash(JSON.stringify(data[constantField]));

@@ -5,7 +5,7 @@
  */
 import {
   type LoggedApiRequestRow,
-  findApiRequest,
+  findLoggedApiRequest,
   loggedFailuresMax,
   loggedSuccessesMax,
   requestRetentionDays,
@@ -17,7 +17,7 @@ import { builder } from "#graph/builder.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
@@ -74,7 +74,7 @@ const ApiRequest = builder.objectRef<LoggedApiRequestRow>("ApiRequest").implemen
   }),
 });
 
-const [connection, edge] = createConnectionTypeOptions("ApiRequest", "requests");
+const [connection, edge] = createGraphqlConnectionTypeOptions("ApiRequest", "requests");
 const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
@@ -129,7 +129,7 @@ builder.queryFields((t) => ({
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The request's id, `req_…`." }) },
     resolve: async (_root, { id }, context) => {
-      const [request, owner] = [await findApiRequest(context.db, id), getCallerMerchantId(context)];
+      const [request, owner] = [await findLoggedApiRequest(context.db, id), getCallerMerchantId(context)];
       return request === null || (owner !== null && owner !== request.merchantId) ? null : request;
     },
   }),

@@ -9,7 +9,7 @@ import { type GraphqlContext, getCallerMerchantId, staffCallers } from "#graph/c
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { ApiKeyRef, InternalTokenRef, OAuthGrantRef, StaffAccountRef } from "#graph/refs.ts";
 
@@ -184,6 +184,6 @@ builder.queryField("auditEntries", (t) =>
           isDescending: true,
         }),
     },
-    ...createConnectionTypeOptions("AuditEntry", "audit entries"),
+    ...createGraphqlConnectionTypeOptions("AuditEntry", "audit entries"),
   ),
 );

@@ -4,7 +4,7 @@
  */
 import {
   integratorRateLimitBuckets,
-  isIntegratorViewer,
+  isApiKeyOrOauthViewer,
   rateLimitQuotas,
   getPublicRateLimitBucketName,
   getScaledRateLimitQuota,
@@ -122,14 +122,14 @@ ViewerRef.implement({
       nullable: true,
       description: "The installation that the credential belongs to; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
-        isIntegratorViewer(viewer) ? loaders.installations.load(viewer.installationId) : null,
+        isApiKeyOrOauthViewer(viewer) ? loaders.installations.load(viewer.installationId) : null,
     }),
     app: t.field({
       type: AppRef,
       nullable: true,
       description: "The app that is calling; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
-        isIntegratorViewer(viewer) ? loaders.apps.load(viewer.appId) : null,
+        isApiKeyOrOauthViewer(viewer) ? loaders.apps.load(viewer.appId) : null,
     }),
     merchant: t.field({
       type: MerchantRef,
@@ -149,7 +149,7 @@ builder.objectFields(ViewerRef, (t) => ({
     description: "The rate limits of the app's requests; empty if rate limits are switched off.",
     complexity: { multiplier: integratorRateLimitBuckets.length },
     resolve: (viewer, _args, { rateLimitScale }) =>
-      isIntegratorViewer(viewer) ? listRateLimits(rateLimitScale) : [],
+      isApiKeyOrOauthViewer(viewer) ? listRateLimits(rateLimitScale) : [],
   }),
   api: t.field({
     type: Api,
@@ -246,7 +246,7 @@ builder.queryField("installation", (t) =>
       id: t.arg.id({ description: "The installation's id, `ins_…`; ignored if the caller is an app." }),
     },
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
-      if (isIntegratorViewer(viewer)) return loaders.installations.load(viewer.installationId);
+      if (isApiKeyOrOauthViewer(viewer)) return loaders.installations.load(viewer.installationId);
       if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
       const found = await buildInstallationSqlQuery(db, viewer.merchantId)
         .where("id", "=", id)

@@ -1,6 +1,6 @@
 /** The GraphQL types of an installation's `catalogProducts`: a list of its merchant's published products. */
 import { productListMax, type PublishedProductList } from "#commerce/catalog/catalog-lists.ts";
-import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
+import { type ProductSummary, toProductSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { ProductSummaryRef } from "#graph/refs.ts";
@@ -13,7 +13,7 @@ async function toSummaries(
 ): Promise<ProductSummary[]> {
   const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
   return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) =>
-    product === null ? [] : [renderProductSummary(product, view)],
+    product === null ? [] : [toProductSummary(product, view)],
   );
 }
 

@@ -4,10 +4,10 @@
  */
 import {
   type InstallationReadinessCheck,
-  type InstallationReadiness,
+  type AppInstallationReadinessReport,
   assessInstallationReadiness,
 } from "#access/readiness/readiness.ts";
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef } from "#graph/refs.ts";
@@ -103,7 +103,7 @@ const ReadinessCheckType = builder.objectRef<InstallationReadinessCheck>("Readin
 });
 
 const InstallationReadinessType = builder
-  .objectRef<InstallationReadiness>("InstallationReadiness")
+  .objectRef<AppInstallationReadinessReport>("InstallationReadiness")
   .implement({
     description:
       "Whether an installation can do its work with the credential of the request. If an internal caller " +
@@ -164,7 +164,7 @@ builder.objectField(InstallationRef, "readiness", (t) =>
       return assessInstallationReadiness({
         now: clock.now(),
         installation,
-        credential: isIntegratorViewer(viewer) ? viewer : null,
+        credential: isApiKeyOrOauthViewer(viewer) ? viewer : null,
         endpoints,
       });
     },

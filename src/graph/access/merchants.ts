@@ -8,7 +8,7 @@ import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/conte
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
 import { CatalogList } from "./installation-catalog.ts";
@@ -235,7 +235,7 @@ builder.queryFields((t) => ({
           cursor: "merchant",
         }),
     },
-    ...createConnectionTypeOptions("Merchant", "merchants"),
+    ...createGraphqlConnectionTypeOptions("Merchant", "merchants"),
   ),
   apps: t.connection(
     {
@@ -246,7 +246,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, { db }) =>
         loadGraphqlConnection(args, { db, query: buildAppSqlQuery(db), column: "app.id", cursor: "app" }),
     },
-    ...createConnectionTypeOptions("App", "apps"),
+    ...createGraphqlConnectionTypeOptions("App", "apps"),
   ),
   installations: t.connection(
     {
@@ -262,7 +262,7 @@ builder.queryFields((t) => ({
           cursor: "installation",
         }),
     },
-    ...createConnectionTypeOptions("Installation", "installations"),
+    ...createGraphqlConnectionTypeOptions("Installation", "installations"),
   ),
 }));
 
@@ -288,7 +288,7 @@ builder.queryFields((t) => ({
         return loadGraphqlConnection(args, { db: context.db, query, column: "api_key.id", cursor: "apiKey" });
       },
     },
-    ...createConnectionTypeOptions("ApiKey", "API keys"),
+    ...createGraphqlConnectionTypeOptions("ApiKey", "API keys"),
   ),
   internalTokens: t.connection(
     {
@@ -306,6 +306,6 @@ builder.queryFields((t) => ({
           cursor: "internalToken",
         }),
     },
-    ...createConnectionTypeOptions("InternalToken", "internal tokens"),
+    ...createGraphqlConnectionTypeOptions("InternalToken", "internal tokens"),
   ),
 }));

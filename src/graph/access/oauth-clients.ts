@@ -17,7 +17,7 @@ import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { type GraphqlContext, platformOperators, merchantReaders } from "#graph/context.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -206,6 +206,6 @@ builder.queryField("oauthClients", (t) =>
           cursor: "oauthClient",
         }),
     },
-    ...createConnectionTypeOptions("OAuthClient", "OAuth clients"),
+    ...createGraphqlConnectionTypeOptions("OAuthClient", "OAuth clients"),
   ),
 );

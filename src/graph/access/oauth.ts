@@ -10,7 +10,7 @@ import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
@@ -255,6 +255,6 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("OAuthGrant", "OAuth grants"),
+    ...createGraphqlConnectionTypeOptions("OAuthGrant", "OAuth grants"),
   ),
 }));

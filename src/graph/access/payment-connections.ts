@@ -3,7 +3,7 @@ import {
   connectPaymentProvider,
   disconnectPaymentProvider,
   findSigningSecretFaults,
-  requireConnectedProviderName,
+  parseConnectablePaymentProviderName,
   type PaymentConnectionRow,
   type VerifiedPaymentProviderAccount,
 } from "#commerce/payments/connections.ts";
@@ -14,7 +14,7 @@ import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantSecretMutationKind } from "#graph/mutation-kinds.ts";
-import type { MutationPreparationFunction } from "#graph/mutation-options.ts";
+import type { WorkBeforeMutationTransaction } from "#graph/mutation-options.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { MerchantRef } from "#graph/refs.ts";
 import { ModeEnum } from "./identity.ts";
@@ -35,7 +35,7 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     provider: t.field({
       type: PaymentProviderEnum,
       description: "The payment provider at which the merchant has the account.",
-      resolve: ({ provider }) => requireConnectedProviderName(provider),
+      resolve: ({ provider }) => parseConnectablePaymentProviderName(provider),
     }),
     mode: t.expose("mode", {
       type: ModeEnum,
@@ -113,7 +113,7 @@ interface ConnectInput {
  * Requests the provider account to which the secret key belongs. Runs before the mutation's transaction,
  * because the network request can be slow.
  */
-const verifyKey: MutationPreparationFunction<ConnectInput, VerifiedPaymentProviderAccount> = async (
+const verifyKey: WorkBeforeMutationTransaction<ConnectInput, VerifiedPaymentProviderAccount> = async (
   { secretKey, webhookSigningSecret },
   { stripeApiBase },
 ) => {

@@ -22,7 +22,7 @@ import { defineMutation } from "#graph/mutation.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
@@ -314,6 +314,6 @@ builder.queryFields((t) => ({
           cursor: "staff",
         }),
     },
-    ...createConnectionTypeOptions("StaffAccount", "staff accounts"),
+    ...createGraphqlConnectionTypeOptions("StaffAccount", "staff accounts"),
   ),
 }));

@@ -17,10 +17,10 @@ import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { resolveMerchantId, staffCallers } from "#graph/context.ts";
+import { resolveMerchantIdOfRequest, staffCallers } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 
@@ -254,11 +254,11 @@ builder.queryField("trustedDocuments", (t) =>
       resolve: (_root, { merchantId, ...page }, context) =>
         loadGraphqlConnection(page, {
           db: context.db,
-          query: buildTrustedDocumentSqlQuery(context.db, resolveMerchantId(context, merchantId)),
+          query: buildTrustedDocumentSqlQuery(context.db, resolveMerchantIdOfRequest(context, merchantId)),
           column: "trusted_document.id",
           cursor: "trustedDocument",
         }),
     },
-    ...createConnectionTypeOptions("TrustedDocument", "trusted documents"),
+    ...createGraphqlConnectionTypeOptions("TrustedDocument", "trusted documents"),
   ),
 );

@@ -20,7 +20,7 @@ import {
   cartCallers,
   frontendCallers,
   type GraphqlContext,
-  resolveMerchantId,
+  resolveMerchantIdOfRequest,
 } from "#graph/context.ts";
 import { cartMutationKind, existingCartMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -187,7 +187,7 @@ builder.queryField("savedAddresses", (t) =>
     },
     resolve: (_root, { merchantId, buyerReference }, context) =>
       findSavedAddresses(context.db, {
-        merchantId: resolveMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         buyerReference: requireBuyerReference(context, buyerReference),
       }),
   }),

@@ -12,7 +12,7 @@ import { builder } from "#graph/builder.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type GraphqlContext,
   integratorCallers,
   merchantReaders,
-  resolveMerchantId,
+  resolveMerchantIdOfRequest,
 } from "#graph/context.ts";
 import {
   CartRef,
@@ -242,7 +242,7 @@ builder.queryField("carts", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("Cart", "carts", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Cart", "carts", aggregateCost),
   ),
 );
 
@@ -263,7 +263,7 @@ builder.queryField("deliveryOptions", (t) =>
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
       const cartId = await findCartIdByAddressToken(context.db, {
-        merchantId: resolveMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         addressToken,
       });
       const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);

@@ -5,7 +5,10 @@
 import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";
 import { CartTotalsRef, MoneyRef, PromotionStateRef } from "#graph/refs.ts";
-import type { CartPromotionStateView, CartPromotionView } from "#commerce/carts/render-promotion-state.ts";
+import type {
+  CartPromotionsAndDiscountsView,
+  CartCodePromotionView,
+} from "#commerce/carts/render-promotion-state.ts";
 import { DiscountTargetEnum, PromotionStateEnum, PromotionRefusalReasonEnum } from "./cart-enums.ts";
 
 CartTotalsRef.implement({
@@ -46,7 +49,7 @@ CartTotalsRef.implement({
   }),
 });
 
-const PromotionValue = builder.objectRef<CartPromotionView["value"]>("PromotionValue").implement({
+const PromotionValue = builder.objectRef<CartCodePromotionView["value"]>("PromotionValue").implement({
   description:
     "The value of a promotion: a percentage or a fixed amount. Both fields are null if the promotion has " +
     "no such value, for example for free shipping.",
@@ -65,7 +68,7 @@ const PromotionValue = builder.objectRef<CartPromotionView["value"]>("PromotionV
   }),
 });
 
-const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").implement({
+const AppliedPromotion = builder.objectRef<CartCodePromotionView>("CartPromotion").implement({
   description: "The promotion to which the promotion code of a cart belongs.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "Id of the promotion, `prm_…`." }),
@@ -98,7 +101,7 @@ const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").i
 });
 
 const AutomaticPromotion = builder
-  .objectRef<CartPromotionStateView["automatic"][number]>("AutomaticPromotion")
+  .objectRef<CartPromotionsAndDiscountsView["automatic"][number]>("AutomaticPromotion")
   .implement({
     description: "A promotion that applies to a cart automatically, without a code.",
     fields: (t) => ({
@@ -115,7 +118,7 @@ const AutomaticPromotion = builder
   });
 
 const Allocation = builder
-  .objectRef<CartPromotionStateView["allocations"][number]>("PromotionAllocation")
+  .objectRef<CartPromotionsAndDiscountsView["allocations"][number]>("PromotionAllocation")
   .implement({
     description: "The part of a promotion code's discount that falls on one line or on the shipping price.",
     fields: (t) => ({
@@ -133,7 +136,7 @@ const Allocation = builder
   });
 
 const Replaced = builder
-  .objectRef<NonNullable<CartPromotionStateView["replaced"]>>("ReplacedPromotion")
+  .objectRef<NonNullable<CartPromotionsAndDiscountsView["replaced"]>>("ReplacedPromotion")
   .implement({
     description: "The promotion code that a change has replaced.",
     fields: (t) => ({

@@ -10,10 +10,15 @@ import {
 import { builder } from "#graph/builder.ts";
 import {
   loadGraphqlConnection,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   computeConnectionCost,
 } from "#graph/connections.ts";
-import { type CallerKind, getCallerMerchantId, merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import {
+  type CallerKind,
+  getCallerMerchantId,
+  merchantReaders,
+  resolveMerchantIdOfRequest,
+} from "#graph/context.ts";
 import { CategoryRef } from "#graph/refs.ts";
 
 const CategorySlug = builder.objectRef<LocalizedCategorySlugRow>("CategorySlug").implement({
@@ -108,7 +113,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (_root, { slug, locale, merchantId }, context) =>
       (await findCategoryBySlug(context.db, {
-        merchantId: resolveMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         slug,
         locale: locale ?? null,
       })) ?? null,
@@ -122,7 +127,7 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 6 },
     args: { merchantId: t.arg.id({ description: merchantIdDescription }) },
     resolve: (_root, { merchantId }, context) =>
-      findRootCategories(context.db, resolveMerchantId(context, merchantId)),
+      findRootCategories(context.db, resolveMerchantIdOfRequest(context, merchantId)),
   }),
   categories: t.connection(
     {
@@ -138,6 +143,6 @@ builder.queryFields((t) => ({
           cursor: "category",
         }),
     },
-    ...createConnectionTypeOptions("Category", "categories"),
+    ...createGraphqlConnectionTypeOptions("Category", "categories"),
   ),
 }));

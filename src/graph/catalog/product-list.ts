@@ -8,7 +8,7 @@ import {
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
@@ -96,6 +96,6 @@ builder.queryField("products", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("Product", "products", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Product", "products", aggregateCost),
   ),
 );

@@ -2,7 +2,7 @@
  * The GraphQL types of published products as buyers see them: the summary that lists and search use, and the
  * variants and offers of the product page.
  */
-import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
+import { toProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -288,7 +288,7 @@ builder.queryField("publicProduct", (t) =>
         viewer.merchantId !== null &&
         viewer.merchantId !== product?.merchant.id;
       if (product === null || isForeign) throw createFailure("product_not_found");
-      return renderProductDetail(product, {
+      return toProductDetail(product, {
         locales: languages ?? context.languages,
         country: product.merchant.defaultMarket,
         now: clock.now(),

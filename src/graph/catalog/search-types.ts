@@ -1,5 +1,5 @@
 /** The GraphQL types of the product search: sort orders, found products, and the data about a page of results. */
-import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
+import { type ProductSummary, toProductSummaryFromRow } from "#commerce/catalog/render-product.ts";
 import type { SearchScoreExplanation } from "#commerce/search/render-results.ts";
 import type { ProductSearchResults } from "#commerce/search/search-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -281,6 +281,6 @@ function itemsOf({ hits, summaries }: ProductSearchResults, publicUrl: string): 
     const row = summaries[index];
     return row === undefined
       ? []
-      : [{ ...renderProductSummaryRow(row, publicUrl), score, matched, titleHighlight, explanation }];
+      : [{ ...toProductSummaryFromRow(row, publicUrl), score, matched, titleHighlight, explanation }];
   });
 }

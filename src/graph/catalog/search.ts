@@ -15,7 +15,7 @@ import {
   type GraphqlContext,
   merchantReaders,
 } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 import { ProductSearchFilterInput, toProductSearchFilters } from "./search-filter.ts";
 import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
@@ -83,7 +83,7 @@ const searchCost = 200;
  * Computes the cost of a product search in points. The cost of the selected fields is multiplied by a
  * twentieth of the page size, but at least by 1.
  */
-const computeSearchCost = defineFieldCostByArguments(
+const computeSearchCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["pageSize"], factor: "`pageSize` / 20, at least 1" },
   ({ pageSize }: { readonly pageSize: number }) => ({
     field: searchCost,

@@ -17,7 +17,7 @@ import { createMoney } from "#foundation/money.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
@@ -140,7 +140,7 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("StockMovement", "stock movements"),
+    ...createGraphqlConnectionTypeOptions("StockMovement", "stock movements"),
   ),
 }));
 
@@ -181,6 +181,6 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("PriceHistoryEntry", "prices"),
+    ...createGraphqlConnectionTypeOptions("PriceHistoryEntry", "prices"),
   ),
 }));

@@ -8,7 +8,7 @@ import {
 } from "#commerce/search/synonyms.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription } from "./inputs.ts";
@@ -110,7 +110,7 @@ builder.queryField("searchSynonyms", (t) =>
       }),
     },
     resolve: (_root, { merchantId }, context) =>
-      findSearchSynonyms(context.db, resolveMerchantId(context, merchantId)),
+      findSearchSynonyms(context.db, resolveMerchantIdOfRequest(context, merchantId)),
   }),
 );
 

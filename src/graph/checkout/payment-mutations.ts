@@ -5,9 +5,12 @@
 import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { z } from "zod";
 import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
-import { failCheckoutSession, type CheckoutSessionFailReason } from "#commerce/checkout/fail-session.ts";
 import {
-  completeCheckoutSession,
+  failPaymentOfCheckoutSession,
+  type CheckoutSessionFailReason,
+} from "#commerce/checkout/fail-session.ts";
+import {
+  completeCheckoutSessionAndPlaceOrder,
   submitCheckoutSessionAndPlaceFreeOrder,
 } from "#commerce/orders/complete-session.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -120,7 +123,7 @@ defineMutation({
   callers: frontendCallers,
   input: CompleteInput,
   type: CheckoutSessionRef,
-  run: completeCheckoutSession,
+  run: completeCheckoutSessionAndPlaceOrder,
   answer,
 });
 
@@ -132,6 +135,6 @@ defineMutation({
     "time is over. If the payment succeeds later, the service refunds the money.",
   input: FailInput,
   type: CheckoutSessionRef,
-  run: failCheckoutSession,
+  run: failPaymentOfCheckoutSession,
   answer,
 });

@@ -14,7 +14,7 @@ import {
   canAccessCheckoutSession,
   getMerchantIdForListQuery,
   merchantReaders,
-  getInternalCredentialId,
+  getInternalTokenOrStaffId,
   hideFromAnalysts,
 } from "#graph/context.ts";
 import { isCartVisibleToCaller, toGraphqlCart } from "#graph/carts/carts.ts";
@@ -24,7 +24,7 @@ import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
 import {
@@ -115,7 +115,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
       "the session is open. The URL is null for all other callers, and always null over REST.",
     resolve: ({ stored }, _args, context) =>
       getCheckoutPageUrlForCreator(stored, {
-        tokenId: getInternalCredentialId(context),
+        tokenId: getInternalTokenOrStaffId(context),
         keyring: context.services.keyring,
         publicUrl: context.publicUrl,
         now: context.clock.now(),
@@ -294,6 +294,6 @@ builder.queryField("hostedCheckoutSessions", (t) =>
         return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },
     },
-    ...createConnectionTypeOptions("HostedCheckoutSession", "checkout sessions", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("HostedCheckoutSession", "checkout sessions", aggregateCost),
   ),
 );

@@ -24,9 +24,9 @@ import {
 } from "#graph/webhooks/event-feed.ts";
 import { allMerchantsKey } from "#webhooks/event-feed.ts";
 import { type DeliveryView, findMerchantIdOfEndpoint } from "#webhooks/delivery-log.ts";
-import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import { findWebhookDeliveriesPage } from "#webhooks/delivery-pages.ts";
 import {
-  type ChangedDeliveriesSubscriptionStep,
+  type DeliveryIdsChangedSinceLastResult,
   watchDeliveriesOfEndpoint,
   watchMerchantEventFeed,
   watchObjectVersion,
@@ -150,7 +150,7 @@ builder.subscriptionField("eventFeedChanged", (t) =>
 
 async function newest(context: GraphqlContext, endpointId: string): Promise<DeliveryChangeBatch> {
   const filter = { merchantId: null, endpointId, status: null };
-  const page = await findDeliveryPage(context.db, filter, {
+  const page = await findWebhookDeliveriesPage(context.db, filter, {
     limit: deliveriesPerStepMax + 1,
     isInverted: true,
   });
@@ -160,7 +160,7 @@ async function newest(context: GraphqlContext, endpointId: string): Promise<Deli
 
 const changed = async (
   context: GraphqlContext,
-  { isMore }: ChangedDeliveriesSubscriptionStep,
+  { isMore }: DeliveryIdsChangedSinceLastResult,
   ids: readonly string[],
 ): Promise<DeliveryChangeBatch> => ({
   deliveries: await load(context, ids.toSorted()),

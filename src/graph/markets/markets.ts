@@ -5,7 +5,7 @@
 import type { DeliveryMethodRow, MerchantPolicyRow } from "#commerce/markets/read-markets.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
 import { DeliveryTaxRuleEnum, TaxRateRef, TaxRoundingEnum } from "./taxes.ts";
@@ -172,7 +172,7 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) =>
-      context.loaders.markets.load(resolveMerchantId(context, merchantId)),
+      context.loaders.markets.load(resolveMerchantIdOfRequest(context, merchantId)),
   }),
   policies: t.field({
     type: [PolicyRef],
@@ -181,6 +181,6 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) =>
-      context.loaders.policies.load(resolveMerchantId(context, merchantId)),
+      context.loaders.policies.load(resolveMerchantIdOfRequest(context, merchantId)),
   }),
 }));

@@ -2,13 +2,13 @@
  * The GraphQL input types of a merchant's policies, for example the return policy. The rules of a policy
  * decide whether an order can be canceled or returned.
  */
-import type { AfterSalesRequestHandling } from "#commerce/markets/policy-rules.ts";
+import type { BuyerRequestApprovalMode } from "#commerce/markets/policy-rules.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { ReturnMethodEnum } from "#graph/orders/order-enums.ts";
 
-const PolicyModeEnum = defineGraphqlEnum<AfterSalesRequestHandling>("PolicyMode", {
+const PolicyModeEnum = defineGraphqlEnum<BuyerRequestApprovalMode>("PolicyMode", {
   description: "How a buyer's request to cancel or return is handled.",
   values: {
     immediate: "The buyer's request is granted at once if the rules of the policy allow it.",

@@ -7,7 +7,7 @@ import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
-import { merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { TaxClassRef, TaxRateRef } from "./taxes.ts";
 
 const TaxClassUpsertInput = builder.inputType("TaxClassUpsertInput", {
@@ -236,7 +236,7 @@ builder.queryField("taxRateOverlaps", (t) =>
       }),
     },
     resolve: async (_root, { merchantId: argument, input }, context) => {
-      const merchantId = resolveMerchantId(context, argument);
+      const merchantId = resolveMerchantIdOfRequest(context, argument);
       const { marketId, overlaps } = await findTaxRateOverlaps(context.db, { merchantId }, input);
       const rates = await context.loaders.taxRates.load(marketId);
       return overlaps.map(({ taxRateId, remainingPeriods }) => ({

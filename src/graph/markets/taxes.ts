@@ -9,7 +9,7 @@ import type { TaxClassRow } from "#commerce/tax/tax-classes.ts";
 import { listCartOrOrderTaxLines, type TaxLine } from "#commerce/tax/tax-lines.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { CartRef, MoneyRef, OrderRef } from "#graph/refs.ts";
 
 export const TaxRoundingEnum = defineGraphqlEnum("TaxRounding", {
@@ -189,6 +189,6 @@ builder.queryField("taxClasses", (t) =>
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) =>
-      context.loaders.taxClasses.load(resolveMerchantId(context, merchantId)),
+      context.loaders.taxClasses.load(resolveMerchantIdOfRequest(context, merchantId)),
   }),
 );

@@ -6,7 +6,7 @@ import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
@@ -146,7 +146,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...createConnectionTypeOptions("Order", "orders", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Order", "orders", aggregateCost),
   ),
 }));
 

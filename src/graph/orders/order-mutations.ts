@@ -2,7 +2,7 @@
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import {
   confirmOrder,
-  holdOrder,
+  putOrderOnHold,
   holdReasonLengthMax,
   releaseOrderHold,
 } from "#commerce/orders/order-life.ts";
@@ -75,7 +75,7 @@ defineMutation({
   description: "Puts an order on hold: no new fulfillment can be created or shipped.",
   input: OrderHoldInput,
   type: OrderRef,
-  run: holdOrder,
+  run: putOrderOnHold,
   answer: answerOrder,
 });
 

@@ -13,7 +13,7 @@ import {
   type GraphqlConnectionPage,
   loadGraphqlConnectionPage,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
@@ -134,7 +134,7 @@ builder.objectFields(PromotionRef, (t) => ({
       complexity: computeConnectionCost,
       resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
     },
-    ...createConnectionTypeOptions("PromotionCode", "codes of a promotion"),
+    ...createGraphqlConnectionTypeOptions("PromotionCode", "codes of a promotion"),
   ),
   merchant: t.field({
     type: MerchantRef,
@@ -314,6 +314,6 @@ builder.queryFields((t) => ({
           cursor: "promotion",
         }),
     },
-    ...createConnectionTypeOptions("Promotion", "promotions"),
+    ...createGraphqlConnectionTypeOptions("Promotion", "promotions"),
   ),
 }));

@@ -6,7 +6,7 @@ import {
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
@@ -82,6 +82,6 @@ builder.queryField("promotionRedemptions", (t) =>
         });
       },
     },
-    ...createConnectionTypeOptions("PromotionRedemption", "redemptions"),
+    ...createGraphqlConnectionTypeOptions("PromotionRedemption", "redemptions"),
   ),
 );

@@ -19,7 +19,7 @@ import { exportRowsMax } from "#commerce/exports/write-export.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { getCallerMerchantId, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
@@ -257,6 +257,6 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("Export", "exports"),
+    ...createGraphqlConnectionTypeOptions("Export", "exports"),
   ),
 }));

@@ -3,7 +3,7 @@ import {
   type CheckoutFunnelFigures,
   type CheckoutFunnelReport,
   readCheckoutFunnelReport,
-  type CheckoutOutcomeCount,
+  type CheckoutSessionOutcomeCount,
 } from "#commerce/reports/shopping-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
@@ -21,7 +21,7 @@ import {
   reportTotalsCost,
 } from "./report-period.ts";
 
-const FunnelOutcome = builder.objectRef<CheckoutOutcomeCount>("FunnelOutcome").implement({
+const FunnelOutcome = builder.objectRef<CheckoutSessionOutcomeCount>("FunnelOutcome").implement({
   description: "The number of checkout sessions that have the same status and cancellation reason.",
   fields: (t) => ({
     status: t.expose("status", {

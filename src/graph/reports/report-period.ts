@@ -3,8 +3,8 @@
  * the computation of the query cost.
  */
 import { z } from "zod";
-import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import { findMarketsCoveredByReport, type ReportScope } from "#commerce/reports/report-scope.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import {
   type PeriodBucket,
   dividePeriodIntoBuckets,
@@ -20,7 +20,7 @@ import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { reportBaseCost, reportFileRowsMax } from "#graph/limits.ts";
 import { type GraphqlContext, getMerchantIdForListQuery } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 
 export const ReportIntervalEnum = defineGraphqlEnum<PeriodBucketInterval>("ReportInterval", {
   description: "The length of the time buckets, for example days, into which a report divides its period.",
@@ -100,7 +100,7 @@ const daysPerBucket: ReadonlyMap<string, number> = new Map([
  * number of buckets plus one. A period with malformed days counts as one day here; the report itself is
  * refused later.
  */
-export const computeBucketedReportCost = defineFieldCostByArguments(
+export const computeBucketedReportCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["from", "to", "interval"], factor: "one more than the number of buckets of the period" },
   ({ from, to, interval }: UncheckedPeriodArgs) => {
     const hasDays =
@@ -219,7 +219,7 @@ export function requireReportListLengthWithinLimit({ isReportFile }: GraphqlCont
  * Computes the cost of a report with lists: the cost of the selected fields is multiplied by the maximum
  * number of entries.
  */
-export const computeListReportCost = defineFieldCostByArguments(
+export const computeListReportCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: unknown }) => ({
     field: reportBaseCost,
@@ -249,12 +249,12 @@ export interface ReportScopeWithCurrenciesAndBuckets extends ReportScope {
 export function readReportInReadOnlyTransaction<Result>(
   context: GraphqlContext,
   args: ShopReportInput,
-  read: (reader: DatabaseReader, scope: ReportScopeWithCurrenciesAndBuckets) => Promise<Result>,
+  read: (reader: DatabaseOrTransaction, scope: ReportScopeWithCurrenciesAndBuckets) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
   parseReportPeriod(args);
   const merchantId = getMerchantIdForListQuery(context, args.merchantId);
   return context.services.readOnly(async (reader) => {
-    const markets = await findReportMarkets(reader, { merchantId, market: args.market ?? null });
+    const markets = await findMarketsCoveredByReport(reader, { merchantId, market: args.market ?? null });
     const period = parseReportPeriod(args, markets.timeZone ?? undefined);
     const buckets = args.interval === undefined ? [] : dividePeriodIntoBuckets(period, args.interval);
     const scope = { merchantId, marketIds: markets.ids, currencies: markets.currencies, period, buckets };

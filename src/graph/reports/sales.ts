@@ -2,8 +2,8 @@
 import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from "graphql";
 import { z } from "zod";
 import {
-  type CountrySales,
-  type CurrencySales,
+  type SalesToCountry,
+  type SalesInOneCurrency,
   readSalesByCountry,
   readSalesReport,
   type SalesFigures,
@@ -12,7 +12,7 @@ import { readTaxesByCountry } from "#commerce/reports/tax-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 import { CountryTaxType } from "./taxes.ts";
 import {
   ReportBucketRef,
@@ -147,7 +147,7 @@ const SalesBucket = builder.objectRef<SalesFigures & PeriodBucket>("SalesBucket"
   interfaces: [ReportBucketRef, SalesFiguresType],
 });
 
-const CurrencySalesType = builder.objectRef<CurrencySales>("SalesOfCurrency").implement({
+const CurrencySalesType = builder.objectRef<SalesInOneCurrency>("SalesOfCurrency").implement({
   description: "Sales figures in one currency. Amounts of different currencies are never added.",
   fields: (t) => ({
     currency: t.expose("currency", {
@@ -169,7 +169,7 @@ const CurrencySalesType = builder.objectRef<CurrencySales>("SalesOfCurrency").im
   }),
 });
 
-const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").implement({
+const CountrySalesType = builder.objectRef<SalesToCountry>("SalesOfCountry").implement({
   description: "Sales figures of orders to one country, in one currency.",
   fields: (t) => ({
     country: t.expose("country", {
@@ -199,7 +199,7 @@ const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").imple
 interface SalesReport {
   readonly scope: ReportScopeWithCurrenciesAndBuckets;
   readonly period: Period;
-  readonly currencies: readonly CurrencySales[];
+  readonly currencies: readonly SalesInOneCurrency[];
 }
 
 const countriesMax = 50;
@@ -208,7 +208,7 @@ const countriesMax = 50;
  * Computes the cost of the list of countries in the sales report: the cost of the selected fields is
  * multiplied by `first`.
  */
-const computeCountriesCost = defineFieldCostByArguments(
+const computeCountriesCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: number }) => ({
     field: 1,
@@ -222,7 +222,7 @@ const taxesMax = 1000;
  * Computes the cost of the sales report's list of taxes, which needs one SQL statement and has no nested
  * lists.
  */
-const computeTaxesCost = defineFieldCostByArguments(
+const computeTaxesCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "a hundredth of `first`" },
   ({ first }: { readonly first: number }) => ({
     field: 1,

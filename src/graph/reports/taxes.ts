@@ -1,8 +1,8 @@
 /** The GraphQL type of a row in the report on taxes by country and rate, which is a part of the sales report. */
-import type { CountryTax } from "#commerce/reports/tax-report.ts";
+import type { TaxOfOrdersToCountry } from "#commerce/reports/tax-report.ts";
 import { builder } from "#graph/builder.ts";
 
-export const CountryTaxType = builder.objectRef<CountryTax>("TaxOfCountry").implement({
+export const CountryTaxType = builder.objectRef<TaxOfOrdersToCountry>("TaxOfCountry").implement({
   description: "The tax of orders to one country by one tax rate, in one currency.",
   fields: (t) => ({
     country: t.expose("country", {

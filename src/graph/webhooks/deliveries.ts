@@ -6,7 +6,7 @@ import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import type { DeliveryAttemptView } from "#webhooks/delivery-log.ts";
-import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
+import type { DeliveryStatus, DeliveryReplayReason } from "#webhooks/delivery-rules.ts";
 
 /** The GraphQL enum of webhook delivery statuses, the same for apps and for the merchant's staff. */
 export const DeliveryStatusEnum = defineGraphqlEnum<DeliveryStatus>("WebhookDeliveryStatus", {
@@ -22,7 +22,7 @@ export const DeliveryStatusEnum = defineGraphqlEnum<DeliveryStatus>("WebhookDeli
   },
 });
 
-export const ReplayReasonEnum = defineGraphqlEnum<ReplayReason>("WebhookReplayReason", {
+export const ReplayReasonEnum = defineGraphqlEnum<DeliveryReplayReason>("WebhookReplayReason", {
   description: "Why a delivery is replayed.",
   values: {
     receiver_outage: "The receiver was down.",

@@ -5,7 +5,7 @@
 import type { InputFieldBuilder } from "@pothos/core";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
-import { type ChangedFieldsFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
+import { type EventChangedFieldsFilter, filteredTypesMax } from "#webhooks/endpoints/field-filters.ts";
 
 const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   description: "The order in which the deliveries of an endpoint are sent.",
@@ -18,7 +18,7 @@ const DeliveryOrderEnum = defineGraphqlEnum("WebhookDeliveryOrder", {
   },
 });
 
-const FieldFilterRef = builder.objectRef<ChangedFieldsFilter>("WebhookFieldFilter").implement({
+const FieldFilterRef = builder.objectRef<EventChangedFieldsFilter>("WebhookFieldFilter").implement({
   description:
     "A filter for one event type: a webhook endpoint receives an event of the type only if one of the " +
     "given fields of the event's object has changed.",
@@ -81,7 +81,7 @@ type OptionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSchemaT
  * and updating a webhook endpoint.
  */
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
-export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) => ({
+export const createWebhookEndpointOptionInputFields = (t: OptionInputFieldBuilder) => ({
   fieldFilters: t.field({
     type: [FieldFilterInput],
     description: `${fieldFiltersDescription} The list replaces all filters; an empty list removes them.`,
@@ -100,5 +100,5 @@ export const createWebhookEndpointOptionFields = (t: OptionInputFieldBuilder) =>
  */
 export const EndpointOptionsInput = builder.inputType("WebhookEndpointOptionsInput", {
   description: "Further settings of a new webhook endpoint, which only GraphQL offers.",
-  fields: createWebhookEndpointOptionFields,
+  fields: createWebhookEndpointOptionInputFields,
 });

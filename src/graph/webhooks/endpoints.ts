@@ -1,5 +1,5 @@
 /** The GraphQL types of an installation's webhook endpoints, with their secrets and their health. */
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphqlContext, integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
@@ -234,7 +234,7 @@ builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
  */
 function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphqlContext): boolean {
   if (viewer.kind === "anonymous") return false;
-  if (isIntegratorViewer(viewer)) return installationId === viewer.installationId;
+  if (isApiKeyOrOauthViewer(viewer)) return installationId === viewer.installationId;
   return viewer.merchantId === null || merchantId === viewer.merchantId;
 }
 

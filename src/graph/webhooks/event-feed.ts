@@ -3,7 +3,7 @@ import { createFailureWithDetail } from "#foundation/failure.ts";
 import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphqlContext, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 import { listMerchantArgs } from "#graph/list-arguments.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
 import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
@@ -43,7 +43,7 @@ export const EventFeedPageRef = builder.objectRef<EventFeedPage>("EventFeedPage"
   }),
 });
 
-export const computeFeedCost = defineFieldCostByArguments(
+export const computeFeedCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first?: number | null | undefined }) => ({
     field: 1,

@@ -6,7 +6,7 @@ import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { getMerchantIdForListQuery, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
@@ -101,6 +101,6 @@ builder.queryField("events", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("MerchantEvent", "events"),
+    ...createGraphqlConnectionTypeOptions("MerchantEvent", "events"),
   ),
 );

@@ -14,18 +14,18 @@ import { listEventCatalogue, eventTypeNames, type EventTypeView } from "#webhook
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { createFailureWithDetail } from "#foundation/failure.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { buildMerchantDeliveryIdSqlQuery } from "#webhooks/event-lists.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
   type GraphqlConnectionPage,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import { type EventsReadableByInstallation, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
-import { buildDeliveryIdSqlQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import { type InstallationEventLog, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
+import { buildEndpointDeliveryIdSqlQuery, findWebhookDeliveriesPage } from "#webhooks/delivery-pages.ts";
 import { type DeliveryStatus, eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
@@ -148,7 +148,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...createConnectionTypeOptions("WebhookDelivery", "deliveries"),
+    ...createGraphqlConnectionTypeOptions("WebhookDelivery", "deliveries"),
   ),
 }));
 
@@ -184,12 +184,16 @@ function loadDeliveryIds(
       code: "not_allowed",
       message: '"endpointId" is not allowed together with "createdFrom" or "createdTo".',
     });
-  const filter = { merchantId, endpointId: toDatabaseSafeId(endpointId), status: status ?? null };
+  const filter = {
+    merchantId,
+    endpointId: blankIdWithForbiddenCharacters(endpointId),
+    status: status ?? null,
+  };
   return loadGraphqlConnection(args, {
     db: context.db,
-    query: buildDeliveryIdSqlQuery(context.db, filter),
+    query: buildEndpointDeliveryIdSqlQuery(context.db, filter),
     cursor: "webhookDelivery",
-    loadPage: (page) => findDeliveryPage(context.db, filter, page),
+    loadPage: (page) => findWebhookDeliveriesPage(context.db, filter, page),
   });
 }
 
@@ -234,7 +238,7 @@ WebhookLog.implement({
   }),
 });
 
-const oldestOf = ({ events }: EventsReadableByInstallation): Date | null => events.at(-1)?.occurredAt ?? null;
+const oldestOf = ({ events }: InstallationEventLog): Date | null => events.at(-1)?.occurredAt ?? null;
 
 builder.objectField(InstallationRef, "webhookEvent", (t) =>
   t.field({

@@ -8,9 +8,9 @@ import { integratorsAndStaff } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { decryptEndpointSecrets } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
-  type SignatureFixtureRequest,
+  type WebhookSignatureFixtureRequest,
   type SignedExampleWebhookRequest,
-  createSignatureFixture,
+  createWebhookSignatureFixture,
   type SignatureFixture,
 } from "#webhooks/signature-fixture.ts";
 import { type SignatureRejectReason, type WebhookSignatureTestVector } from "#webhooks/signature-vectors.ts";
@@ -47,7 +47,7 @@ const HeaderNames = builder.objectRef<SignatureFixture["headers"]>("SignatureHea
   }),
 });
 
-const Request = builder.objectRef<SignatureFixtureRequest>("SignatureRequest").implement({
+const Request = builder.objectRef<WebhookSignatureFixtureRequest>("SignatureRequest").implement({
   description: "A webhook request as the receiver gets it.",
   fields: (t) => ({
     method: t.exposeString("method", { description: "The HTTP method, always POST." }),
@@ -168,7 +168,7 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
       if (sealed === null) throw createFailure("webhook_endpoint_not_found");
-      return createSignatureFixture(decryptEndpointSecrets(sealed, services.keyring, clock.now()));
+      return createWebhookSignatureFixture(decryptEndpointSecrets(sealed, services.keyring, clock.now()));
     },
   }),
 );

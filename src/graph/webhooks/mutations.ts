@@ -3,12 +3,12 @@
  * REST; `PublicWebhookCreateRequest` is the body of that request.
  */
 import { z } from "zod";
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { createFailureWithDetail, type FailureDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
-import type { MutationPreparationFunction } from "#graph/mutation-options.ts";
+import type { WorkBeforeMutationTransaction } from "#graph/mutation-options.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import {
@@ -20,7 +20,7 @@ import {
   updateEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
 import {
-  type EndpointWithSecret,
+  type EndpointWithNewSecret,
   secretOverlapHours,
   rotateWebhookSecret,
   type NewWebhookSecret,
@@ -28,7 +28,7 @@ import {
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { endpointInputLimits as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
-import { createWebhookEndpointOptionFields, EndpointOptionsInput } from "./endpoint-options.ts";
+import { createWebhookEndpointOptionInputFields, EndpointOptionsInput } from "./endpoint-options.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 
 const urlShape = z.string().max(endpointUrlLengthMax);
@@ -118,7 +118,7 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
       description: `Key-value pairs that replace all stored key-value pairs of the endpoint: ${metadataRule}`,
       validate: metadata,
     }),
-    ...createWebhookEndpointOptionFields(t),
+    ...createWebhookEndpointOptionInputFields(t),
   }),
 });
 
@@ -158,7 +158,7 @@ const SecretValue = builder.objectRef<NewWebhookSecret>("WebhookSecretValue").im
   }),
 });
 
-const WithSecret = builder.objectRef<EndpointWithSecret>("WebhookEndpointWithSecret").implement({
+const WithSecret = builder.objectRef<EndpointWithNewSecret>("WebhookEndpointWithSecret").implement({
   description: "A webhook endpoint and the secret created for it.",
   fields: (t) => ({
     endpoint: t.expose("endpoint", {
@@ -182,7 +182,7 @@ const EndpointDeleted = builder
  * Resolves the host name in a webhook endpoint's URL. Returns a fault if one of its IP addresses is not
  * allowed.
  */
-const findUrlFaults: MutationPreparationFunction<
+const findUrlFaults: WorkBeforeMutationTransaction<
   { readonly url?: string | null | undefined },
   readonly FailureDetail[]
 > = async ({ url }, { resolvedNames }) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);
@@ -214,7 +214,7 @@ defineMutation({
   },
   type: WithSecret,
   check: ({ viewer }, { installationId }) => {
-    if (!isIntegratorViewer(viewer)) requireInstallation(installationId);
+    if (!isApiKeyOrOauthViewer(viewer)) requireInstallation(installationId);
   },
   prepare: findUrlFaults,
   run: (transaction, context, { prepared, options, ...input }) =>

@@ -15,7 +15,7 @@ import {
   bulkReplayDaysMax,
   bulkReplayPageSize,
   type FailedDeliveryStatus,
-  type ReplaySkipReason,
+  type BulkReplaySkipReason,
 } from "#webhooks/replay-selection.ts";
 import { type DeliveryReplayResult, replayDelivery, replayNoteLengthMax } from "#webhooks/replay-delivery.ts";
 import { DeliveryStatusEnum, ReplayReasonEnum } from "./deliveries.ts";
@@ -161,7 +161,7 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
   }),
 });
 
-const PassedOverEnum = defineGraphqlEnum<ReplaySkipReason>("WebhookReplayRefusal", {
+const PassedOverEnum = defineGraphqlEnum<BulkReplaySkipReason>("WebhookReplayRefusal", {
   description: "Why a delivery was not replayed.",
   values: {
     delivery_in_progress: "A replay of the delivery is in progress.",

@@ -10,7 +10,7 @@ import { replayMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import { attemptsMax } from "#webhooks/delivery-rules.ts";
-import { previewReplay, type ReplayPreview } from "#webhooks/preview-replay.ts";
+import { previewBulkReplay, type BulkReplayPreview } from "#webhooks/preview-replay.ts";
 import { bulkReplayDaysMax, bulkReplayPageSize } from "#webhooks/replay-selection.ts";
 import { retryDelivery } from "#webhooks/retry-delivery.ts";
 import { LostStatusEnum, SkippedDeliveryCount } from "./replay.ts";
@@ -50,7 +50,7 @@ defineMutation({
   },
 });
 
-const PreviewRef = builder.objectRef<ReplayPreview>("WebhookReplayPreview").implement({
+const PreviewRef = builder.objectRef<BulkReplayPreview>("WebhookReplayPreview").implement({
   description: "What a call of the mutation `webhookDeliveriesReplay` would do at present.",
   fields: (t) => ({
     replayable: t.exposeInt("replayable", {
@@ -104,7 +104,7 @@ builder.queryField("webhookReplayPreview", (t) =>
       }),
     },
     resolve: (_root, filter, context) =>
-      previewReplay(
+      previewBulkReplay(
         context.db,
         { merchantId: getCallerMerchantId(context), now: context.clock.now() },
         filter,

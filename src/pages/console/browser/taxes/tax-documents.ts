@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the page with the tax classes and tax rates of a merchant. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsoleTaxRate {
   readonly id: string;
@@ -82,7 +82,7 @@ export const taxRateOverlapsDocument = createConsoleGraphqlDocument<
 
 export const upsertTaxRateDocument = createConsoleGraphqlDocument<
   { readonly taxRateUpsert: { readonly id: string } },
-  IdempotencyKeyGraphqlVariables & { readonly input: NewTaxRateInput }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: NewTaxRateInput }
 >(`
   mutation ConsoleTaxRateUpsert($idempotencyKey: String!, $input: TaxRateUpsertInput!) {
     taxRateUpsert(idempotencyKey: $idempotencyKey, input: $input) { id }
@@ -91,7 +91,7 @@ export const upsertTaxRateDocument = createConsoleGraphqlDocument<
 
 export const updateTaxRateDocument = createConsoleGraphqlDocument<
   { readonly taxRateUpdate: { readonly id: string } },
-  IdempotencyKeyGraphqlVariables & { readonly input: TaxRateValueInput & { readonly taxRateId: string } }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: TaxRateValueInput & { readonly taxRateId: string } }
 >(`
   mutation ConsoleTaxRateUpdate($idempotencyKey: String!, $input: TaxRateUpdateInput!) {
     taxRateUpdate(idempotencyKey: $idempotencyKey, input: $input) { id }
@@ -100,7 +100,7 @@ export const updateTaxRateDocument = createConsoleGraphqlDocument<
 
 export const deleteTaxRateDocument = createConsoleGraphqlDocument<
   { readonly taxRateDelete: { readonly taxRateId: string } },
-  IdempotencyKeyGraphqlVariables & { readonly input: { readonly taxRateId: string } }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: { readonly taxRateId: string } }
 >(`
   mutation ConsoleTaxRateDelete($idempotencyKey: String!, $input: TaxRateDeleteInput!) {
     taxRateDelete(idempotencyKey: $idempotencyKey, input: $input) { taxRateId }
@@ -109,7 +109,7 @@ export const deleteTaxRateDocument = createConsoleGraphqlDocument<
 
 export const upsertTaxClassDocument = createConsoleGraphqlDocument<
   { readonly taxClassUpsert: ConsoleTaxClass },
-  IdempotencyKeyGraphqlVariables & { readonly input: ConsoleTaxClass }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: ConsoleTaxClass }
 >(`
   mutation ConsoleTaxClassUpsert($idempotencyKey: String!, $input: TaxClassUpsertInput!) {
     taxClassUpsert(idempotencyKey: $idempotencyKey, input: $input) { code name }

@@ -22,7 +22,8 @@ export const formatTaxCountryAndRegion = ({
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 });
 
 /** Formats a tax rate in basis points: 1900 becomes “19%” or “19 %”. */
-export const formatBasisPoints = (basisPoints: number): string => percent.format(basisPoints / 10_000);
+export const formatBasisPointsAsPercentage = (basisPoints: number): string =>
+  percent.format(basisPoints / 10_000);
 
 /** Returns the text with which a form shows a tax rate, for example `7.5` for 750 basis points. */
 export const formatBasisPointsForFormField = (basisPoints: number): string => String(basisPoints / 100);
@@ -66,7 +67,7 @@ export function formatTaxRateValidityPeriod({ validFrom, validTo }: Period): str
  */
 export function formatOverlappedTaxRate({ taxRate, remainingPeriods }: OverlappedConsoleTaxRate): string {
   const { name, basisPoints } = taxRate;
-  const subject = `“${name}” ${formatBasisPoints(basisPoints)}, valid ${formatTaxRateValidityPeriod(taxRate)},`;
+  const subject = `“${name}” ${formatBasisPointsAsPercentage(basisPoints)}, valid ${formatTaxRateValidityPeriod(taxRate)},`;
   if (remainingPeriods.length === 0) return `${subject} is replaced.`;
   const change = remainingPeriods.length === 1 ? "is shortened" : "is split";
   return `${subject} ${change}: it stays valid ${remainingPeriods.map(formatTaxRateValidityPeriod).join(" and ")}.`;

@@ -4,7 +4,11 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { GraphqlFailure, sendGraphqlRequest, toGraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import {
+  GraphqlRequestError,
+  sendGraphqlRequest,
+  toGraphqlRequestError,
+} from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { ConfirmDialog, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
@@ -20,7 +24,7 @@ import {
   upsertTaxRateDocument,
 } from "./tax-documents.ts";
 import {
-  formatBasisPoints,
+  formatBasisPointsAsPercentage,
   formatOverlappedTaxRate,
   formatTaxCountryAndRegion,
   formatTaxRateValidityPeriod,
@@ -64,7 +68,7 @@ export function AddTaxRateDialog(
 ): JSX.Element {
   const { market, onSaved, onClose } = props;
   const [form, set] = useTaxRateForm(() => createNewTaxRateForm(props));
-  const [checkFailure, setCheckFailure] = useState<GraphqlFailure>();
+  const [checkFailure, setCheckFailure] = useState<GraphqlRequestError>();
   const [isChecking, setChecking] = useState(false);
   const [toConfirm, setToConfirm] = useState<RateToConfirm>();
   const mutation = useGraphqlMutation(upsertTaxRateDocument);
@@ -80,8 +84,8 @@ export function AddTaxRateDialog(
     if (isBusy) return;
     mutation.forget();
     const values = readTaxRateValues(form);
-    setCheckFailure(values instanceof GraphqlFailure ? values : undefined);
-    if (values instanceof GraphqlFailure) return;
+    setCheckFailure(values instanceof GraphqlRequestError ? values : undefined);
+    if (values instanceof GraphqlRequestError) return;
     const { country, taxClass } = form;
     const place = { marketId: market.id, country, regionCode: emptyToNull(form.regionCode), taxClass };
     const input = { ...place, ...values };
@@ -91,7 +95,7 @@ export function AddTaxRateDialog(
       if (overlaps.length > 0) setToConfirm({ input, overlaps });
       else await save({ input, overlaps });
     } catch (error) {
-      setCheckFailure(toGraphqlFailure(error));
+      setCheckFailure(toGraphqlRequestError(error));
     } finally {
       setChecking(false);
     }
@@ -121,7 +125,7 @@ export function AddTaxRateDialog(
 
 interface OverlapDialogProps extends RateToConfirm {
   readonly isBusy: boolean;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }
@@ -130,9 +134,9 @@ interface OverlapDialogProps extends RateToConfirm {
 const OverlapDialog = ({ input, overlaps, ...confirm }: OverlapDialogProps): JSX.Element => (
   <ConfirmDialog title="This changes other rates" action="Save and change them" {...confirm}>
     <p>
-      “{input.name}” {formatBasisPoints(input.basisPoints)} of the class <code>{input.taxClass}</code> in{" "}
-      {formatTaxCountryAndRegion(input)}, valid {formatTaxRateValidityPeriod(input)}, is valid on days of
-      other rates:
+      “{input.name}” {formatBasisPointsAsPercentage(input.basisPoints)} of the class{" "}
+      <code>{input.taxClass}</code> in {formatTaxCountryAndRegion(input)}, valid{" "}
+      {formatTaxRateValidityPeriod(input)}, is valid on days of other rates:
     </p>
     <ul>
       {overlaps.map((overlap) => (
@@ -149,15 +153,15 @@ interface SavedTaxRateProps extends TaxDialogProps {
 
 export function ChangeTaxRateDialog({ market, rate, onSaved, onClose }: SavedTaxRateProps): JSX.Element {
   const [form, set] = useTaxRateForm(() => createFormOfTaxRate(rate));
-  const [localFailure, setLocalFailure] = useState<GraphqlFailure>();
+  const [localFailure, setLocalFailure] = useState<GraphqlRequestError>();
   const { isBusy, run, ...mutation } = useGraphqlMutation(updateTaxRateDocument);
   const failure = localFailure ?? mutation.failure;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
     const values = readTaxRateValues(form);
-    setLocalFailure(values instanceof GraphqlFailure ? values : undefined);
-    if (values instanceof GraphqlFailure) return;
+    setLocalFailure(values instanceof GraphqlRequestError ? values : undefined);
+    if (values instanceof GraphqlRequestError) return;
     if ((await run({ input: { taxRateId: rate.id, ...values } })) === undefined) return;
     onSaved(`The rate is changed and is valid ${formatTaxRateValidityPeriod(values)}.`);
     onClose();
@@ -183,7 +187,7 @@ export function ChangeTaxRateDialog({ market, rate, onSaved, onClose }: SavedTax
 
 export function DeleteTaxRateDialog({ rate, onSaved, onClose }: SavedTaxRateProps): JSX.Element {
   const { isBusy, failure, run } = useGraphqlMutation(deleteTaxRateDocument);
-  const rateText = `“${rate.name}” ${formatBasisPoints(rate.basisPoints)}`;
+  const rateText = `“${rate.name}” ${formatBasisPointsAsPercentage(rate.basisPoints)}`;
   const period = formatTaxRateValidityPeriod(rate);
   const remove = async (): Promise<void> => {
     if ((await run({ input: { taxRateId: rate.id } })) === undefined) return;

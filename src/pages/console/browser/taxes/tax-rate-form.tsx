@@ -1,6 +1,6 @@
 /** The form fields of the dialogs that add and change a tax rate. */
 import type { JSX } from "preact";
-import { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { CheckboxGroup, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import type {
   ConsoleTaxClass,
@@ -46,7 +46,7 @@ export const createFormOfTaxRate = (rate: ConsoleTaxRate): TaxRateForm => ({
 export const emptyToNull = (text: string): string | null => (text.trim() === "" ? null : text.trim());
 
 /** Reads the values of a tax rate from the form. Returns a failure if the percentage cannot be read. */
-export function readTaxRateValues(form: TaxRateForm): TaxRateValueInput | GraphqlFailure {
+export function readTaxRateValues(form: TaxRateForm): TaxRateValueInput | GraphqlRequestError {
   const basisPoints = parsePercentAsBasisPoints(form.percent);
   return basisPoints === undefined
     ? createPercentFailure()
@@ -60,8 +60,8 @@ export function readTaxRateValues(form: TaxRateForm): TaxRateValueInput | Graphq
 }
 
 /** Returns the failure of a percentage that cannot be read, in the form of a failed request. */
-const createPercentFailure = (): GraphqlFailure =>
-  new GraphqlFailure("The form has errors.", {
+const createPercentFailure = (): GraphqlRequestError =>
+  new GraphqlRequestError("The form has errors.", {
     details: [
       {
         field: "/basisPoints",
@@ -73,7 +73,7 @@ const createPercentFailure = (): GraphqlFailure =>
 
 interface FormPartProps {
   readonly form: TaxRateForm;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly set: (change: Partial<TaxRateForm>) => void;
 }
 

@@ -7,8 +7,8 @@ import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import {
   DataTable,
   EmptyListNote,
-  QueryResultView,
-  type TableColumn,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import { TaxClassDialog } from "./tax-class-dialog.tsx";
 import {
@@ -17,7 +17,11 @@ import {
   type MarketWithTaxRates,
   taxesDocument,
 } from "./tax-documents.ts";
-import { formatBasisPoints, formatTaxRateValidityPeriod, formatTaxCountryAndRegion } from "./tax-formats.ts";
+import {
+  formatBasisPointsAsPercentage,
+  formatTaxRateValidityPeriod,
+  formatTaxCountryAndRegion,
+} from "./tax-formats.ts";
 import { AddTaxRateDialog, ChangeTaxRateDialog, DeleteTaxRateDialog } from "./tax-rate-dialog.tsx";
 
 /** The open dialog of the page: for a new tax class, or for a new or a saved tax rate of a market. */
@@ -52,7 +56,7 @@ export function TaxesPage(): JSX.Element {
         <a href={`${basePath}/docs/guides/taxes`}>How taxes are computed</a>
       </p>
       <p role="status">{notice}</p>
-      <QueryResultView query={query} what="taxes">
+      <QueryResultOrLoadingNote query={query} what="taxes">
         {({ taxClasses, markets }) => (
           <>
             <TaxClassList taxClasses={taxClasses} />
@@ -64,7 +68,7 @@ export function TaxesPage(): JSX.Element {
             ) : null}
           </>
         )}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       {open?.what === "class" ? (
         <TaxClassDialog onSaved={() => onSaved("The class is saved.")} onClose={onClose} />
       ) : null}
@@ -133,14 +137,14 @@ function MarketTaxes({ market, taxClasses, onOpen }: MarketTaxesProps): JSX.Elem
 function createRateColumns(
   taxClasses: readonly ConsoleTaxClass[],
   open: (what: "change" | "delete", rate: ConsoleTaxRate) => void,
-): TableColumn<ConsoleTaxRate>[] {
+): DataTableColumn<ConsoleTaxRate>[] {
   const classNames = new Map(taxClasses.map(({ code, name }) => [code, name]));
   const nameOf = ({ taxClass }: ConsoleTaxRate): string => classNames.get(taxClass) ?? taxClass;
   return [
     { title: "Place", cell: formatTaxCountryAndRegion },
     { title: "Tax class", cell: nameOf },
     { title: "Name", cell: ({ name }) => name },
-    { title: "Rate", cell: ({ basisPoints }) => formatBasisPoints(basisPoints), isNumber: true },
+    { title: "Rate", cell: ({ basisPoints }) => formatBasisPointsAsPercentage(basisPoints), isNumber: true },
     { title: "Shipping", cell: ({ appliesToShipping }) => (appliesToShipping ? "taxed" : "not taxed") },
     { title: "Valid", cell: formatTaxRateValidityPeriod },
     {
