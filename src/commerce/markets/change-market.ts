@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import type { TaxRounding } from "#commerce/pricing/tax-amounts.ts";
-import type { Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import {
   catalogBounds,
   findLocaleFaults,
@@ -258,11 +258,11 @@ interface MarketScope {
  * failure if the merchant has no market with this id.
  */
 export async function requireMarket(
-  transaction: Transaction,
-  context: MerchantCommandContext,
+  reader: DatabaseOrTransaction,
+  context: Pick<MerchantCommandContext, "merchantId">,
   marketId: string,
 ): Promise<MarketScope> {
-  const rows = await transaction
+  const rows = await reader
     .selectFrom("market")
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")
     .select(["market.id", "market.currency", "marketCountry.country"])

@@ -5,7 +5,7 @@
  */
 import { type Selectable, sql } from "kysely";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
-import { catalogBounds, findSlugFaults } from "#commerce/catalog/catalog-fields.ts";
+import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { TaxClassTable } from "#database/tables.ts";
 import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
@@ -16,6 +16,7 @@ import {
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
+import { isSlug, slugLengthMax } from "#foundation/text.ts";
 
 export interface UpsertTaxClassInput {
   readonly code: string;
@@ -30,7 +31,15 @@ export async function upsertTaxClass(
   { code, name }: UpsertTaxClassInput,
 ): Promise<{ taxClass: string }> {
   requireNoInputFieldErrors([
-    ...findSlugFaults("/code", code),
+    ...(isSlug(code)
+      ? []
+      : [
+          createRequestBodyErrorDetail(
+            "/code",
+            "pattern_mismatch",
+            `The code must have 1 to ${slugLengthMax} lower-case letters, digits or single hyphens between them.`,
+          ),
+        ]),
     ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
   ]);
   await lockMerchantCatalog(transaction, context);
@@ -70,12 +79,12 @@ export const findTaxClasses = (
 
 /** Throws a failure if the merchant has no tax class with the code. Does nothing if no code is given. */
 export async function requireTaxClass(
-  transaction: Transaction,
+  reader: DatabaseOrTransaction,
   { merchantId }: Pick<MerchantCommandContext, "merchantId">,
   { code, field }: { readonly code: string | null | undefined; readonly field: string },
 ): Promise<void> {
   if (code === null || code === undefined) return;
-  const known = await transaction
+  const known = await reader
     .selectFrom("taxClass")
     .select("code")
     .where("merchantId", "=", merchantId)

@@ -54,6 +54,23 @@ export function planPeriodOfNewTaxRate(
   return { ...period, ...planRateOfSameDay(existing, period), ...planEarlierRate(existing, period) };
 }
 
+/**
+ * Returns the first of the other rates that is valid on a day of the period, and whether this rate begins
+ * after the period begins; undefined if all other rates leave the period free. `others` must be sorted by the
+ * first day.
+ */
+export function findOverlappingTaxRate(
+  others: readonly TaxRatePeriod[],
+  { validFrom, validTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
+): { readonly rate: TaxRatePeriod; readonly isLater: boolean } | undefined {
+  const rate = others.find(
+    (other) =>
+      (other.validFrom === null || isUpTo(other.validFrom, validTo)) &&
+      (validFrom === null || isUpTo(validFrom, other.validTo)),
+  );
+  return rate === undefined ? undefined : { rate, isLater: isBefore(validFrom, rate.validFrom) };
+}
+
 /** Plans whether the rate with the same first day is replaced as a whole, or begins after the new rate. */
 function planRateOfSameDay(
   existing: readonly TaxRatePeriod[],

@@ -52,16 +52,58 @@ export const taxesDocument = createConsoleGraphqlDocument<TaxesQueryResult>(`
   }
 `);
 
-export interface ConsoleTaxRateInput extends Omit<ConsoleTaxRate, "id"> {
+/** The values of a tax rate that can be changed after the rate was added. */
+export type TaxRateValueInput = Pick<
+  ConsoleTaxRate,
+  "name" | "basisPoints" | "appliesToShipping" | "validFrom" | "validTo"
+>;
+
+export interface NewTaxRateInput extends Omit<ConsoleTaxRate, "id"> {
   readonly marketId: string;
 }
 
+/** A saved rate that a new rate changes, and the periods in which the saved rate stays valid. */
+export interface OverlappedConsoleTaxRate {
+  readonly taxRate: Pick<ConsoleTaxRate, "id" | "name" | "basisPoints" | "validFrom" | "validTo">;
+  readonly remainingPeriods: readonly Pick<ConsoleTaxRate, "validFrom" | "validTo">[];
+}
+
+export const taxRateOverlapsDocument = createConsoleGraphqlDocument<
+  { readonly taxRateOverlaps: readonly OverlappedConsoleTaxRate[] },
+  { readonly input: NewTaxRateInput }
+>(`
+  query ConsoleTaxRateOverlaps($input: TaxRateUpsertInput!) {
+    taxRateOverlaps(input: $input) {
+      taxRate { id name basisPoints validFrom validTo }
+      remainingPeriods { validFrom validTo }
+    }
+  }
+`);
+
 export const upsertTaxRateDocument = createConsoleGraphqlDocument<
   { readonly taxRateUpsert: { readonly id: string } },
-  GraphqlVariablesWithIdempotencyKey & { readonly input: ConsoleTaxRateInput }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: NewTaxRateInput }
 >(`
   mutation ConsoleTaxRateUpsert($idempotencyKey: String!, $input: TaxRateUpsertInput!) {
     taxRateUpsert(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+export const updateTaxRateDocument = createConsoleGraphqlDocument<
+  { readonly taxRateUpdate: { readonly id: string } },
+  GraphqlVariablesWithIdempotencyKey & { readonly input: TaxRateValueInput & { readonly taxRateId: string } }
+>(`
+  mutation ConsoleTaxRateUpdate($idempotencyKey: String!, $input: TaxRateUpdateInput!) {
+    taxRateUpdate(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+export const deleteTaxRateDocument = createConsoleGraphqlDocument<
+  { readonly taxRateDelete: { readonly taxRateId: string } },
+  GraphqlVariablesWithIdempotencyKey & { readonly input: { readonly taxRateId: string } }
+>(`
+  mutation ConsoleTaxRateDelete($idempotencyKey: String!, $input: TaxRateDeleteInput!) {
+    taxRateDelete(idempotencyKey: $idempotencyKey, input: $input) { taxRateId }
   }
 `);
 

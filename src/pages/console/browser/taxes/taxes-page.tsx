@@ -22,20 +22,27 @@ import {
   formatTaxRateValidityPeriod,
   formatTaxCountryAndRegion,
 } from "./tax-formats.ts";
-import { TaxRateDialog } from "./tax-rate-dialog.tsx";
+import { AddTaxRateDialog, ChangeTaxRateDialog, DeleteTaxRateDialog } from "./tax-rate-dialog.tsx";
 
-/**
- * The open dialog of the page: for a new tax class, or for a tax rate of a market. Without `rate`, the dialog
- * adds a new rate.
- */
+/** The open dialog of the page: for a new tax class, or for a new or a saved tax rate of a market. */
 type OpenTaxDialog =
   | { readonly what: "class" }
-  | { readonly what: "rate"; readonly market: MarketWithTaxRates; readonly rate?: ConsoleTaxRate };
+  | { readonly what: "new rate"; readonly market: MarketWithTaxRates }
+  | {
+      readonly what: "change" | "delete";
+      readonly market: MarketWithTaxRates;
+      readonly rate: ConsoleTaxRate;
+    };
 
 export function TaxesPage(): JSX.Element {
   const query = useGraphqlQuery(taxesDocument, {});
   const [open, setOpen] = useState<OpenTaxDialog>();
-  const dialog = { onSaved: query.reload, onClose: () => setOpen(undefined) };
+  const [notice, setNotice] = useState("");
+  const onSaved = (text: string): void => {
+    setNotice(text);
+    query.reload();
+  };
+  const onClose = (): void => setOpen(undefined);
   return (
     <>
       <PageHeading title="Taxes">
@@ -48,6 +55,7 @@ export function TaxesPage(): JSX.Element {
         next change or at the checkout; a placed order keeps its rates.{" "}
         <a href={`${basePath}/docs/guides/taxes`}>How taxes are computed</a>
       </p>
+      <p role="status">{notice}</p>
       <QueryResultOrLoadingNote query={query} what="taxes">
         {({ taxClasses, markets }) => (
           <>
@@ -55,13 +63,17 @@ export function TaxesPage(): JSX.Element {
             {markets.map((market) => (
               <MarketTaxes key={market.id} market={market} taxClasses={taxClasses} onOpen={setOpen} />
             ))}
-            {open?.what === "rate" ? (
-              <TaxRateDialog market={open.market} rate={open.rate} taxClasses={taxClasses} {...dialog} />
+            {open?.what === "new rate" ? (
+              <AddTaxRateDialog {...open} taxClasses={taxClasses} onSaved={onSaved} onClose={onClose} />
             ) : null}
           </>
         )}
       </QueryResultOrLoadingNote>
-      {open?.what === "class" ? <TaxClassDialog {...dialog} /> : null}
+      {open?.what === "class" ? (
+        <TaxClassDialog onSaved={() => onSaved("The class is saved.")} onClose={onClose} />
+      ) : null}
+      {open?.what === "change" ? <ChangeTaxRateDialog {...open} onSaved={onSaved} onClose={onClose} /> : null}
+      {open?.what === "delete" ? <DeleteTaxRateDialog {...open} onSaved={onSaved} onClose={onClose} /> : null}
     </>
   );
 }
@@ -98,7 +110,7 @@ function MarketTaxes({ market, taxClasses, onOpen }: MarketTaxesProps): JSX.Elem
             type="button"
             class="second"
             aria-label={`Add a rate to ${name}`}
-            onClick={() => onOpen({ what: "rate", market })}
+            onClick={() => onOpen({ what: "new rate", market })}
           >
             Add a rate
           </button>
@@ -113,7 +125,7 @@ function MarketTaxes({ market, taxClasses, onOpen }: MarketTaxesProps): JSX.Elem
       ) : (
         <DataTable
           caption={`Tax rates of ${name}`}
-          columns={createRateColumns(taxClasses, (rate) => onOpen({ what: "rate", market, rate }))}
+          columns={createRateColumns(taxClasses, (what, rate) => onOpen({ what, market, rate }))}
           rows={taxRates}
           keyOf={(rate) => rate.id}
         />
@@ -124,7 +136,7 @@ function MarketTaxes({ market, taxClasses, onOpen }: MarketTaxesProps): JSX.Elem
 
 function createRateColumns(
   taxClasses: readonly ConsoleTaxClass[],
-  change: (rate: ConsoleTaxRate) => void,
+  open: (what: "change" | "delete", rate: ConsoleTaxRate) => void,
 ): DataTableColumn<ConsoleTaxRate>[] {
   const classNames = new Map(taxClasses.map(({ code, name }) => [code, name]));
   const nameOf = ({ taxClass }: ConsoleTaxRate): string => classNames.get(taxClass) ?? taxClass;
@@ -137,16 +149,30 @@ function createRateColumns(
     { title: "Valid", cell: formatTaxRateValidityPeriod },
     {
       title: "Actions",
-      cell: (rate) => (
-        <button
-          type="button"
-          class="plain"
-          aria-label={`Change ${rate.name} of ${nameOf(rate)} in ${formatTaxCountryAndRegion(rate)}, ${formatTaxRateValidityPeriod(rate)}`}
-          onClick={() => change(rate)}
-        >
-          Change
-        </button>
-      ),
+      cell: (rate) => {
+        const place = formatTaxCountryAndRegion(rate);
+        const label = `${rate.name} of ${nameOf(rate)} in ${place}, ${formatTaxRateValidityPeriod(rate)}`;
+        return (
+          <>
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Change ${label}`}
+              onClick={() => open("change", rate)}
+            >
+              Change
+            </button>{" "}
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Delete ${label}`}
+              onClick={() => open("delete", rate)}
+            >
+              Delete
+            </button>
+          </>
+        );
+      },
     },
   ];
 }
