@@ -260,10 +260,7 @@ export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
 /** The kinds of callers that operate the whole platform, and not the shop of one merchant. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
-/**
- * The kinds of callers that are apps, which a merchant has installed: with an API key or an OAuth access
- * token.
- */
+/** The kinds of callers that are installed apps: with an API key or an OAuth access token. */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
 /** The kinds of callers for apps (which may access only the data of their installation) and for staff. */
 export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers, ...staffCallers];
@@ -362,10 +359,7 @@ export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): V
   return getCallerKindOfViewer(viewer) === "analyst" ? null : value;
 }
 
-/**
- * Removes query and fragment of a URL for analysts, because a frontend may have written a buyer's data into
- * them.
- */
+/** Removes query and fragment of a URL for analysts: a frontend may have written a buyer's data there. */
 export function hideUrlQueryFromAnalysts(url: string, { viewer }: WithViewer): string {
   return getCallerKindOfViewer(viewer) === "analyst" ? url.replace(/[?#].*$/s, "") : url;
 }

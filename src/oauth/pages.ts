@@ -12,7 +12,8 @@ import {
   renderSignInFields,
   type SignInFormEmailAndError,
 } from "#pages/shared/sign-in-fields.ts";
-import { findActiveStaffAccount, type SignedInStaff } from "#access/people/staff.ts";
+import { type SignedInStaff } from "#access/people/staff.ts";
+import { findActiveStaffAccount } from "#access/people/staff-sign-in.ts";
 import type { DatabaseOrTransaction } from "#database/transaction.ts";
 
 export interface RequestingApp {

@@ -7,7 +7,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Configuration, ErrorOut, KoaContextWithOIDC, Provider } from "oidc-provider";
-import { findActiveStaffAccount } from "#access/people/staff.ts";
+import { findActiveStaffAccount } from "#access/people/staff-sign-in.ts";
 import {
   accessTokenLifetimeSeconds,
   getAccessTokenAudience,

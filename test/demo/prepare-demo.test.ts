@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { hashCheckoutPageSecret } from "#commerce/checkout/session-page.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
-import { authenticateStaffByPassword } from "#access/people/staff.ts";
+import { authenticateStaffByPassword } from "#access/people/staff-sign-in.ts";
 import { DataFolderUnusableError } from "#database/folder-lock.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";

@@ -7,7 +7,7 @@ import type * as Crypto from "node:crypto";
 import canonicalize from "canonicalize";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "#access/people/passwords.ts";
-import { authenticateStaffByPassword, recordLastStaffSignInTime } from "#access/people/staff.ts";
+import { authenticateStaffByPassword, recordLastStaffSignInTime } from "#access/people/staff-sign-in.ts";
 import { holdArgon2 } from "#test/support/held-argon2.ts";
 import { useWorld } from "#test/support/use-world.ts";
 

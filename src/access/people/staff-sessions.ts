@@ -10,12 +10,8 @@ import type { Database } from "#database/connect.ts";
 import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureCode, getRetryAfterSeconds } from "#foundation/failure.ts";
-import {
-  normalizeStaffEmail,
-  recordLastStaffSignInTime,
-  type SignedInStaff,
-  authenticateStaffByPassword,
-} from "./staff.ts";
+import { normalizeStaffEmail, type SignedInStaff } from "./staff.ts";
+import { authenticateStaffByPassword, recordLastStaffSignInTime } from "./staff-sign-in.ts";
 
 const secretBytes = 32;
 const lifeMs = 12 * 3_600_000;

@@ -68,7 +68,12 @@ it("a failing, paused or switched-off endpoint is a problem with a link to it", 
   expect(problemsOf({ ...well, health: { ...failing, state: "FAILING" } })).toEqual([
     `fault ${well.url}: 20 % successful in 24 hours, 5 failures in a row. /endpoints/whe_1`,
   ]);
-  const paused = { ...failing, consecutiveFailures: 20, pausedUntil: "2026-11-23T15:01:00Z" };
+  const paused = {
+    ...failing,
+    state: "FAILING" as const,
+    consecutiveFailures: 20,
+    pausedUntil: "2026-11-23T15:01:00Z",
+  };
   expect(problemsOf({ ...well, health: paused })).toEqual([
     `fault ${well.url}: paused after 20 failures in a row. /endpoints/whe_1`,
   ]);
