@@ -219,7 +219,7 @@ core.
 
 ${formatEstimates(record)}
 
-Carts, orders, payments and the audit log are kept without end, so the disk space grows further after
-${exampleDays} days. [Scaling](scaling.md) says what to do before one database machine is too small.
+Orders with their carts and payments, and the audit log, are kept without end; carts without an order are kept for
+\`CART_RETENTION_DAYS\` after their end. So the disk space grows further after ${exampleDays} days. [Scaling](scaling.md) says what to do before one database machine is too small.
 `;
 }

@@ -11,7 +11,7 @@ import {
   revokeOauthGrants,
 } from "./credential-changes.ts";
 import { type AccessManagementCommandContext, revokeApiKeys } from "./keys/manage-keys.ts";
-import { createStatusConflictDetail, buildSuspendedAtColumnUpdate } from "./merchants.ts";
+import { createConflictDetailsWithStatusAndVersion, buildSuspendedAtColumnUpdate } from "./merchants.ts";
 import type { PermissionScope } from "./viewer.ts";
 
 export interface RegisterAppInput {
@@ -105,7 +105,7 @@ export async function updateInstallation(
     throw createFailure("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
     throw createFailure("invalid_state", {
-      conflict: createStatusConflictDetail("installation", current, "uninstalled"),
+      conflict: createConflictDetailsWithStatusAndVersion("installation", current, "uninstalled"),
     });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };

@@ -67,7 +67,7 @@ export async function updateMerchant(
   if (current === undefined) throw createFailure("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
     throw createFailure("version_conflict", {
-      conflict: createStatusConflictDetail("merchant", current, null),
+      conflict: createConflictDetailsWithStatusAndVersion("merchant", current, null),
     });
   }
   const next = {
@@ -108,7 +108,7 @@ export function buildSuspendedAtColumnUpdate(
  * Builds the field `conflict` of an error body. It has the current status and version of the object that
  * prevents the change, and the reason.
  */
-export function createStatusConflictDetail(
+export function createConflictDetailsWithStatusAndVersion(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },
   reason: string | null,

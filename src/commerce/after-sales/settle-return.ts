@@ -116,9 +116,9 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 }
 
 /**
- * Limits the settled amount of each order line to the part of the line's total that was not reduced before.
- * Because of rounding, the promised refund can be a few minor units higher than the present value of the
- * units. These minor units are added to lines that are below their limit.
+ * Limits the settled amount of each order line: the reductions of a line never exceed the total of the line.
+ * Because of rounding, the promised refund can be a few minor units higher than the sum of these amounts. The
+ * missing minor units are added to lines that are below their limit.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,

@@ -103,8 +103,9 @@ function offers({ hasCategory, hasMerchant }: SearchStatementVariant, joined?: S
 
 /**
  * SQL that reads search documents in the order of their titles. For each product, the last condition selects
- * the document in the locale in which the product is shown. The condition on `chain` never changes the
- * result; it excludes most other documents without reading their offers.
+ * the document in the locale in which the product is shown. The condition on `chain` (the requested locale
+ * and its fallback locales) never changes the result: it excludes most documents before their offers are
+ * read.
  */
 function byTitle(form: SearchStatementVariant): Sql {
   const locales = Array.from({ length: localeChainLength }, (_, index) =>

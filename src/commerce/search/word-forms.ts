@@ -176,8 +176,8 @@ function prefixForms(text: string, stems: WordStemsByStemmer): SearchWordForm[] 
 }
 
 /**
- * Returns one form for each different stem of a word. Each form is valid for the languages in which the word
- * has this stem.
+ * Returns the search forms for the stems of a word. Languages in which the word has the same stem share one
+ * form.
  */
 function stemForms(text: string, stems: WordStemsByStemmer): SearchWordForm[] {
   const own = [...stems].flatMap(([stemmer, words]) => {

@@ -19,8 +19,8 @@ export interface TaxRatePeriodPlan {
    */
   readonly replacedId: string | null;
   /**
-   * The existing rate with the same first day, which is valid longer and now begins after the new rate; null
-   * if there is none.
+   * The existing rate with the same first day and a later last day. Its first day becomes the day after the
+   * last day of the new rate. Null if there is no such rate.
    */
   readonly postponed: { readonly id: string; readonly validFrom: string } | null;
   readonly validFrom: string | null;

@@ -136,7 +136,7 @@ export interface TaxRateSeries {
   readonly taxClass: string;
 }
 
-/** Returns the periods of all rates of one tax class in one place, sorted by the first day. */
+/** Returns the periods of all rates of one tax class in one country or region, sorted by the first day. */
 export async function findTaxRatePeriods(
   reader: DatabaseOrTransaction,
   { marketId, country, regionCode, taxClass }: TaxRateSeries,

@@ -83,7 +83,7 @@ export const AfterSalesObstacleEnum = defineGraphqlEnum<AfterSalesObstacleCode>(
 
 export const CancellationActorEnum = defineGraphqlEnum<"buyer" | "merchant">("CancellationReasonActor", {
   description: "The party that may give a reason for a cancellation.",
-  values: { buyer: "The buyer may give the reason.", merchant: "The merchant may give the reason." },
+  values: { buyer: "Buyers can choose the reason.", merchant: "The merchant's staff can choose the reason." },
 });
 
 export const CancellationClockEnum = defineGraphqlEnum<"placed" | "packing_started">("CancellationClock", {

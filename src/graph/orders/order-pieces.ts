@@ -201,7 +201,9 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
     "A policy of the merchant as of the time of purchase. Later changes of the policy do not apply to " +
     "the order.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The id of this copy of the policy, `pol_…`." }),
+    id: t.exposeID("id", {
+      description: "The id of the copy of the policy, `pol_…`. The copy never changes.",
+    }),
     type: t.expose("type", {
       type: PolicyTypeEnum,
       description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
@@ -209,7 +211,7 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
     summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
     capturedAt: t.expose("capturedAt", {
       type: "DateTime",
-      description: "When this copy of the policy was made.",
+      description: "When the copy of the policy was made.",
     }),
   }),
 });

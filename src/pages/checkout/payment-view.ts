@@ -39,8 +39,8 @@ interface PaymentShown {
 }
 
 /**
- * Renders the delivery options and the payment methods in a single form. Each payment therefore contains the
- * currently selected delivery option.
+ * Renders the delivery options and the payment methods in a single form. The form's request to pay therefore
+ * always contains the selected delivery option.
  */
 export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): PreEscapedHtml {
   const { session, path } = visit;

@@ -148,7 +148,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
 
 /**
  * Reserves stock to send lost units again, as far as stock is available. If too little stock is available,
- * the remaining units are recorded as unreserved, so that the fulfillment can still become `failed`.
+ * records the other units as unreserved. The caller can so set the fulfillment's status to `failed` also
+ * without stock.
  */
 export async function reserveStockToResendLostUnits(
   transaction: Transaction,

@@ -9,7 +9,7 @@ export const paymentMetadataName = "commerce_payment";
 export const operationMetadataName = "commerce_operation";
 const sessionMetadataName = "commerce_checkout_session";
 
-/** Minimum time for which a page of Stripe can be open, in milliseconds. */
+/** The shortest time after which Stripe lets a payment page expire, in milliseconds. */
 const shortestPageMs = 30 * 60_000;
 
 export const getStripePaymentPageExpiry = ({ startedAt }: PaymentPageContent): Date =>
