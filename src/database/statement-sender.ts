@@ -10,7 +10,10 @@ import { appendRequestIdSqlComment } from "./sql-comment.ts";
 export type TransactionPoolerLimitation = "unnamed_statements" | "no_server_timeouts";
 
 export interface SqlStatementSenderOptions {
-  /** True to prepare each statement under a name. */
+  /**
+   * True to send statements with parameters as named prepared statements, up to a maximum number of names for
+   * each connection.
+   */
   readonly prepared: boolean;
   /**
    * Called once if the connections go through a transaction pooler that refuses named statements or the

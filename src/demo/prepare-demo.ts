@@ -36,7 +36,7 @@ export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
-  /** The keyring that encrypts the buyers' addresses and the secret of the webhook endpoint. */
+  /** The keyring that encrypts the personal data and the secrets of the demo. */
   readonly keyring: EncryptionKeyring;
   /** The function that renders the objects in webhook events, for example an order. */
   readonly render: EventSubjectRenderer;

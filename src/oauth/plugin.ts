@@ -153,7 +153,8 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     await provider.callback()(raw, reply.raw);
   };
   void server.register((bare, _options, done) => {
-    // The body parsers of Fastify are removed, because oidc-provider reads the body of a request itself.
+    // The body parsers of Fastify are removed, because oidc-provider reads the body of a request itself. Only
+    // JSON bodies are checked before that.
     bare.removeAllContentTypeParsers();
     registerCheckedJsonBodyParser(bare);
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));

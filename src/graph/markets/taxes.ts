@@ -105,7 +105,8 @@ const TaxLineType = builder.interfaceRef<TaxLine & InCurrency>("TaxLine").implem
     taxClass: t.exposeString("taxClass", {
       nullable: true,
       description:
-        "The code of the tax class of the rate; null if the order was placed before rates were recorded.",
+        "The code of the tax class of the rate; null if the rate was not recorded, which is possible only " +
+        "for old orders.",
     }),
     name: t.exposeString("name", {
       nullable: true,
@@ -114,7 +115,8 @@ const TaxLineType = builder.interfaceRef<TaxLine & InCurrency>("TaxLine").implem
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
       description:
-        "The tax rate in basis points: 1900 means 19 %; null if the order was placed before rates were recorded.",
+        "The tax rate in basis points: 1900 means 19 %; null if the rate was not recorded, which is possible " +
+        "only for old orders.",
     }),
     taxable: t.field({
       type: MoneyRef,

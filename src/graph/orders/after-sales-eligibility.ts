@@ -89,7 +89,8 @@ const Reason = builder.objectRef<AfterSalesObstacle>("AfterSalesReason").impleme
 });
 
 const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOffer").implement({
-  description: "The fields of every after-sales option.",
+  description:
+    "The fields of every after-sales option, for example a return or an exchange, but not a cancellation.",
   fields: (t) => ({
     decision: t.expose("decision", {
       type: EligibilityDecisionEnum,

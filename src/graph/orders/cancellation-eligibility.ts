@@ -96,7 +96,7 @@ const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonCh
     }),
     actor: t.expose("actor", {
       type: CancellationActorEnum,
-      description: "The party that may give the reason.",
+      description: "The party that can choose the reason.",
     }),
   }),
 });

@@ -82,7 +82,7 @@ export const AfterSalesObstacleEnum = defineGraphqlEnum<AfterSalesObstacleCode>(
 });
 
 export const CancellationActorEnum = defineGraphqlEnum<"buyer" | "merchant">("CancellationReasonActor", {
-  description: "The party that may give a reason for a cancellation.",
+  description: "The party that can choose a reason for a cancellation.",
   values: { buyer: "Buyers can choose the reason.", merchant: "The merchant's staff can choose the reason." },
 });
 

@@ -20,7 +20,7 @@ export const OrderStatusEnum = defineGraphqlEnum<OrderStatus>("OrderStatus", {
     pending: "The order was placed, and the merchant has not confirmed it yet.",
     confirmed: "The merchant has confirmed the order.",
     on_hold: "The merchant has put the order on hold.",
-    completed: "The order is paid, and nothing is left to be sent.",
+    completed: "The order is paid, all units that need delivery are delivered, and no return is open.",
     canceled: "The whole order was canceled.",
   },
 });

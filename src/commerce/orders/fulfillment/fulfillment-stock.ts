@@ -148,8 +148,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
 
 /**
  * Reserves stock to send lost units again, as far as stock is available. If too little stock is available,
- * records the other units as unreserved. The caller can so set the fulfillment's status to `failed` also
- * without stock.
+ * records the other units as unreserved. The fulfillment can therefore become `failed` even if stock is
+ * missing.
  */
 export async function reserveStockToResendLostUnits(
   transaction: Transaction,
