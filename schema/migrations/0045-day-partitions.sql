@@ -84,6 +84,7 @@ alter index api_request_by_merchant rename to api_request_until_by_merchant;
 alter index api_request_failed_by_merchant rename to api_request_until_failed_by_merchant;
 alter index api_request_by_operation rename to api_request_until_by_operation;
 alter index api_request_by_credential rename to api_request_until_by_credential;
+alter index api_request_by_status rename to api_request_until_by_status;
 create table api_request (like api_request_until including defaults including constraints, primary key (id)) partition by range (id);
 create index api_request_by_installation on api_request (installation_id, id);
 create index api_request_failed on api_request (installation_id, id) where status >= 400;
@@ -91,6 +92,7 @@ create index api_request_by_merchant on api_request (merchant_id, id);
 create index api_request_failed_by_merchant on api_request (merchant_id, id) where status >= 400;
 create index api_request_by_operation on api_request (merchant_id, operation, id);
 create index api_request_by_credential on api_request (credential_id, id);
+create index api_request_by_status on api_request (merchant_id, status, id);
 
 -- The old table becomes the partition of all days until today. Its indexes fit, so PostgreSQL reads the table once to
 -- check its ids, and writes nothing. A row with a later id, from a clock that was ahead, is moved. Rights that were
