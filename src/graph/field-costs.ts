@@ -90,7 +90,7 @@ function readArgumentCost({ name, args }: Field, compute: ArgumentCost): Graphql
   const { sizedBy, factor } = compute;
   if (sizedBy === undefined || factor === undefined)
     throw new Error(
-      `The cost of the field ${name} depends on arguments: define it with defineFieldCostByArguments.`,
+      `The cost of the field ${name} depends on arguments: define it with defineGraphqlFieldCostByArguments.`,
     );
   const defaults = Object.fromEntries(
     args.flatMap((argument) =>

@@ -136,7 +136,7 @@ describe("@cost", () => {
   it("is refused for a cost function without a description", () => {
     const orders = fields.find(({ name }) => name === "Query.orders");
     const bare = { ...(orders as { field: Field }).field, extensions: { complexity: () => ({ field: 2 }) } };
-    expect(() => getGraphqlFieldCost(bare)).toThrow("define it with defineFieldCostByArguments");
+    expect(() => getGraphqlFieldCost(bare)).toThrow("define it with defineGraphqlFieldCostByArguments");
     const sized = defineGraphqlFieldCostByArguments({ sizedBy: ["first"], factor: "`first`" }, () => ({
       field: 2,
       multiplier: 3,

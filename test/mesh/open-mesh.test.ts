@@ -18,7 +18,7 @@ const meshFolder = (
   files: Readonly<Record<string, string>> = {},
 ): string => fillMeshFolder(temporaryFolder(), change, files);
 
-describe("openMesh", () => {
+describe("openGraphqlMesh", () => {
   const opened: OpenedMesh[] = [];
   afterEach(() => {
     for (const mesh of opened.splice(0)) mesh.close();
