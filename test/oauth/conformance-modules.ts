@@ -46,7 +46,7 @@ const fapiModules: readonly ConformanceModule[] = [
     ["happy-flow", "Two clients get tokens, each bound to the client's key."],
     ["user-rejects-authentication", "The browser returns with access_denied, state and iss."],
     ["ensure-other-scope-order-succeeds", "The order of the scopes does not matter."],
-    ["access-token-type-header-case-sensitivity", "The authorization scheme has any case."],
+    ["access-token-type-header-case-sensitivity", "The scheme DPoP is accepted in upper and lower case."],
     ["check-dpop-proof-nbf-exp", "A proof may have nbf and exp."],
     ["ensure-dpopproof-with-iat-10seconds-before-succeeds", "A proof that is 10 seconds old is accepted."],
     ["ensure-dpopproof-with-iat-10seconds-after-succeeds", "A proof 10 seconds in the future is accepted."],

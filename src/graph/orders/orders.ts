@@ -68,7 +68,7 @@ OrderRef.implement({
     }),
     merchant: t.expose("merchant", {
       type: MerchantSummaryRef,
-      description: "The merchant from whom the buyer bought.",
+      description: "The merchant that sold the items of the order.",
     }),
     market: t.expose("market", {
       type: "CountryCode",
