@@ -55,7 +55,11 @@ interface Sweep {
 }
 
 export const sweeps: readonly Sweep[] = [
-  { name: "create day partitions", run: ({ db }, { now }) => createDayPartitions(db, now) },
+  {
+    name: "create day partitions",
+    everyMs: 3_600_000,
+    run: ({ db }, { now }) => createDayPartitions(db, now),
+  },
   {
     name: "count ordered products",
     everyMs: 3_600_000,

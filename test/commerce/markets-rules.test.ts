@@ -189,6 +189,7 @@ describeOnPostgres("a market's rules", (open) => {
         [{ validTo: "2029-01-01" }, "/validTo", /begins on 2029-01-01/],
         [{ validTo: "2027-05-31" }, "/validTo", /^The last day must not be before the first day\.$/],
         [{ validFrom: "2026-01-01", validTo: "2029-01-01" }, "/validTo", /begins on 2029-01-01/],
+        [{ validFrom: "2029-06-01" }, "/validFrom", /^The last day must not be before the first day\.$/],
       ] as const) {
         const refused = world.run(updateTaxRate, { taxRateId, ...days });
         await expect(refused).rejects.toMatchObject({

@@ -44,7 +44,9 @@ export async function updateTaxRate(
     validFrom: input.validFrom === undefined ? saved.validFrom : input.validFrom,
     validTo: input.validTo === undefined ? saved.validTo : input.validTo,
   };
-  requireNoInputFieldErrors(findTaxRateValueFaults(values));
+  requireNoInputFieldErrors(
+    findTaxRateValueFaults(values, input.validTo === undefined ? "/validFrom" : "/validTo"),
+  );
   const periods = await findTaxRatePeriods(transaction, saved);
   const overlapping = findOverlappingTaxRate(
     periods.filter(({ id }) => id !== saved.id),

@@ -27,12 +27,14 @@ export interface TaxRateValues {
   readonly validTo: string | null;
 }
 
-export const findTaxRateValueFaults = ({
-  name,
-  basisPoints,
-  validFrom,
-  validTo,
-}: TaxRateValues): InputFieldErrors => [
+/**
+ * Checks the values of a tax rate. `orderField` is the field of the error if the last day is before the
+ * first.
+ */
+export const findTaxRateValueFaults = (
+  { name, basisPoints, validFrom, validTo }: TaxRateValues,
+  orderField: "/validFrom" | "/validTo" = "/validTo",
+): InputFieldErrors => [
   ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
   ...getIntegerFieldErrors("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
   ...dayFaults("/validFrom", validFrom),
@@ -40,7 +42,7 @@ export const findTaxRateValueFaults = ({
   ...(validFrom !== null && validTo !== null && validTo < validFrom
     ? [
         createRequestBodyErrorDetail(
-          "/validTo",
+          orderField,
           "out_of_range",
           "The last day must not be before the first day.",
         ),
