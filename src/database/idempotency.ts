@@ -36,6 +36,8 @@ export interface IdempotencyKeyClaim {
    * independent.
    */
   readonly ownerId: string;
+  /** The merchant to which the owner of the key belongs; null for the platform. */
+  readonly merchantId: string | null;
   /** The idempotency key, in the form in which `parseIdempotencyKey` returns it. */
   readonly key: string;
   /** SHA-256 of the request, by which the service recognizes that a key is used again for a different request. */
@@ -153,11 +155,14 @@ async function runOnce(
   try {
     // Locking the idempotency key and reading its record need two statements. A single statement would read
     // the record as it was before the key was locked.
-    return await runInTransaction(db, runLocked, [
-      buildLockStatement(claim, lockAndRead?.row),
-      buildFindStatement(claim),
-      ...(lockAndRead === undefined ? [] : [lockAndRead.read]),
-    ]);
+    return await runInTransaction(db, runLocked, {
+      opening: [
+        buildLockStatement(claim, lockAndRead?.row),
+        buildFindStatement(claim),
+        ...(lockAndRead === undefined ? [] : [lockAndRead.read]),
+      ],
+      merchantId: claim.merchantId ?? lockAndRead?.row.merchantId ?? null,
+    });
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachableError(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type pg from "pg";
+import { fillInMerchantId } from "./row-security.ts";
 import { appendRequestIdSqlComment } from "./sql-comment.ts";
 
 export type TransactionPoolerLimitation = "unnamed_statements" | "no_server_timeouts";
@@ -58,7 +59,10 @@ export function createSqlStatementSender({
   return {
     send: (client, text, values) => {
       sendInOneWrite(client);
-      const commented = comments ? appendRequestIdSqlComment(text) : text;
+      const begin = fillInMerchantId(text, values);
+      const sent = begin ?? text;
+      const commented = comments ? appendRequestIdSqlComment(sent) : sent;
+      if (begin !== undefined) return client.query(commented).then(() => beginResult);
       // The server keeps a named statement with its first comment, which would name the wrong request later.
       const name = values.length > 0 && commented === text ? names.of(text) : undefined;
       return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });
@@ -70,6 +74,9 @@ export function createSqlStatementSender({
     renewNames: () => names.renew(),
   };
 }
+
+/** The result of BEGIN. pg has a list of results for a text with several statements. */
+const beginResult: pg.QueryResult = { command: "BEGIN", rowCount: null, oid: 0, fields: [], rows: [] };
 
 interface Names {
   readonly of: (text: string) => string | undefined;

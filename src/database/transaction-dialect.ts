@@ -16,6 +16,7 @@ import type {
   QueryResult,
 } from "kysely";
 import { type BufferedWriteStatement, combineBufferedWritesIntoStatements } from "./combined-writes.ts";
+import { createBeginForMerchantQuery } from "./row-security.ts";
 
 /**
  * Sends several statements without waiting for the answers in between. If several statements fail, throws the
@@ -47,6 +48,11 @@ export interface SqlStatementsSentWithBegin {
    */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
+  /**
+   * The merchant whose rows alone the transaction may see and change; undefined for a transaction that may
+   * use the rows of all merchants.
+   */
+  readonly merchantId: string | undefined;
 }
 
 const pipelinedBegin = new AsyncLocalStorage<SqlStatementsSentWithBegin>();
@@ -127,11 +133,20 @@ function pipelinedDriver(driver: Driver, send: Send): Driver {
   };
   driver.beginTransaction = async (connection, settings) => {
     bufferedWrites.set(connection, []);
-    const { opening = [], opened = [] } = pipelinedBegin.getStore() ?? {};
-    if (opening.length === 0) return begin(connection, settings);
+    const { opening = [], opened = [], merchantId } = pipelinedBegin.getStore() ?? {};
+    if (opening.length === 0 && merchantId === undefined) return begin(connection, settings);
+    // PGlite accepts only one statement in a text, and its only role is a superuser, for which row level
+    // security has no effect.
+    const beginForMerchant =
+      merchantId === undefined || send === sendStatementsInTurn
+        ? undefined
+        : createBeginForMerchantQuery(merchantId);
     try {
       await send<unknown>([
-        () => begin(connection, settings),
+        () =>
+          beginForMerchant === undefined
+            ? begin(connection, settings)
+            : connection.executeQuery(beginForMerchant),
         ...opening.map((query, index) => async () => {
           opened[index] = await connection.executeQuery(query);
         }),

@@ -108,7 +108,7 @@ export function runInTransactionWithLock<Result>(
       receive(transaction, locked?.rows.length === 1 ? (found?.rows ?? []) : []);
       return work(transaction);
     },
-    [lock, read],
+    { opening: [lock, read], merchantId: row.merchantId },
   );
 }
 
@@ -118,19 +118,28 @@ export function runInTransactionWithLock<Result>(
  */
 type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
 
+export interface TransactionOptions {
+  /** Statements that are sent together with BEGIN. They may only read and take locks. */
+  readonly opening?: readonly CompiledQuery[];
+  /**
+   * The merchant whose rows alone the transaction sees and changes, because PostgreSQL hides all other rows
+   * (row-security.ts). Null or left out for a transaction that may use the rows of all merchants.
+   */
+  readonly merchantId?: string | null;
+}
+
 /**
  * Runs the work in a transaction. If PostgreSQL aborts the transaction because of concurrent transactions
- * (serialization failure, deadlock), the work runs again, up to three times in total. The `opening`
- * statements are sent together with BEGIN; they may only read and take locks.
+ * (serialization failure, deadlock), the work runs again, up to three times in total.
  */
 export function runInTransaction<Result>(
   db: Database,
   work: Work<Result>,
-  opening: readonly CompiledQuery[] = [],
+  { opening = [], merchantId }: TransactionOptions = {},
 ): Promise<Result> {
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
-    const begin = { opening, opened: [] as QueryResult<unknown>[] };
+    const begin = { opening, opened: [] as QueryResult<unknown>[], merchantId: merchantId ?? undefined };
     const result = await runTransactionWithPipelinedBegin(begin, () =>
       db.transaction().execute(async (transaction) => {
         const done = await runFunctionAsIfInTransaction(() => work(transaction, begin.opened));

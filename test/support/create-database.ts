@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { inject } from "vitest";
+import type { DatabaseOptions } from "#database/connect.ts";
 import { databaseUrl, templateDatabase } from "./postgres.ts";
 
 declare module "vitest" {
@@ -27,4 +28,25 @@ export async function createDatabase(template = templateDatabase): Promise<strin
     await client.end();
   }
   return databaseUrl(serverUrl, name);
+}
+
+/**
+ * Returns the options with which the service connects to a database of `createDatabase`: with the role of the
+ * service, so that row level security applies to its statements. Scripts of tests run as a superuser.
+ */
+export function connectionsOf(url: string): Required<Pick<DatabaseOptions, "url" | "directUrl">> {
+  const service = new URL(url);
+  service.username = "commerce_app";
+  return { url: String(service), directUrl: url };
+}
+
+/** Runs SQL on a connection of its own, with the role that the URL names. */
+export async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
 }

@@ -6,7 +6,7 @@
 import { afterAll, describe } from "vitest";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { copyMigrated } from "./copies.ts";
-import { createDatabase } from "./create-database.ts";
+import { connectionsOf, createDatabase } from "./create-database.ts";
 
 export type Engine = OpenedDatabase["engine"];
 export type OpenOptions = Pick<DatabaseOptions, "poolSize" | "prepared" | "onStatement">;
@@ -37,7 +37,7 @@ export async function openFresh(engine: Engine, options: OpenOptions = {}): Prom
   return closeOnce(
     await openDatabase({
       ...options,
-      ...(engine === "postgres" ? { url: await createDatabase() } : { image: await copyMigrated() }),
+      ...(engine === "postgres" ? connectionsOf(await createDatabase()) : { image: await copyMigrated() }),
     }),
   );
 }

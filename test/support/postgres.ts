@@ -157,8 +157,15 @@ async function createTemplate(url: string): Promise<void> {
   const root = await openDatabase({ url });
   await root.script((run) => run(`create database ${templateDatabase}`)).finally(() => root.close());
   const template = await openDatabase({ url: databaseUrl(url, templateDatabase) });
-  await migrate(template).finally(() => template.close());
+  try {
+    await migrate(template);
+    await template.script((run) => run(readFileSync(rolesScript, "utf8")));
+  } finally {
+    await template.close();
+  }
 }
+
+const rolesScript = new URL("../../deploy/postgres/roles.sql", import.meta.url);
 
 export function databaseUrl(serverUrl: string, name: string): string {
   return String(new URL(`/${name}`, serverUrl));

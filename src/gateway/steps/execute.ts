@@ -8,6 +8,7 @@ import type { ExecutionResult } from "graphql";
 import { getCredentialIdOfViewer, isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import {
   createRequestFingerprint,
+  type IdempotencyKeyClaim,
   type IdempotentRequest,
   parseIdempotencyKey,
 } from "#database/idempotency.ts";
@@ -65,10 +66,13 @@ function createOnceRequest(
  * Returns the idempotency key of a request and the app installation that owns the key. The key does not
  * belong to the API key or token, so a retry with a new API key or token also gets the stored answer.
  */
-function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestContext): { ownerId: string; key: string } {
+function getKeyAndOwner({
+  viewer,
+  idempotencyKey,
+}: RestRequestContext): Pick<IdempotencyKeyClaim, "ownerId" | "merchantId" | "key"> {
   if (!isApiKeyOrOauthViewer(viewer) || idempotencyKey === undefined)
     throw createFailure("idempotency_key_required");
-  return { ownerId: viewer.installationId, key: idempotencyKey };
+  return { ownerId: viewer.installationId, merchantId: viewer.merchantId, key: idempotencyKey };
 }
 
 /**

@@ -1,0 +1,65 @@
+/**
+ * The sweep of ended carts on a table with many carts: each statement deletes one batch of limited size, and
+ * finds its rows by indexes. `test/sweeps.test.ts` tests which carts it deletes.
+ */
+import { CompiledQuery } from "kysely";
+import { expect, it } from "vitest";
+import { deleteEndedCarts } from "#commerce/carts/delete-ended-carts.ts";
+import { openDatabase } from "#database/connect.ts";
+import { copyDemo } from "#test/support/copies.ts";
+import { query } from "#test/support/create-database.ts";
+
+/**
+ * Adds carts, each with a checkout session, a use of a promotion and a row of personal data. They were
+ * created one per hour, and every second one has expired.
+ */
+const fill = `
+  create temp table added as select number, lowest_id_at_time('cart', now() - number * interval '1 hour') as cart_id
+    from generate_series(1, 40000) as number;
+  insert into cart select (jsonb_populate_record(cart, jsonb_build_object(
+      'id', cart_id, 'status', case when number % 2 = 0 then 'expired' else 'active' end,
+      'created_at', now() - number * interval '1 hour', 'expires_at', now() - number * interval '1 hour',
+      'address_id', null, 'address_token_digest', null, 'address_expires_at', null,
+      'address_expires_at_max', null, 'delivery_options', null
+    ))).* from added, (select * from cart where status = 'active' order by id limit 1) cart;
+  insert into hosted_checkout_session (id, merchant_id, cart_id, status, expires_at, created_at, updated_at,
+      success_url, cancel_url, country, currency, locale, amount_total_minor)
+    select replace(cart_id, 'cart_', 'chs_'), merchant_id, cart_id, 'expired', expires_at, created_at, updated_at,
+      '', '', country, currency, locale, 0
+    from added join cart on cart.id = cart_id;
+  insert into promotion_use (merchant_id, promotion_id, session_id, given_back_at)
+    select session.merchant_id, promotion.id, session.id, session.expires_at
+    from added join hosted_checkout_session session using (cart_id),
+      (select id from promotion order by id limit 1) promotion;
+  analyze;`;
+
+it("the sweep of ended carts deletes at most 200 carts per statement, which it finds by indexes", async () => {
+  await using stack = new AsyncDisposableStack();
+  const { database } = await copyDemo("postgres");
+  await query(database.directUrl ?? "", fill);
+  const stop = new AbortController();
+  const sent: { readonly sql: string; readonly parameters: readonly unknown[] }[] = [];
+  const opened = await openDatabase({
+    ...database,
+    onStatement: ({ query: statement }) => {
+      if (!statement.sql.includes("with old as")) return;
+      sent.push(statement);
+      if (sent.length === 3) stop.abort();
+    },
+  });
+  stack.defer(() => opened.close());
+  const { db } = opened;
+  expect(await deleteEndedCarts({ db, now: new Date(), retentionDays: 731, signal: stop.signal })).toBe(600);
+  expect(sent).toHaveLength(3);
+
+  const [{ sql: text, parameters } = { sql: "", parameters: [] }] = sent;
+  const { rows } = await db.executeQuery<Record<string, string>>(
+    CompiledQuery.raw(`explain (costs off) ${text}`, [...parameters]),
+  );
+  const plan = rows.map((row) => Object.values(row)[0]).join("\n");
+  for (const index of ["cart_by_status", "cart_pkey", "promotion_use_by_session"])
+    expect(plan).toContain(index);
+  for (const table of ["cart", "hosted_checkout_session", "promotion_use"])
+    expect(plan).not.toMatch(new RegExp(`Seq Scan on ${table}\\b`));
+  expect(plan).not.toMatch(/-> +Sort/);
+});
