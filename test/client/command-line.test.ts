@@ -251,8 +251,8 @@ describe("the other commands", () => {
   });
 
   it("refuse a URL without a scheme", async () => {
-    const environment = { ...line.environment, COMMERCE_URL: "127.0.0.1:4711" };
-    const { code, stderr } = await runCommerce({ ...line, environment }, "whoami");
+    const wrong = { ...line.environment, COMMERCE_URL: "127.0.0.1:4711" };
+    const { code, stderr } = await runCommerce({ ...line, environment: wrong }, "whoami");
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^COMMERCE_URL must be a URL such as http:/)]);
   });
 
