@@ -323,7 +323,7 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
 });
 
 it("a failed write of the request log drops its rows, logs one warning, and is tried again", async () => {
-  await using world = await createWorld("pglite");
+  await using world = await createWorld();
   const { db } = world.database;
   const warned = () =>
     world.logged.filter(({ msg }) => String(msg).startsWith("The log of API requests cannot be written"))
@@ -343,7 +343,7 @@ it("a failed write of the request log drops its rows, logs one warning, and is t
 });
 
 it("the request log is written periodically while the service listens, and when it closes", async () => {
-  await using world = await createWorld("pglite", { environment: { PORT: "0" } });
+  await using world = await createWorld("postgres", { environment: { PORT: "0" } });
   const { db } = world.database;
   const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;
   await world.app.listen();

@@ -24,7 +24,7 @@ function requireRefusalText({ field, role, message }: Record<"field" | "role" | 
 describe("roles", () => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld("pglite");
+    world = await createWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

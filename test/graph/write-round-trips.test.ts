@@ -20,7 +20,7 @@ import {
 import { trySession } from "#test/operations/checkout-calls.ts";
 
 describe("the SQL statements and round trips of a write", () => {
-  const world = useWorld("postgres");
+  const world = useWorld();
   beforeAll(async () => {
     await makeCode(world(), "Ten-Off");
     await makeCode(world(), "FIVE", { kind: "FIXED_AMOUNT", amountMinor: 500, currency: "EUR" });

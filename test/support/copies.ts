@@ -114,6 +114,21 @@ export async function demoPlace(engine: OpenedDatabase["engine"]): Promise<DemoP
   };
 }
 
+/** Creates a migrated and empty PostgreSQL database, and an empty folder, for another process. */
+export async function migratedPlace(): Promise<DemoPlace> {
+  return {
+    folder: copyFolder(),
+    databaseUrl: await createDatabase(),
+    environment: { ENCRYPTION_KEYS: encryptionKeys },
+  };
+}
+
+/** Returns the settings with which another process uses a database. */
+export function toEnvironment({ folder, databaseUrl, environment }: DemoPlace): Record<string, string> {
+  if (databaseUrl === undefined) return { DATA_DIR: folder };
+  return { ...environment, DATA_DIR: folder, DATABASE_URL: databaseUrl };
+}
+
 function copyFolder(...sources: readonly string[]): string {
   const folder = mkdtempSync(join(inject("copies"), "place-"));
   for (const source of sources) cpSync(source, folder, { recursive: true });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { Engine } from "./databases.ts";
 import { createWorld, type StatementExecution, type World, type WorldOptions } from "./world.ts";
 
-export function useWorld(engine: Engine = "pglite", options: WorldOptions = {}): () => World {
+export function useWorld(engine: Engine = "postgres", options: WorldOptions = {}): () => World {
   let world: World | undefined;
   beforeAll(async () => {
     world = await createWorld(engine, options);

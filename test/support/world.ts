@@ -1,6 +1,6 @@
 /**
  * The whole service on a separate database with the demo data, called in process: `await using world = await
- * createWorld("pglite")` frees everything.
+ * createWorld()` frees everything.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -87,7 +87,7 @@ export interface WorldOptions {
 }
 
 export async function createWorld(
-  engine: Engine = "pglite",
+  engine: Engine = "postgres",
   { environment = {}, resolveName = () => Promise.resolve([]), role = "all", ...mesh }: WorldOptions = {},
 ): Promise<World> {
   const statements: string[] = [];

@@ -10,7 +10,7 @@ const cartChanged = "subscription ($id: ID!) { cartChanged(id: $id) { version } 
 const minuteMs = 60_000;
 
 describe("the console's streams", () => {
-  const world = useWorld("pglite", { environment: { PORT: "0" } });
+  const world = useWorld("postgres", { environment: { PORT: "0" } });
   beforeAll(async () => {
     await world().app.listen();
   });
