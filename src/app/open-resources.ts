@@ -3,7 +3,11 @@ import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { isDatabaseUnreachableError } from "#database/database-errors.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
-import { type RefusedSqlStatement, type TimedOutSqlStatement, requestStatementLimits } from "#database/statement-pool.ts";
+import {
+  type RefusedSqlStatement,
+  type TimedOutSqlStatement,
+  requestStatementLimits,
+} from "#database/statement-pool.ts";
 import type { TransactionPoolerLimitation } from "#database/statement-sender.ts";
 import { getStatementVerbAndTable } from "#database/traced-dialect.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -74,8 +78,9 @@ export const createCanceledStatementLogger =
   };
 
 /**
- * Creates the function that logs which statement PostgreSQL refused because it wrote a row of another merchant
- * than that of its transaction. Such a statement is an error of the service: its own condition is missing.
+ * Creates the function that logs which statement PostgreSQL refused because it wrote a row of another
+ * merchant than that of its transaction. Such a statement is an error of the service: its own condition is
+ * missing.
  */
 const createRefusedRowLogger =
   (log: Log) =>

@@ -1,5 +1,5 @@
 /**
- * Row level security: PostgreSQL shows a transaction that belongs to one merchant only the rows of this
+ * Row level security: a transaction that belongs to one merchant can lock and change only rows of this
  * merchant (migration 0048). The setting `commerce.merchant` names the merchant. It is set for a transaction
  * and not for a session, so that a connection of a pool, or of a transaction pooler, never carries it to
  * another caller.
@@ -21,13 +21,13 @@ const idPattern = /^[\w-]+$/;
 /**
  * Returns the text to send for a query of `createBeginForMerchantQuery`; undefined for every other query. The
  * id of the merchant is written into the text, because PostgreSQL accepts no parameters with several
- * statements in one text. Logs and traces have the text with the placeholder.
+ * statements in one text. An id with other characters than those of ids names no merchant, so `none` takes
+ * its place. Logs and traces have the text with the placeholder.
  */
 export function fillInMerchantId(text: string, [merchantId]: readonly unknown[]): string | undefined {
   if (text !== beginText) return undefined;
-  if (typeof merchantId !== "string" || !idPattern.test(merchantId))
-    throw new Error("The id of the transaction's merchant contains characters that ids do not have.");
-  return text.replace("$1", merchantId);
+  const isId = typeof merchantId === "string" && idPattern.test(merchantId);
+  return text.replace("$1", isId ? merchantId : "none");
 }
 
 /**

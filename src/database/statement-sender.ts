@@ -62,7 +62,8 @@ export function createSqlStatementSender({
       const begin = fillInMerchantId(text, values);
       const sent = begin ?? text;
       const commented = comments ? appendRequestIdSqlComment(sent) : sent;
-      if (begin !== undefined) return client.query(commented).then(() => beginResult);
+      // pg answers several statements with a list of results. Kysely reads no rows from it, as from BEGIN alone.
+      if (begin !== undefined) return client.query(commented);
       // The server keeps a named statement with its first comment, which would name the wrong request later.
       const name = values.length > 0 && commented === text ? names.of(text) : undefined;
       return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });
@@ -74,9 +75,6 @@ export function createSqlStatementSender({
     renewNames: () => names.renew(),
   };
 }
-
-/** The result of BEGIN. pg has a list of results for a text with several statements. */
-const beginResult: pg.QueryResult = { command: "BEGIN", rowCount: null, oid: 0, fields: [], rows: [] };
 
 interface Names {
   readonly of: (text: string) => string | undefined;

@@ -49,8 +49,8 @@ export interface SqlStatementsSentWithBegin {
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
   /**
-   * The merchant whose rows alone the transaction may see and change; undefined for a transaction that may
-   * use the rows of all merchants.
+   * The merchant whose rows alone the transaction can lock and change; undefined for a transaction that may
+   * change the rows of all merchants.
    */
   readonly merchantId: string | undefined;
 }

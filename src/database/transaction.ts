@@ -122,8 +122,8 @@ export interface TransactionOptions {
   /** Statements that are sent together with BEGIN. They may only read and take locks. */
   readonly opening?: readonly CompiledQuery[];
   /**
-   * The merchant whose rows alone the transaction sees and changes, because PostgreSQL hides all other rows
-   * (row-security.ts). Null or left out for a transaction that may use the rows of all merchants.
+   * The merchant whose rows alone the transaction can lock and change (row-security.ts). Null or left out for
+   * a transaction that may change the rows of all merchants.
    */
   readonly merchantId?: string | null;
 }

@@ -180,8 +180,8 @@ type RunInTransaction = <Result>(work: (transaction: Transaction) => Promise<Res
 
 /**
  * Runs a function in the request's open transaction, or in a new one on the primary database. The primary
- * database is needed because analysts read from a replica, which refuses writes. A new transaction sees and
- * changes only the rows of the mutation's merchant.
+ * database is needed because analysts read from a replica, which refuses writes. A new transaction can lock
+ * and change only rows of the mutation's merchant.
  */
 const inOneTransaction =
   (

@@ -29,12 +29,20 @@ describeOnBoth("while a request runs under a key", (open) => {
     });
     await began.promise;
     const others = Promise.all([
-      here({ ownerId: "ins_1", merchantId: null, key: "k-2", fingerprint }, () => Promise.resolve(answerOf("other key"))),
-      here({ ownerId: "ins_2", merchantId: null, key: "k-1", fingerprint }, () => Promise.resolve(answerOf("other owner"))),
-      there({ ownerId: "ins_3", merchantId: null, key: "k-1", fingerprint }, () => Promise.resolve(answerOf("elsewhere"))),
+      here({ ownerId: "ins_1", merchantId: null, key: "k-2", fingerprint }, () =>
+        Promise.resolve(answerOf("other key")),
+      ),
+      here({ ownerId: "ins_2", merchantId: null, key: "k-1", fingerprint }, () =>
+        Promise.resolve(answerOf("other owner")),
+      ),
+      there({ ownerId: "ins_3", merchantId: null, key: "k-1", fingerprint }, () =>
+        Promise.resolve(answerOf("elsewhere")),
+      ),
     ]);
     await expect(
-      here({ ownerId: "ins_1", merchantId: null, key: "k-1", fingerprint }, () => Promise.resolve(answerOf("twice"))),
+      here({ ownerId: "ins_1", merchantId: null, key: "k-1", fingerprint }, () =>
+        Promise.resolve(answerOf("twice")),
+      ),
     ).rejects.toMatchObject({
       code: "idempotency_in_progress",
     });

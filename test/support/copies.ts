@@ -31,7 +31,7 @@ export function demoRender({ db }: OpenedDatabase): EventSubjectRenderer {
 
 /** A copy of the demo database. All test files of a run start from the same copy. */
 export interface DemoCopy {
-  readonly database: Pick<DatabaseOptions, "url" | "directUrl" | "image">;
+  readonly database: Pick<DatabaseOptions, "url" | "ownerUrl" | "image">;
   /** When the demo was seeded. A test clock that does not advance starts at this time. */
   readonly seededAt: Date;
   /** Writes the encryption keys and demo.json of this database into the folder. */

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { inject } from "vitest";
 import type { DatabaseOptions } from "#database/connect.ts";
-import { databaseUrl, templateDatabase } from "./postgres.ts";
+import { databaseUrl, serviceRole, templateDatabase } from "./postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -31,13 +31,13 @@ export async function createDatabase(template = templateDatabase): Promise<strin
 }
 
 /**
- * Returns the options with which the service connects to a database of `createDatabase`: with the role of the
- * service, so that row level security applies to its statements. Scripts of tests run as a superuser.
+ * Returns the options with which the service connects to a database of `createDatabase`: with a role to which
+ * row level security applies. Scripts with the rights of the owner run as a superuser.
  */
-export function connectionsOf(url: string): Required<Pick<DatabaseOptions, "url" | "directUrl">> {
+export function connectionsOf(url: string): Required<Pick<DatabaseOptions, "url" | "ownerUrl">> {
   const service = new URL(url);
-  service.username = "commerce_app";
-  return { url: String(service), directUrl: url };
+  service.username = serviceRole;
+  return { url: String(service), ownerUrl: url };
 }
 
 /** Runs SQL on a connection of its own, with the role that the URL names. */

@@ -42,7 +42,8 @@ export async function openFresh(engine: Engine, options: OpenOptions = {}): Prom
   );
 }
 
+/** Returns the database with a `close` that may be called twice, and with scripts that run as the owner. */
 export function closeOnce(database: OpenedDatabase): OpenedDatabase {
   let closing: Promise<void> | undefined;
-  return { ...database, close: () => (closing ??= database.close()) };
+  return { ...database, script: database.ownerScript, close: () => (closing ??= database.close()) };
 }

@@ -159,13 +159,24 @@ async function createTemplate(url: string): Promise<void> {
   const template = await openDatabase({ url: databaseUrl(url, templateDatabase) });
   try {
     await migrate(template);
-    await template.script((run) => run(readFileSync(rolesScript, "utf8")));
+    await template.script((run) => run(readFileSync(rolesScript, "utf8") + createServiceRole));
   } finally {
     await template.close();
   }
 }
 
 const rolesScript = new URL("../../deploy/postgres/roles.sql", import.meta.url);
+
+/**
+ * The role of the service in tests. It has the rights of `commerce_app`, but not its time limits. It may also
+ * create functions and triggers that fail, and empty tables.
+ */
+export const serviceRole = "commerce_app_of_tests";
+const createServiceRole = `
+  create role ${serviceRole} login;
+  grant commerce_app, pg_monitor to ${serviceRole};
+  grant create on schema public to ${serviceRole};
+  grant trigger, truncate, maintain on all tables in schema public to ${serviceRole}`;
 
 export function databaseUrl(serverUrl: string, name: string): string {
   return String(new URL(`/${name}`, serverUrl));
