@@ -12,7 +12,7 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
-import { query } from "#test/support/create-database.ts";
+import { dropDatabase, query } from "#test/support/create-database.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { buyerOf, makePayableSession } from "#test/web/checkout/buyer.ts";
@@ -164,6 +164,7 @@ describe("a change by a caller who belongs to a merchant", () => {
   it("is answered with 500 and a log line if a statement writes a row of another merchant", async () => {
     await using stack = new AsyncDisposableStack();
     const { database, fill } = await copyDemo("postgres");
+    stack.defer(() => dropDatabase(database.url ?? ""));
     const dataDir = temporaryFolder();
     fill(dataDir);
     const demo = readDemoJsonFile(dataDir);

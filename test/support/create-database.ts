@@ -15,19 +15,26 @@ declare module "vitest" {
 
 /**
  * Copies a database on the run's PostgreSQL and returns the copy's URL. Copies the migrated, empty database
- * unless `template` names another. The copy is deleted with the server.
+ * unless `template` names another. The copy is deleted with the server, if not before.
  */
 export async function createDatabase(template = templateDatabase): Promise<string> {
-  const serverUrl = inject("postgresUrl");
   const name = `test_${randomBytes(8).toString("hex")}`;
-  const client = new Client({ connectionString: serverUrl });
+  await runOnServer(`create database ${name} template ${template} strategy file_copy`);
+  return databaseUrl(inject("postgresUrl"), name);
+}
+
+/** Deletes a database that no test uses any more. Open connections to the database are closed. */
+export const dropDatabase = (url: string): Promise<void> =>
+  runOnServer(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
+
+async function runOnServer(text: string): Promise<void> {
+  const client = new Client({ connectionString: inject("postgresUrl") });
   await client.connect();
   try {
-    await client.query(`create database ${name} template ${template}`);
+    await client.query(text);
   } finally {
     await client.end();
   }
-  return databaseUrl(serverUrl, name);
 }
 
 /**

@@ -5,9 +5,9 @@
 import { CompiledQuery } from "kysely";
 import { expect, it } from "vitest";
 import { deleteEndedCarts } from "#commerce/carts/delete-ended-carts.ts";
-import { openDatabase } from "#database/connect.ts";
 import { copyDemo } from "#test/support/copies.ts";
 import { query } from "#test/support/create-database.ts";
+import { openCopy } from "#test/support/databases.ts";
 
 /**
  * Adds carts, each with a checkout session, a use of a promotion and a row of personal data. They were
@@ -45,7 +45,7 @@ it("the sweep of ended carts deletes at most 200 carts per statement, which it f
   const merchantId = cart?.["merchant_id"];
   const stop = new AbortController();
   const sent: { readonly sql: string; readonly parameters: readonly unknown[] }[] = [];
-  const opened = await openDatabase({
+  const opened = await openCopy({
     ...database,
     onStatement: ({ query: statement }) => {
       if (!statement.sql.includes("with old as")) return;
