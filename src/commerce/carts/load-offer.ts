@@ -2,7 +2,7 @@
  * Loads the current offer for a cart in one statement: prices, stock and texts of the variants, taxes and
  * delivery methods of the market, and promotions. Runs after the cart is locked.
  */
-import { type CompiledQuery, type RawBuilder, sql } from "kysely";
+import { type CompiledQuery, type QueryResult, type RawBuilder, sql } from "kysely";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import { currentPriceAmountSql, currentCompareAtPriceSql } from "#commerce/catalog/current-price.ts";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
@@ -142,11 +142,21 @@ export interface CartPricingDataRow {
   } | null;
 }
 
+/**
+ * Sends the statement that reads the offer after other statements, in the same round trip, and returns its
+ * result.
+ */
+export type SendOfferStatement = (
+  transaction: Transaction,
+  query: CompiledQuery<CartPricingDataRow>,
+) => Promise<QueryResult<CartPricingDataRow>>;
+
 export async function loadCurrentCartPricingData(
   transaction: Transaction,
   request: LoadCurrentCartPricingDataOptions,
+  send: SendOfferStatement = (handle, query) => handle.executeQuery(query),
 ): Promise<CurrentCartPricingData> {
-  const { rows } = await transaction.executeQuery<CartPricingDataRow>(offerQuery(transaction, request));
+  const { rows } = await send(transaction, offerQuery(transaction, request));
   const [row] = rows;
   if (row === undefined) throw new Error(`Merchant ${request.merchantId} has no market ${request.marketId}.`);
   return toCurrentCartPricingData(row);
