@@ -61,6 +61,23 @@ export function buildCartsByIdSqlQuery(
   });
 }
 
+/** Returns the SQL statement that reads the cart of a checkout session. */
+export function buildCartOfCheckoutSessionSqlQuery(
+  reader: DatabaseOrTransaction,
+  sessionId: string,
+  now: Date,
+): CompiledQuery<CartsByIdSqlQueryRow> {
+  return prepareStatementTemplate(reader, {
+    form: "cart of a checkout session",
+    write: cartOfCheckoutSessionStatement,
+    values: { sessionId, now },
+  });
+}
+
+const cartOfCheckoutSessionStatement = (): RawBuilder<CartsByIdSqlQueryRow> =>
+  sql`select ${cartAggregateSql} as cart from hosted_checkout_session hc join cart c on c.id = hc.cart_id
+    join merchant m on m.id = c.merchant_id where hc.id = ${createNamedSqlTemplateParameter("sessionId")}`;
+
 const readAt = createNamedSqlTemplateParameter<Date>("now");
 
 const ownHold = sql`h.session_id in (select hs.id from hosted_checkout_session hs where hs.cart_id = c.id)`;
