@@ -114,23 +114,10 @@ export async function lockAndReadCart(
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate> {
-  const cart = await lockAndReadCartIfFound(transaction, context, cartId);
-  if (cart === undefined) throw createFailure("cart_not_found");
-  return cart;
-}
-
-/**
- * Locks the cart until the end of the transaction, then reads it. Returns undefined if no cart has this id,
- * or if the caller may not use the cart.
- */
-export async function lockAndReadCartIfFound(
-  transaction: Transaction,
-  context: CartCommandContext,
-  cartId: string,
-): Promise<CartAggregate | undefined> {
   const id = blankIdWithForbiddenCharacters(cartId);
   const cart = takePreloadedCart(transaction, id) ?? (await lockAndReadCartById(transaction, context, id));
-  return cart !== undefined && canCallerUseCart(context, cart) ? cart : undefined;
+  if (cart === undefined || !canCallerUseCart(context, cart)) throw createFailure("cart_not_found");
+  return cart;
 }
 
 /** Returns whether a command finds the cart for its caller. */

@@ -124,7 +124,7 @@ export interface MerchantPaymentSetup {
  * The mode of a merchant, and the provider and id of its active payment connection. `provider` and
  * `connectionId` are null if the merchant has no active connection.
  */
-export interface MerchantPaymentSetupRow {
+interface MerchantPaymentSetupRow {
   readonly mode: "live" | "test";
   readonly provider: string | null;
   readonly connectionId: string | null;
