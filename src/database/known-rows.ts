@@ -2,8 +2,7 @@
  * Reads rows without receiving and parsing again what this process already knows. The database computes the
  * digest of each row's whole JSON content, in the statement that reads the row, and returns the content only
  * if the digest differs from the digest of the known row. A known row is therefore equal to what the
- * statement has read, whatever has changed in any of the tables that the statement reads, and whichever
- * process or server has changed it.
+ * statement has read. This covers changes in all tables that the statement reads, by any process.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { MemorySection } from "#foundation/limited-memory.ts";

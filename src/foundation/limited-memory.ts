@@ -1,7 +1,7 @@
 /**
  * A memory whose total size in bytes is limited. It consists of sections, one for each kind of value, so that
  * all sections together stay within one limit. If the memory is full, the values that were not used for the
- * longest time are removed, whatever their section is.
+ * longest time are removed, in all sections.
  */
 import { LRUCache } from "lru-cache";
 

@@ -1,6 +1,6 @@
 /**
- * Carts, orders and results that are kept in memory: after every change of data that an answer shows, made by
- * whatever process, and after every step of the clock, the answers equal those of a service that keeps
+ * Carts, orders and results that are kept in memory: after every change of data that an answer shows, by this
+ * or another process, and after every step of the clock, the answers equal those of a service that keeps
  * nothing.
  */
 import { randomUUID } from "node:crypto";

@@ -90,7 +90,7 @@ export async function openReuseComparison(world: World, engine: Engine): Promise
       authorization("admin"),
       authorization("analyst"),
       { ...authorization("storefront"), "x-buyer-reference": buyer },
-      { ...authorization("storefront"), "x-buyer-reference": "somebody-else" },
+      { ...authorization("storefront"), "x-buyer-reference": "another-buyer" },
     ];
     const callers = isBrief ? allCallers.slice(0, 1) : allCallers;
     const found = isBrief ? [keys.full] : [keys.full, keys.catalogRead, keys.otherMerchant, keys.noScope];
