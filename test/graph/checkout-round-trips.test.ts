@@ -138,5 +138,7 @@ describe("the SQL statements and round trips of a checkout", () => {
 });
 
 /** The status of a cart's checkout session can change without a change of the cart. */
-const withoutSessionStatus = ({ checkout: _checkout, ...object }: Readonly<Record<string, unknown>>): object =>
-  object;
+const withoutSessionStatus = ({
+  checkout: _checkout,
+  ...object
+}: Readonly<Record<string, unknown>>): object => object;
