@@ -177,6 +177,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     ...connection,
     connectionString: url,
     max: options.poolSize ?? 10,
+    // One connection stays open, so that the regular statements of an idle process need no new connection.
+    min: 1,
     pipeline: true,
     application_name: "commerce-gateway",
     ...getPostgresTimeoutOptions(options.limits),

@@ -24,6 +24,7 @@ import {
 import {
   bufferWriteUntilNextStatement,
   buildRowLockSql,
+  receiveRowsOfLockedRow,
   type RowLockWithReadQuery,
   type RowToLock,
   runInTransaction,
@@ -139,14 +140,15 @@ async function runOnce(
   let isCommitting = false;
   const runLocked = async (
     transaction: Transaction,
-    [locked, found, read]: readonly QueryResult<unknown>[],
+    [locked, found, ...results]: readonly QueryResult<unknown>[],
   ): Promise<IdempotentRequestResult> => {
     isCommitting = false;
     const [lock] = getRows(locked) as readonly LockRow[];
     if (lock?.isHeld !== true) throw createFailure("idempotency_in_progress");
     const [row] = getRows(found) as readonly FoundRecord[];
     if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
-    lockAndRead?.receive(transaction, lock.hasRow === true ? getRows(read) : []);
+    if (lockAndRead !== undefined)
+      receiveRowsOfLockedRow(lockAndRead, transaction, { isLocked: lock.hasRow === true, results });
     const recorded = await work(transaction);
     await writeRecord(transaction, keyring, { claim, recorded, hasExpiredRecord: row !== undefined });
     isCommitting = true;
@@ -159,7 +161,7 @@ async function runOnce(
       opening: [
         buildLockStatement(claim, lockAndRead?.row),
         buildFindStatement(claim),
-        ...(lockAndRead === undefined ? [] : [lockAndRead.read]),
+        ...(lockAndRead?.reads ?? []),
       ],
       merchantId: claim.merchantId ?? lockAndRead?.row.merchantId ?? null,
     });

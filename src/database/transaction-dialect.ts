@@ -22,9 +22,7 @@ import { createBeginForMerchantQuery } from "./row-security.ts";
  * Sends several statements without waiting for the answers in between. If several statements fail, throws the
  * error of the first one, because the later ones fail for the same reason.
  */
-export async function sendStatementsPipelined<Result>(
-  steps: readonly (() => Promise<Result>)[],
-): Promise<Result[]> {
+async function sendStatementsPipelined<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
   const sent = await Promise.allSettled(steps.map((step) => step()));
   return sent.map((result) => {
     if (result.status === "rejected") throw result.reason;
@@ -39,6 +37,15 @@ async function sendStatementsInTurn<Result>(steps: readonly (() => Promise<Resul
 }
 
 type Send = typeof sendStatementsPipelined;
+
+/** The function that sends several statements, of each connection whose transactions buffer writes. */
+const senders = new WeakMap<DatabaseConnection, Send>();
+
+/** Sends several statements of a transaction in one round trip; on PGlite, one after the other. */
+export const sendStatementsOnConnection = <Result>(
+  connection: DatabaseConnection,
+  steps: readonly (() => Promise<Result>)[],
+): Promise<Result[]> => (senders.get(connection) ?? sendStatementsInTurn)(steps);
 
 /** The SQL statements that are sent together with the BEGIN of a transaction, and their results. */
 export interface SqlStatementsSentWithBegin {
@@ -124,11 +131,10 @@ function pipelinedDriver(driver: Driver, send: Send): Driver {
   const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);
   const rollback = driver.rollbackTransaction.bind(driver);
-  const buffering = new WeakSet<DatabaseConnection>();
   driver.acquireConnection = async (options) => {
     const connection = await acquire(options);
-    if (!buffering.has(connection)) sendBufferedWritesFirst(connection, send);
-    buffering.add(connection);
+    if (!senders.has(connection)) sendBufferedWritesFirst(connection, send);
+    senders.set(connection, send);
     return connection;
   };
   driver.beginTransaction = async (connection, settings) => {
