@@ -1,6 +1,6 @@
 /**
  * Row level security: a transaction that belongs to one merchant can lock and change only rows of this
- * merchant (migration 0048). The setting `commerce.merchant` names the merchant. It is set for a transaction
+ * merchant (migration 0047). The setting `commerce.merchant` names the merchant. It is set for a transaction
  * and not for a session, so that a connection of a pool, or of a transaction pooler, never carries it to
  * another caller.
  */

@@ -206,6 +206,7 @@ const createServiceRole = `
   create role ${serviceRole} login;
   grant commerce_app, pg_monitor to ${serviceRole};
   grant create on schema public to ${serviceRole};
+  grant set on parameter session_replication_role to ${serviceRole};
   grant trigger, truncate, maintain on all tables in schema public to ${serviceRole}`;
 
 export function databaseUrl(serverUrl: string, name: string): string {
