@@ -24,7 +24,7 @@ import {
   createCartOrderAndProductReadCoalescers,
   createKnownCartsAndOrders,
 } from "#graph/shared-aggregate-reads.ts";
-import { createKeptGraphqlResults } from "#graph/kept-results.ts";
+import { createKeptGraphqlResults } from "#graph/kept-result-memory.ts";
 import { createInternalTokenOrStaffAuthenticator } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { exportDownloadPlugin } from "#graphql/reports/exports-plugin.ts";

@@ -28,7 +28,7 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { GraphqlCostCharger } from "./limits.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
-import type { KeptGraphqlResults } from "./kept-results.ts";
+import type { KeptGraphqlResults } from "./kept-result-memory.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
 import type { CartOrderAndProductReadCoalescers } from "./shared-aggregate-reads.ts";
 

@@ -1,39 +1,10 @@
 /**
- * The results of queries that are kept in memory. A result is kept if the query reads one cart or one order
- * by its id, and if all selected fields depend only on this cart or order and on the viewer. A kept result is
- * reused only for the same query of a caller with the same rights, while the database still has the same cart
- * or order, and until the next time at which the result changes by itself.
+ * Decides which results of queries may be kept in memory. A result is kept if the query reads one cart or one
+ * order by its id, and if all selected fields depend only on this cart or order and on the viewer. A kept
+ * result is reused only for the same query of a caller with the same rights, while the database still has the
+ * same cart or order, and until the next time at which the result changes by itself.
  */
-import type { ExecutionResult } from "graphql";
-import type { LimitedMemory, MemorySection } from "#foundation/limited-memory.ts";
 import type { GraphqlContext } from "./context.ts";
-
-export interface KeptGraphqlResult {
-  readonly result: ExecutionResult;
-  /** The member `data` of the result as JSON text. */
-  readonly text: string;
-  /** The cart or order from which the result was rendered, as the same object that the loader has returned. */
-  readonly object: object;
-  readonly validFrom: Date;
-  /** The time at which the result changes by itself, for example because an address expires; null if never. */
-  readonly validUntil: Date | null;
-}
-
-export type KeptGraphqlResults = MemorySection<KeptGraphqlResult>;
-
-/** Estimated memory in bytes of a kept result, without its data, its text and its key. */
-const resultBytes = 500;
-/**
- * Estimated memory of a result's data, text and bytes together, in multiples of the length of the text;
- * measured were 2.1 to 3.2.
- */
-const bytesPerCharacter = 4;
-
-/** Creates the section of a memory that keeps results. */
-export const createKeptGraphqlResults = ({ createSection }: LimitedMemory): KeptGraphqlResults =>
-  createSection({
-    estimateBytes: ({ text }, key) => resultBytes + bytesPerCharacter * text.length + 4 * key.length,
-  });
 
 /** The cart or order that a root field returns, and the time until which it looks the same. */
 export interface LoadedKeptResultSource {

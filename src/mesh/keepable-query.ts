@@ -43,17 +43,12 @@ export function findKeepableQuery(schema: GraphQLSchema, document: DocumentNode)
 }
 
 function analyzeDocument(schema: GraphQLSchema, document: DocumentNode): KeepableQuery | null {
-  const operation = getOperationAST(document);
-  const queryType = schema.getQueryType();
-  if (!operation || operation.operation !== "query" || !queryType) return null;
-  const [root, second] = operation.selectionSet.selections;
-  if (root?.kind !== Kind.FIELD || second !== undefined || hasDirectives(root)) return null;
-  const field = queryType.getFields()[root.name.value];
-  const type = field === undefined ? undefined : getNamedType(field.type);
-  const load = field?.extensions.keptResultSource;
+  const root = findOnlyRootField(document);
+  if (root?.selectionSet === undefined) return null;
+  const source = findSource(schema, root.name.value);
   const id = findIdArgument(root);
-  if (load === undefined || id === undefined || !isObjectType(type) || root.selectionSet === undefined)
-    return null;
+  if (source === undefined || id === undefined) return null;
+  const { load, type } = source;
   if (!createSelectionCheck(document)(type, root.selectionSet)) return null;
   return {
     number: (count += 1),
@@ -61,6 +56,26 @@ function analyzeDocument(schema: GraphQLSchema, document: DocumentNode): Keepabl
     load,
     getId: createIdReader(id),
   };
+}
+
+/** Returns the type and the loader of a root field whose results may be kept; undefined for other fields. */
+function findSource(
+  schema: GraphQLSchema,
+  name: string,
+): { readonly load: KeptResultSource; readonly type: GraphQLObjectType } | undefined {
+  const field = schema.getQueryType()?.getFields()[name];
+  const load = field?.extensions.keptResultSource;
+  const type = field === undefined ? undefined : getNamedType(field.type);
+  return load === undefined || !isObjectType(type) ? undefined : { load, type };
+}
+
+/** Returns the root field of a query; undefined for other operations, and for several root fields. */
+function findOnlyRootField(document: DocumentNode): FieldNode | undefined {
+  const operation = getOperationAST(document);
+  if (!operation || operation.operation !== "query") return undefined;
+  const [root, second] = operation.selectionSet.selections;
+  if (root?.kind !== Kind.FIELD || second !== undefined || hasDirectives(root)) return undefined;
+  return root;
 }
 
 const hasDirectives = ({ directives = [] }: Pick<FieldNode, "directives">): boolean => directives.length > 0;
