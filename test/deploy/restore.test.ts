@@ -68,7 +68,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
   const drill = async (heading: string): Promise<void> => {
     const env = {
       PATH: `${binaries}:${process.env["PATH"]}`,
-      DATABASE_URL: urlOf("shop"),
+      OWNER_URL: urlOf("shop"),
       RESTORED_URL: urlOf("restored"),
       BACKUPS: folder,
     };
