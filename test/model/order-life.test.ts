@@ -1,6 +1,6 @@
 /**
  * Random orders through their whole life by GraphQL, each step compared to a small model of an order.
- * MODEL_RUNS sets the number of orders, PROPERTY_SEED tries others, MODEL_ENGINE=postgres uses PostgreSQL.
+ * MODEL_RUNS sets the number of orders, PROPERTY_SEED tries others, MODEL_ENGINE=pglite uses PGlite.
  */
 import { sql } from "kysely";
 import fc from "fast-check";
@@ -39,7 +39,7 @@ import {
 import { moveReturn, requestReturn } from "./return-steps.ts";
 import { type Dice, type Planner, Step, stepOf } from "./step.ts";
 
-const engine = process.env["MODEL_ENGINE"] === "postgres" ? "postgres" : "pglite";
+const engine = process.env["MODEL_ENGINE"] === "pglite" ? "pglite" : "postgres";
 const world = useWorld(engine);
 let comparison: ReuseComparison;
 
