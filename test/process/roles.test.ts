@@ -50,7 +50,7 @@ it("a worker is woken by a gateway's writes without polling, also after its conn
     await expect.poll(() => [...receiver.accepted]).toContain(first);
 
     const [before] = await listeners(gateway);
-    await sql`select pg_terminate_backend(${before}::integer)`.execute(gateway.database.db);
+    await gateway.database.script((run) => run(`select pg_terminate_backend(${before})`));
     const meanwhile = await createCart(gateway);
     await expect
       .poll(async () => (await listeners(gateway)).filter((pid) => pid !== before), { timeout: 10_000 })
