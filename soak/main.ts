@@ -10,7 +10,14 @@ const printResult = (text: string): void => void process.stdout.write(`${text}\n
 const printStep = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 /** Runs the selected soak tests. Returns true if none found a violation. */
-async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Arguments): Promise<boolean> {
+async function soak({
+  minutes,
+  only,
+  engine: wanted,
+  rounds,
+  isRecorded,
+  ...rest
+}: Arguments): Promise<boolean> {
   const runs = soakTests
     .filter(({ name }) => only.includes(name))
     .flatMap((figure) =>
@@ -35,6 +42,8 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
     const report = await runSoakTest(figure, engine, {
       isOver,
       roundsMax: rounds,
+      seedsMax: rest.seeds,
+      firstSeed: rest.firstSeed,
       onStep: (text) => printStep(`${figure.name} on ${text}`),
     });
     reports.push(report);

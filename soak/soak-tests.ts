@@ -23,6 +23,7 @@ import type { Report } from "./report.ts";
 import { runScaleOut } from "./scale-out.ts";
 import { findStripeFaults } from "./stripe-checks.ts";
 import { crashKey, runStripeCrash } from "./stripe-crash.ts";
+import { findPlantedFaults, runSimulation } from "./simulation/simulation.ts";
 import { startService } from "./service.ts";
 import { openShop } from "./shop.ts";
 import { runStop } from "./stop.ts";
@@ -40,6 +41,9 @@ export interface SoakTestOptions {
    * operations of `serializability`; Infinity for no maximum.
    */
   readonly roundsMax: number;
+  /** The maximum number of seeds of `simulation` and of each fault of `planted-faults`; Infinity for none. */
+  readonly seedsMax: number;
+  readonly firstSeed: number;
   readonly onStep: (text: string) => void;
 }
 
@@ -74,6 +78,8 @@ export const soakTests: readonly SoakTest[] = [
     run: runFailoverAtCluster,
   },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
+  { name: "simulation", engines: ["pglite"], weight: 3, run: runSimulation },
+  { name: "planted-faults", engines: ["pglite"], weight: 0, run: plantedFaultsOfSimulation },
   { name: "serializability", engines: ["pglite", "postgres"], weight: 3, run: runSerializabilityAtServices },
   { name: "event-feed", engines: ["postgres"], weight: 0, run: eventFeed },
   { name: "unchanged", engines: ["postgres"], weight: 0, run: unchanged },
@@ -285,6 +291,13 @@ async function stop({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<R
 async function memory({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   return await runMemory(service, { clients: 6, isOver, onStep });
+}
+
+/** The seeds for a planted fault if `--seeds` is left out. */
+const seedsPerFaultMax = 60;
+
+function plantedFaultsOfSimulation({ seedsMax, onStep }: SoakTestOptions): Promise<Report> {
+  return findPlantedFaults({ seedsMax: Math.min(seedsMax, seedsPerFaultMax), onStep });
 }
 
 /** Creates a soak test that runs test files. Its duration does not depend on `--minutes`. */

@@ -1,0 +1,37 @@
+/**
+ * The process that runs seeds: `node simulation-process.ts FOLDER FIRST COUNT [FAULT]`. Prints one line of
+ * JSON for each seed. Its clocks, timers and random sources are those of the simulation, so it does nothing
+ * else.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { plantFault } from "./planted-faults.ts";
+import { createSeededRandom } from "./seeded-random.ts";
+import { replaceClocksAndRandom, replaceTimers, type SimulationSources } from "./replaced-globals.ts";
+import { VirtualWorld } from "./virtual-world.ts";
+
+const realNow = process.hrtime.bigint;
+const startedAtMs = Date.UTC(2026, 5, 1, 12);
+const sources: SimulationSources = { nowMs: () => startedAtMs - 60_000, random: createSeededRandom(0, 0) };
+replaceClocksAndRandom(sources);
+const [folder = "", first = "1", count = "1", fault] = process.argv.slice(2);
+if (fault !== undefined) plantFault(fault);
+// The modules of the service are loaded after the clocks and random sources were replaced.
+const { openBaseDatabase } = await import("./base-database.ts");
+const { runSeed } = await import("./run-seed.ts");
+
+const base = await openBaseDatabase(folder, new Date());
+let world = new VirtualWorld(0, startedAtMs);
+replaceTimers(() => world);
+const use = (next: VirtualWorld): void => void (world = next);
+// The first run loads modules while it waits, so that its order of events differs. Its result is not used.
+await runSeed({ base, sources, use, startedAtMs }, 0);
+for (let seed = Number(first), end = seed + Number(count); seed < end; seed += 1) {
+  const beganAt = realNow();
+  const result = await runSeed({ base, sources, use, startedAtMs }, seed);
+  const ms = Number((realNow() - beganAt) / 1_000_000n);
+  if (result.violations.length > 0 || count === "1")
+    writeFileSync(join(folder, `trace-${seed}.txt`), `${result.trace.join("\n")}\n`);
+  process.stdout.write(`${JSON.stringify({ ...result, trace: undefined, ms })}\n`);
+}
+process.exit(0);
