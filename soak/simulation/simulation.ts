@@ -1,5 +1,5 @@
 /**
- * Tests guarantee 24: runs seeds of the simulation in a process of its own, and repeats them with the planted
+ * Runs seeds of the simulation in a process of its own, and repeats them with the planted
  * faults, each of which must be found.
  */
 import { spawn } from "node:child_process";
